@@ -1,0 +1,122 @@
+"""Writes what is generated: the rules' pages, the hook manifest, and the entry that `taskstate init --pre-commit` adds.
+
+`--check` writes nothing and exits with 1 where a file is not current.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from taskstate import resources
+from taskstate.lint import pages
+from taskstate.lint.registry import RULES
+
+if TYPE_CHECKING:
+    from taskstate.lint.diagnostic import Rule
+
+ROOT = Path(__file__).resolve().parent.parent
+# id, the command, what it does, the types of own files that it reads
+HOOKS = (
+    ("taskstate-lint", "taskstate lint", "Check state files, archives, handoffs and impact maps.", None),
+    ("taskstate-archive-check", "taskstate archive --check", "Refuse a state file over its limit.", ("state",)),
+)
+_MANIFEST_HEAD = """\
+# What other repositories may use from this one; written by `make gen`. Files are matched by name, anywhere, and not by
+# type: a state file that is no longer text (a stray NUL) must reach the linter, which says so.
+"""
+
+
+def generated() -> dict[str, str]:
+    """Return the text of every generated file by its path from the root."""
+    files = {f"docs/rules/{rule.RULE.code}.md": pages.page(rule) for rule in RULES}
+    files["docs/rules/index.md"] = _index()
+    files[".pre-commit-hooks.yaml"] = _MANIFEST_HEAD + "\n".join(_manifest(*hook) for hook in HOOKS)
+    files["hooks/pre-commit.yaml"] = "  - repo: local\n    hooks:\n" + "".join(_local(*hook) for hook in HOOKS)
+    return files
+
+
+def _index() -> str:
+    lines = [
+        "# Rules",
+        "",
+        "`taskstate rule CODE` shows the same pages.",
+        "",
+        "| code | name | severity | fix | what is wrong |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    return "\n".join(lines) + "\n" + "".join(_row(rule.RULE) for rule in RULES)
+
+
+def _row(rule: Rule) -> str:
+    fix = "yes" if rule.fixable else ""
+    return f"| [{rule.code}]({rule.code}.md) | {rule.name} | {rule.severity} | {fix} | {rule.summary} |\n"
+
+
+def _manifest(hook: str, entry: str, description: str, types: tuple[str, ...] | None) -> str:
+    lines = [
+        f"- id: {hook}",
+        f"  name: {entry}",
+        f"  description: {description}",
+        f"  entry: {entry}",
+        "  language: python",
+        f"  files: '{_names(types)}'",
+        "  require_serial: true",
+        "  stages: [pre-commit, pre-merge-commit, pre-push, manual]",
+        "  minimum_pre_commit_version: 3.2.0",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _local(hook: str, entry: str, _description: str, types: tuple[str, ...] | None) -> str:
+    lines = [
+        f"- id: {hook}",
+        f"  name: {entry}",
+        f"  entry: {entry}",
+        "  language: system",
+        f"  files: '{_names(types)}'",
+        "  require_serial: true",
+    ]
+    return "".join(f"      {line}\n" for line in lines)
+
+
+def _names(types: tuple[str, ...] | None) -> str:
+    """Return the regular expression of the names of our own files, from the one place that declares them."""
+    declared = json.loads(resources.text("schemas/kinds/files.json"))["files"]
+    patterns = [re.sub(r"\?P<\w+>", "", file["pattern"]) for file in declared if types is None or file["type"] in types]
+    return f"(^|/)({'|'.join(patterns)})$"
+
+
+def main() -> int:
+    """Write the files, or check them."""
+    wanted: dict[str, str | None] = {**generated()}
+    for page in sorted((ROOT / "docs/rules").glob("*.md")):
+        wanted.setdefault(page.relative_to(ROOT).as_posix(), None)  # the page of a rule that is gone
+    stale = {name: text for name, text in wanted.items() if _read(ROOT / name) != text}
+    if "--check" in sys.argv[1:]:
+        for name in stale:
+            print(f"{name} is not current: run `make gen`")
+        return 1 if stale else 0
+    for name, text in stale.items():
+        _put(ROOT / name, text)
+    return 0
+
+
+def _put(path: Path, text: str | None) -> None:
+    if text is None:
+        path.unlink()
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    print(f"{'removed' if text is None else 'wrote'} {path.relative_to(ROOT)}")
+
+
+def _read(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

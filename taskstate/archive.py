@@ -1,0 +1,300 @@
+"""Moves older sessions of a task into its archive file, each in full, and leaves a summary in their place.
+
+The archive only grows, batch by batch; nothing in it is read to add to it but its last lines. Before anything is
+written it is proved that every session stands afterwards in exactly one of the two files, with the same text.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate import files, journal
+from taskstate.document import parse
+from taskstate.edit import Edit, apply
+from taskstate.errors import TaskstateError
+from taskstate.limits import is_over_limit, shown_kb
+from taskstate.seal import sha256
+from taskstate.stamp import set_front_matter, timestamp
+from taskstate.state import KB, read_state, session_number, session_of, trimmed
+from taskstate.summary import summarise
+from taskstate.text import size_in_bytes, with_newlines
+from taskstate.writing import Change, change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from taskstate.config import Config
+    from taskstate.state import Session, TaskState
+    from taskstate.workspace import Loaded, Workspace
+    from taskstate.writing import Outcome, Request
+
+_TAIL = 16 * KB  # holds the trailer of a batch of some 200 sessions; a longer one is read in a second go
+_BATCH = re.compile(r"^Sessions archived: (\d{1,9})(?:-(\d{1,9}))?[ \t]*\r?$", re.MULTILINE)
+ENTRY_LEVEL = 2  # of a session's heading in the archive
+_TRAILER = re.compile(
+    r"^---\r?\n\r?\nArchived on: [^\r\n]*\r?\nReason: [^\r\n]*\r?\nSessions archived: [0-9-]+\r?\n"
+    r"(?:Size: (\d+) bytes\r?\n)?"
+    r"Entries SHA-256:\r?\n\r?\n(?:- \d+: [0-9a-f]{64}(?:\r?\n|\Z))+",
+    re.MULTILINE,
+)
+_HEAD = re.compile(r"\ufeff?# [^\r\n]*")
+_ENTRY_HASH = re.compile(r"^- (\d+): ([0-9a-f]{64})", re.MULTILINE)
+UNFIT = frozenset({"session-order", "unsafe"})  # codes of what keeps sessions from the archive, and nothing else
+
+
+class Archive(NamedTuple):
+    """A task's archive file as it is on disk.
+
+    `path` is from the repository's root, `size` in bytes (None: no file), `last` the highest session number in it.
+    """
+
+    path: str
+    size: int | None
+    last: int
+
+
+def read_archive(workspace: Workspace, task_id: str) -> Archive:
+    """Return where a task's archive file stands and the highest session number in it, read from its last lines."""
+    path = workspace.state_root / workspace.archive_path(task_id)
+    size = files.size(path)
+    return Archive(path=workspace.relative(path), size=size, last=_last_number(path, size) if size else 0)
+
+
+def _last_number(path: Path, size: int) -> int:
+    length = min(_TAIL, size)
+    while True:
+        tail = files.read_part(path, size - length, length).decode("utf-8", errors="replace")
+        batches = _BATCH.findall(tail)
+        if batches:
+            first, last = batches[-1]
+            return int(last or first)
+        if length == size:  # no batch was ever closed here: somebody made the file by hand
+            return max((number or 0 for number, _ in _headings(tail)), default=0)
+        length = min(length * 8, size)
+
+
+def is_over(text: str, config: Config) -> bool:
+    """Return whether a state file's text is larger than the configuration allows."""
+    return is_over_limit(size_in_bytes(text), config.size)
+
+
+def archive(workspace: Workspace, task_id: str, request: Request, *, keep: int, force: bool = False) -> Outcome:
+    """Archive all but the newest `keep` sessions of a task that is over the limit, or with `force` of any task."""
+    reason = f"asked for (--force --keep {keep})" if force else over_limit(workspace.config)
+
+    def job(loaded: Loaded) -> Change:
+        if not force and not is_over(loaded.document.text, workspace.config):
+            return Change(
+                text=loaded.document.text,
+                notes=(f"task {loaded.state.id} is within the limit; --force archives all the same",),
+            )
+        return plan_archive(workspace, loaded.relative, loaded.document.text, request, keep=keep, reason=reason)
+
+    return change(workspace, task_id, job, request)
+
+
+def over_limit(config: Config) -> str:
+    """Return the reason that the archive file gives where a file was over the limit."""
+    return (
+        f"over {config.size.max_kb} KB"
+        if not config.size.max_tokens
+        else f"over {config.size.max_kb} KB or {config.size.max_tokens} tokens"
+    )
+
+
+def plan_archive(workspace: Workspace, relative: str, text: str, request: Request, *, keep: int, reason: str) -> Change:  # noqa: PLR0913 - what, where, when, how much, why
+    """Return the change that moves all but the newest `keep` sessions of the state file `text` into the archive."""
+    state = read_state(parse(text))
+    going = state.sessions[:-keep] if keep else state.sessions
+    if not going:
+        return Change(text=text, notes=(nothing_to_archive(state, workspace.config, keep),))
+    store = read_archive(workspace, state.id)
+    _require_order(state, store)
+    link = posixpath.relpath(store.path, posixpath.dirname(relative)).replace(" ", "%20")
+    now = timestamp(request.stamp.now)
+    entries = _entries(state, going)
+    nl = state.document.newline
+    batch = entries.rstrip("\r\n") + nl * 2 + _trailer(going, entries, reason=reason, now=now, newline=nl)
+    shorter = _without(state, going, summarise(state, going, link))
+    archive_path = workspace.archive_path(state.id)
+    shorter = apply(shorter, set_front_matter(parse(shorter), "archive_path", archive_path))
+    _prove(state, going, shorter, entries)
+    data = ((nl if store.size else f"# Task #{state.id} Archive - Full Session History{nl}{nl}") + batch).encode()
+    operation = journal.Create(store.path, data) if store.size is None else journal.Append(store.path, store.size, data)
+    note = f"sessions {going[0].number}-{going[-1].number} went into {store.path}"
+    return Change(text=shorter, before=(operation,), notes=(note, *_still_over(shorter, workspace.config)))
+
+
+def nothing_to_archive(state: TaskState, config: Config, keep: int) -> str:
+    """Return what to tell where no session can be archived."""
+    told = f"task {state.id} has {len(state.sessions)} sessions, and {keep} are kept: nothing to archive"
+    return f"{told}, though the file is over {config.size.max_kb} KB" if is_over(state.document.text, config) else told
+
+
+def _still_over(text: str, config: Config) -> tuple[str, ...]:
+    if not is_over(text, config):
+        return ()
+    still = shown_kb(size_in_bytes(text))
+    return (f"the file is still {still}: what is left is too large; `taskstate lint` names the largest parts",)
+
+
+def _require_order(state: TaskState, store: Archive) -> None:
+    """Refuse sessions whose numbers do not rise above the archived ones: an archived number is never given twice."""
+    numbers = [max(store.last, state.archived), *(session.number for session in state.sessions)]
+    for before, after in pairwise(numbers):
+        if after <= before:
+            raise TaskstateError(
+                f"task {state.id}: session {after} comes after session {before}",
+                help="run `taskstate lint` and give the sessions rising numbers first",
+                code="session-order",
+            )
+
+
+def _entries(state: TaskState, going: tuple[Session, ...]) -> str:
+    """Return the replaced summary and the sessions as they stand; each heading is raised, every other byte stays."""
+    sections = ([state.summary.section] if state.summary else []) + [session.section for session in going]
+    return "".join(section.span.of(state.document.text).replace("###", "##", 1) for section in sections)
+
+
+def _trailer(going: tuple[Session, ...], entries: str, *, reason: str, now: str, newline: str) -> str:
+    """Return the lines that close a batch: what it holds, how large its entries are (as cut out), a hash of each."""
+    lines = [
+        "---",
+        "",
+        f"Archived on: {now}",
+        f"Reason: {reason}",
+        f"Sessions archived: {going[0].number}-{going[-1].number}",
+        f"Size: {size_in_bytes(entries)} bytes",
+        "Entries SHA-256:",
+        "",
+        *(f"- {each.number}: {entry_hash(each.section.span.of(each.document.text))}" for each in going),
+        "",
+    ]
+    return newline.join(lines)
+
+
+def entry_hash(entry: str) -> str:
+    """Return the hash of an entry as it stands in the state file: line ends as LF, without trailing blank lines."""
+    lines = with_newlines(entry, "\n").split("\n")
+    while lines and not lines[-1].strip(" \t"):
+        lines.pop()
+    return sha256("\n".join(lines))
+
+
+def _without(state: TaskState, going: tuple[Session, ...], summary: str) -> str:
+    """Return the state file with `summary` in the place of the sessions that go and of the earlier summary."""
+    nl = state.document.newline
+    place = state.summary.section.span.start if state.summary else going[0].section.span.start
+    edits = [Edit(session.section.span.start, session.section.span.end, "") for session in going]
+    edits.append(
+        Edit(place, state.summary.section.span.end if state.summary else place, with_newlines(summary, nl) + nl * 2)
+    )
+    return apply(state.document.text, edits)
+
+
+def _prove(state: TaskState, going: tuple[Session, ...], shorter: str, entries: str) -> None:
+    """Refuse a plan after which a session would not stand in exactly one of the two files with the same text.
+
+    Raises:
+        TaskstateError: code "unsafe".
+    """
+    before = ([state.summary.span.of(state.document.text)] if state.summary else []) + [
+        session.entry for session in going
+    ]
+    archived = [
+        trimmed(entries, section.span).of(entries)
+        for section in parse(entries).sections
+        if section.level == ENTRY_LEVEL
+    ]
+    kept = [(session.number, session.entry) for session in state.sessions[len(going) :]]
+    after = read_state(parse(shorter))
+    stays = after.summary is not None and [(session.number, session.entry) for session in after.sessions] == kept
+    if not stays or [entry.replace("##", "###", 1) for entry in archived] != before:
+        raise TaskstateError(
+            f"task {state.id} cannot be archived safely: its sessions would not read the same afterwards",
+            help="run `taskstate lint` on the file and mend what it finds first",
+            code="unsafe",
+        )
+
+
+def archived_sessions(workspace: Workspace, task_id: str) -> tuple[Session, ...]:
+    """Return the sessions in a task's archive file, oldest first; none where there is no file."""
+    path = workspace.state_root / workspace.archive_path(task_id)
+    if files.size(path) is None:
+        return ()
+    documents = [parse(entries) for entries in read_batches(files.read(path).decode("utf-8", errors="replace"))]
+    found = [
+        session_of(document, section)
+        for document in documents
+        for section in document.sections
+        if section.level == ENTRY_LEVEL
+    ]
+    return tuple(session for session in found if session)
+
+
+def read_batches(text: str) -> list[str]:
+    """Return the entries of each batch of an archive file, oldest first.
+
+    Where an entry's own text looks like a trailer, numbers and hashes decide: a batch ends at the first trailer that is
+    right about the sessions before it; in a damaged archive at the one that is right about most of them, or else at the
+    first. What stands behind the last trailer comes last.
+    """
+    batches: list[str] = []
+    head = _HEAD.match(text)
+    begin = head.end() if head else 0
+    trailers, headings = [*_TRAILER.finditer(text)], _headings(text)
+    while trailers:
+        closing = _closing(text, begin, trailers, headings)
+        entries = text[begin : closing.start()].strip("\r\n")
+        missing = int(closing[1]) - size_in_bytes(entries) if closing[1] else 0  # blank lines behind the last entry
+        batches.append(entries + "\n" * min(max(missing, 0), closing.start() - begin))
+        begin = closing.end()
+        trailers = [trailer for trailer in trailers if trailer.start() >= begin]
+    rest = text[begin:].strip("\r\n")
+    return [*batches, rest] if rest else batches
+
+
+def _headings(text: str) -> list[tuple[int | None, int]]:
+    """Return the headings of an archive's entries: a session's number, None for any other, and where each begins."""
+    sections = (section for section in parse(text).sections if section.level <= ENTRY_LEVEL)
+    return [(session_number(section.title), section.span.start) for section in sections]
+
+
+def _closing(
+    text: str, begin: int, trailers: list[re.Match[str]], headings: list[tuple[int | None, int]]
+) -> re.Match[str]:
+    """Return the one of `trailers` that closes the batch which begins at `begin`."""
+    best, most = trailers[0], -1
+    for trailer in trailers:
+        within = [(number, start) for number, start in headings if begin <= start < trailer.start()]
+        stops = [*(start for _, start in within[1:]), trailer.start()]
+        spans = {number: (start, stop) for (number, start), stop in zip(within, stops, strict=True) if number}
+        told = {int(number): sha for number, sha in _ENTRY_HASH.findall(trailer[0])}
+        if list(spans) != list(told):
+            continue
+        entries = {number: text[start:stop].replace("##", "###", 1) for number, (start, stop) in spans.items()}
+        right = sum(entry_hash(entries[number]) == sha for number, sha in told.items())
+        if right == len(told):
+            return trailer
+        best, most = (trailer, right) if right > most else (best, most)
+    return best
+
+
+def tasks_over_limit(
+    workspace: Workspace, paths: Iterable[Path], *, keep: int = 0, force: bool = False
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the ids of the tasks with more than `keep` sessions over the limit (with `force` any), and what failed."""
+    over, unreadable = [], []
+    for path in paths:
+        try:
+            state = workspace.load(path).state
+        except TaskstateError as error:
+            unreadable.append(str(error))
+            continue
+        if (force or is_over(state.document.text, workspace.config)) and len(state.sessions) > keep:
+            over.append(state.id)
+    return over, tuple(unreadable)

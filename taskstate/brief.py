@@ -1,0 +1,116 @@
+"""What a task looks like in a few lines: for `show` and `list`, as text and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from taskstate.derived import session_counts
+from taskstate.errors import TaskstateError
+
+if TYPE_CHECKING:
+    from taskstate.state import TaskState
+    from taskstate.workspace import Loaded, Workspace
+
+_COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "KB", "TITLE")
+
+
+def task_shape(loaded: Loaded) -> dict[str, Any]:
+    """Return a task as programs read it; the shape is promised stable."""
+    state = loaded.state
+    return {
+        "id": state.id,
+        "path": loaded.relative,
+        "kind": state.kind,
+        "title": state.title,
+        "status": state.status,
+        "revision": state.revision,
+        "token": loaded.token,
+        "size_kb": state.size_kb,
+        "priority": state.text("priority"),
+        "area": state.text("area"),
+        "depends_on": state.depends_on,
+        "sessions": session_counts(state)._asdict(),
+        "features": {"passing": state.checklist.passing, "all": len(state.checklist.counted)}
+        if state.checklist
+        else {"passing": 0, "all": 0},
+        "open_features": [feature.id for feature in state.checklist.counted if not feature.passes]
+        if state.checklist
+        else [],
+        "criteria": [{"number": each.number, "text": each.text, "checked": each.checked} for each in state.criteria],
+        "next_steps": state.next_steps,
+        "problems": [problem.message for problem in state.problems],
+    }
+
+
+def overview(loaded: Loaded) -> str:
+    """Return a task as a person reads it."""
+    state = loaded.state
+    counts = session_counts(state)
+    archived = f", {counts.archived} of them archived" if counts.archived else ""
+    lines = [
+        f"{state.id}  {state.title}",
+        f"  {loaded.relative}, {state.size_kb} KB, revision {loaded.token}",
+        f"  status {state.status or 'unknown'}, {counts.total} sessions{archived}",
+    ]
+    lines += [f"  cannot be read: {problem.message}" for problem in state.problems]
+    lines += _checks(state)
+    steps = [line for step in state.next_steps for line in f"- {step}".replace("\n", "\n  ").split("\n")]
+    if steps:
+        lines += ["  next steps:", *(f"    {line}" for line in steps)]
+    return "\n".join(lines)
+
+
+def _checks(state: TaskState) -> list[str]:
+    lines: list[str] = []
+    if state.criteria:
+        lines.append("  acceptance criteria:")
+        lines += [
+            f"    {each.number}. [{'x' if each.checked else ' '}] {each.text.split(chr(10))[0]}"
+            for each in state.criteria
+        ]
+    if state.checklist and state.checklist.features:
+        lines.append(f"  features, {state.checklist.passing} of {len(state.checklist.counted)} pass:")
+        lines += [
+            f"    [{'x' if each.passes else ' '}] {each.id}  {each.description}" for each in state.checklist.features
+        ]
+    return lines
+
+
+def list_tasks(workspace: Workspace, *, status: str, area: str, ready: bool) -> tuple[list[Loaded], tuple[str, ...]]:
+    """Return the tasks that fit, in natural order, and a line for each file that cannot be read."""
+    tasks, unreadable = [], []
+    for path in workspace.state_files():
+        try:
+            tasks.append(workspace.load(path))
+        except TaskstateError as error:
+            unreadable.append(f"not listed: {error}")
+    complete = {loaded.state.id.casefold() for loaded in tasks if loaded.state.status == "complete"}
+    fitting = [
+        loaded
+        for loaded in tasks
+        if status in ("", loaded.state.status)
+        and area in ("", loaded.state.text("area"))
+        and (
+            not ready
+            or (
+                loaded.state.status != "complete" and complete.issuperset(i.casefold() for i in loaded.state.depends_on)
+            )
+        )
+    ]
+    return fitting, tuple(unreadable)
+
+
+def listing(tasks: list[Loaded]) -> str:
+    """Return the tasks as a table, a line each."""
+    rows = [_COLUMNS, *(_row(loaded) for loaded in tasks)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join(lines) if tasks else "no tasks"
+
+
+def _row(loaded: Loaded) -> tuple[str, ...]:
+    state = loaded.state
+    features = f"{state.checklist.passing}/{len(state.checklist.counted)}" if state.checklist else "-"
+    sessions = str(session_counts(state).total)
+    unread = " (cannot be read fully: run `taskstate lint`)" if state.problems else ""
+    return state.id, state.status or "?", features, sessions, str(state.size_kb), state.title + unread

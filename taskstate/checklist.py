@@ -1,0 +1,131 @@
+"""Changes to the Feature Checklist and the acceptance criteria: single values, in place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate import embed
+from taskstate.edit import Edit, apply
+from taskstate.errors import TaskstateError
+from taskstate.json_edits import append_json_item, update_json
+from taskstate.kinds import parse_feature_id
+from taskstate.stamp import timestamp
+from taskstate.writing import Change, change
+
+if TYPE_CHECKING:
+    from taskstate.state import Checklist, Feature, TaskState
+    from taskstate.workspace import Loaded, Workspace
+    from taskstate.writing import Outcome, Request
+
+FEATURE_KEYS = ("id", "description", "passes", "tested_at", "evidence", "notes", "moved_to")
+
+
+def add_feature(workspace: Workspace, task_id: str, feature_id: str, description: str, request: Request) -> Outcome:
+    """Add a feature that does not pass yet to a task's checklist."""
+    feature_id = parse_feature_id(feature_id)
+    description = embed.one_line(description, what="the feature's description")
+
+    def job(loaded: Loaded) -> Change:
+        checklist = _checklist(loaded.state)
+        if any(feature.id == feature_id for feature in checklist.features):
+            raise TaskstateError(
+                f"task {loaded.state.id} has a feature {feature_id} already", help="choose another id", code="exists"
+            )
+        features = checklist.root.get("features")
+        if features is None:
+            raise TaskstateError(
+                f"the checklist of task {loaded.state.id} has no list of features",
+                help="run `taskstate lint`",
+                code="unreadable",
+            )
+        new = new_feature(feature_id, description)
+        return _changed(loaded, append_json_item(loaded.document.text, features, new, newline=loaded.document.newline))
+
+    return change(workspace, task_id, job, request)
+
+
+def new_feature(feature_id: str, description: str) -> dict[str, Any]:
+    """Return a feature that does not pass yet, as the checklist holds it."""
+    return {"id": feature_id, "description": description, "passes": False, "tested_at": None}
+
+
+class Tested(NamedTuple):
+    """What a test of a feature showed; `evidence` is a text, or the command with its exit status and its log's hash."""
+
+    passes: bool
+    evidence: object
+
+
+def require_feature(workspace: Workspace, task_id: str, feature_id: str) -> None:
+    """Refuse a feature that the task has not, before anything is run to prove it.
+
+    Raises:
+        TaskstateError: code "not-found", "duplicate-id" or "unreadable".
+    """
+    _feature(workspace.load(workspace.locate(task_id)).state, feature_id)
+
+
+def set_feature(workspace: Workspace, task_id: str, feature_id: str, tested: Tested, request: Request) -> Outcome:
+    """Record that a feature was tested now, and what came out."""
+    now = timestamp(request.stamp.now)
+    changes = {"passes": tested.passes, "tested_at": now, "evidence": tested.evidence}
+
+    def job(loaded: Loaded) -> Change:
+        node = _feature(loaded.state, feature_id).node
+        edits = update_json(loaded.document.text, node, changes, order=FEATURE_KEYS, newline=loaded.document.newline)
+        return _changed(loaded, edits)
+
+    return change(workspace, task_id, job, request)
+
+
+def set_criterion(workspace: Workspace, task_id: str, number: int, request: Request, *, checked: bool) -> Outcome:
+    """Check or uncheck an acceptance criterion, counted from 1."""
+
+    def job(loaded: Loaded) -> Change:
+        criteria = loaded.state.criteria
+        if not 1 <= number <= len(criteria):
+            known = f"it has {len(criteria)}, counted from 1" if criteria else "it has none"
+            raise TaskstateError(
+                f"task {loaded.state.id} has no criterion {number}: {known}",
+                help="`taskstate show` lists them",
+                code="not-found",
+            )
+        criterion = criteria[number - 1]
+        edits = (Edit(*criterion.mark, "x" if checked else " "),) if criterion.checked != checked else ()
+        return _changed(loaded, edits)
+
+    return change(workspace, task_id, job, request)
+
+
+def _changed(loaded: Loaded, edits: tuple[Edit, ...]) -> Change:
+    return Change(text=apply(loaded.document.text, edits))
+
+
+def _checklist(state: TaskState) -> Checklist:
+    if state.checklist is None:
+        why = next(
+            (problem.message for problem in state.problems if problem.kind == "json-invalid"), "there is no json fence"
+        )
+        raise TaskstateError(
+            f"the Feature Checklist of task {state.id} cannot be read: {why}",
+            help="run `taskstate lint`",
+            code="unreadable",
+        )
+    return state.checklist
+
+
+def _feature(state: TaskState, feature_id: str) -> Feature:
+    found = [feature for feature in _checklist(state).features if feature.id == feature_id]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise TaskstateError(
+            f"task {state.id} has {len(found)} features {feature_id}",
+            help="give each its own id first",
+            code="duplicate-id",
+        )
+    from difflib import get_close_matches
+
+    near = get_close_matches(feature_id, [feature.id for feature in _checklist(state).features], n=1, cutoff=0.0)
+    hint = f"did you mean {near[0]}?" if near else f"`taskstate feature add {state.id} {feature_id} TEXT` makes it"
+    raise TaskstateError(f"task {state.id} has no feature {feature_id}", help=hint, code="not-found")

@@ -1,0 +1,122 @@
+"""The command line: turns arguments into one call of a job, and its result or error into text, JSON and an exit status.
+
+Each command is a module with `configure(parser)` and `run(door)`; it is imported only when it is called, since
+start-up time is imports. Adding a command is adding its file and a row here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from itertools import pairwise
+from typing import TYPE_CHECKING, NoReturn
+
+from taskstate.cli.door import Door, add_common
+from taskstate.errors import TaskstateError
+from taskstate.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INTERRUPTED, OUR_FAULT, CANNOT = 130, 3, 2
+
+# command: its module in this package, and what it does
+COMMANDS = {
+    "init": ("init", "set a repository up"),
+    "new": ("new", "create a task's state file"),
+    "show": ("show", "show a task"),
+    "list": ("list", "list the tasks"),
+    "session": ("session", "append a session, list sessions, show one"),
+    "feature": ("feature", "add a feature to the checklist, record that it passes or fails"),
+    "criterion": ("criterion", "check or uncheck an acceptance criterion"),
+    "archive": ("archive", "move older sessions into the archive"),
+    "lint": ("lint", "check state files"),
+    "rule": ("rule", "show a lint rule's page, or the list of rules"),
+    "demo": ("demo", "see the main job done in a new temporary repository"),
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that reports what is wrong as one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what is wrong with the arguments."""
+        raise TaskstateError(
+            f"{self.prog.removeprefix('taskstate ')}: {message}", help=f"see `{self.prog} --help`", code="usage"
+        )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    door = Door(as_json=_wants_json(arguments))
+    try:
+        status = _run(arguments, door)
+        sys.stdout.flush()  # here, where a reader that has gone can still be told from a fault
+    except TaskstateError as error:
+        return door.fail(error, CANNOT)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone; say nothing more
+        return 0
+    except Exception as error:  # noqa: BLE001 - the last resort: a fault of our own becomes one line and a log
+        return door.fail(_our_fault(error), OUR_FAULT)
+    return status
+
+
+def _wants_json(arguments: Sequence[str]) -> bool:
+    """Return whether JSON was asked for, also where the arguments cannot be parsed."""
+    return "--format=json" in arguments or ("--format", "json") in pairwise(arguments)
+
+
+def _run(arguments: list[str], door: Door) -> int:
+    command = next((word for word in arguments if not word.startswith("-")), "")
+    parser = _parser(command)
+    if not arguments:
+        parser.print_help()
+        return 0
+    try:
+        args = parser.parse_args(arguments)
+    except SystemExit as done:  # --help and --version have printed what was asked for
+        return int(done.code or 0)
+    door.args = args
+    door.as_json = args.format == "json"
+    run: object = args.run
+    if not callable(run):
+        raise TypeError(command)
+    return int(run(door))
+
+
+def _parser(command: str) -> Parser:
+    """Return the parser; of all commands only the one that is called is loaded."""
+    parser = Parser(prog="taskstate", description="One living Markdown file per task, kept safe.")
+    parser.add_argument("--version", action="version", version=f"taskstate {VERSION}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
+    for name, (module, summary) in COMMANDS.items():
+        sub = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        if name == command:
+            from importlib import import_module
+
+            import_module(f"taskstate.cli.{module}").configure(sub)
+    return parser
+
+
+def _our_fault(error: Exception) -> TaskstateError:
+    """Return the one line for a fault of our own; the traceback goes into a log."""
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="taskstate-fault-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
+    ) as log:
+        log.write("".join(traceback.format_exception(error)))
+    what = f"a fault of taskstate's own: {type(error).__name__}"
+    return TaskstateError(what, help=f"please report it; the details are in {log.name}", code="fault")
+
+
+__all__ = ["COMMANDS", "add_common", "main"]

@@ -1,0 +1,221 @@
+"""What all commands share: the common flags, the workspace, who asks and when, and how results and errors are told."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from taskstate.errors import TaskstateError
+from taskstate.text import CONTROLS, printable, with_newlines
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.workspace import Workspace
+    from taskstate.writing import Outcome, Request
+
+
+class Door:
+    """One run of a command: its arguments and its way out."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+        self.args: argparse.Namespace
+
+    @cached_property
+    def anywhere(self) -> Workspace:
+        """The workspace around the working folder, set up or not; what a killed command left is finished first."""
+        from taskstate.workspace import find_workspace
+
+        root = self.args.root or os.environ.get("TASKSTATE_ROOT", "")
+        workspace = find_workspace(_working_folder(), root=root, config_file=self.args.config or "")
+        self.notes(workspace.settle())
+        return workspace
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """The workspace that the command works in.
+
+        Raises:
+            TaskstateError: the repository is not set up.
+        """
+        from taskstate.workspace import require_set_up
+
+        require_set_up(self.anywhere)
+        return self.anywhere
+
+    def request(self) -> Request:
+        """Return who asks, when, and under which condition."""
+        from datetime import UTC, datetime
+
+        from taskstate import git
+        from taskstate.stamp import Stamp
+        from taskstate.writing import Request
+
+        stamp = Stamp(actor=self._actor(), now=datetime.now(UTC), git_head=git.head(self.workspace.root))
+        return Request(stamp=stamp, expect=self.args.expect_revision or "", dry_run=self.args.dry_run)
+
+    def _actor(self) -> str:
+        from taskstate import embed, git
+
+        named = self.args.actor or os.environ.get("TASKSTATE_ACTOR") or git.user_name(self.workspace.root) or _login()
+        return embed.one_line(named, what="the actor's name")
+
+    def done(self, outcome: Outcome, text: str, **more: object) -> int:
+        """Tell what a change did, and return the exit status."""
+        data = {
+            "path": outcome.path,
+            "revision": outcome.revision,
+            "changed": outcome.changed,
+            **more,
+            "notes": list(outcome.notes),
+        }
+        if self.args.dry_run:
+            data["diff"] = outcome.diff
+            return self.tell(data, outcome.diff or "nothing would change")
+        told = "\n".join(
+            [
+                text if outcome.changed else f"{outcome.path}: nothing to change",
+                *(f"  {note}" for note in outcome.notes),
+            ]
+        )
+        return self.tell(
+            data, f"{told}\n  {outcome.path} is at revision {outcome.revision}" if self.args.verbose else told
+        )
+
+    def tell(self, data: object, text: str, *, status: int = 0) -> int:
+        """Print a result, as JSON or as text, and return the exit status."""
+        if self.as_json:
+            self.print_json({"success": True, "data": data, "error": None, "code": None})
+        self.say(text)
+        return status
+
+    def say(self, text: str) -> None:
+        """Print text for people, where that was asked for."""
+        if text and not self.as_json and not self.args.quiet:
+            _print(text, sys.stdout)
+
+    def print_json(self, value: object) -> None:
+        """Print JSON in which no control character stands raw."""
+        text = json.dumps(value, ensure_ascii=False, indent=None, separators=(", ", ": "))
+        sys.stdout.write(CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
+
+    def fail(self, error: TaskstateError, status: int) -> int:
+        """Print one line on standard error, and the envelope where JSON was asked for; return the exit status."""
+        if self.as_json:
+            self.print_json({"success": False, "data": None, "error": str(error), "code": error.code})
+        _print("taskstate: " + re.sub(r"\s*[\r\n]+\s*", " ", str(error)), sys.stderr)
+        return status
+
+    def notes(self, notes: tuple[str, ...]) -> None:
+        """Print remarks on standard error."""
+        if not self.args.quiet:
+            self.complain(notes)
+
+    def complain(self, what: tuple[str, ...]) -> None:
+        """Print on standard error what could not be done, also where quiet was asked for."""
+        if what:
+            _print("\n".join(what), sys.stderr)
+
+    def read(self, name: str) -> str:
+        """Return the text of the file `name`, or of standard input for `-`.
+
+        Raises:
+            TaskstateError: it cannot be read, or is not UTF-8.
+        """
+        from taskstate import files
+
+        data = standard_input(files.MAX_BYTES) if name == "-" else files.read(Path(name))
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise TaskstateError(
+                f"{name} is not UTF-8 (byte {error.start})", help="convert it to UTF-8", code="not-utf8"
+            ) from error
+
+    def text_of(self, value: str) -> str:
+        """Return a text argument; `-` stands for standard input."""
+        return self.read("-") if value == "-" else value
+
+    def task_id(self, value: str) -> str:
+        """Return the id that a task argument names.
+
+        Raises:
+            TaskstateError: it is none, or the path of a file that is not the one which the id stands for.
+        """
+        from taskstate.kinds import own_file, parse_task_id
+
+        task = parse_task_id(value)
+        if own_file(value) and os.path.isfile(value) and not os.path.samefile(value, self.workspace.locate(task)):
+            meant = self.workspace.relative(self.workspace.locate(task))
+            raise TaskstateError(f"{value} is not the state file of task {task}", help=f"that is {meant}", code="path")
+        return task
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that every command takes."""
+    common = parser.add_argument_group("common flags")
+    common.add_argument(
+        "--format", choices=("text", "json"), default="text", help="how to print the result (default: text)"
+    )
+    common.add_argument(
+        "--root", metavar="DIR", help="the repository's root (default: found upwards from here, or TASKSTATE_ROOT)"
+    )
+    common.add_argument("--config", metavar="FILE", help="the configuration file")
+    common.add_argument("--quiet", action="store_true", help="print nothing but errors and JSON")
+    common.add_argument("--verbose", action="store_true", help="print more")
+    common.add_argument("--no-color", action="store_true", help="print without colour, as NO_COLOR does")
+
+
+def add_writing(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that every command takes which writes."""
+    writing = parser.add_argument_group("writing")
+    writing.add_argument(
+        "--actor", metavar="NAME", help="who writes (default: TASKSTATE_ACTOR, the git user, or the login)"
+    )
+    writing.add_argument(
+        "--expect-revision",
+        metavar="TOKEN",
+        help="refuse if the file is no longer at this revision, such as 14 or 14-1a2b3c4d",
+    )
+    writing.add_argument("--dry-run", action="store_true", help="print the unified diff instead of writing")
+    add_common(parser)
+
+
+def add_task(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that names a task."""
+    parser.add_argument("id", metavar="ID", help="the task: 101, #101, TASK-101, task-101-state.md or a path")
+
+
+def _print(text: str, stream: Any) -> None:  # noqa: ANN401 - a text stream
+    stream.write(with_newlines(printable(text), "\n").rstrip("\n") + "\n")
+
+
+def standard_input(limit: int) -> bytes:
+    """Return what standard input holds, nothing where it is closed; more than `limit` bytes are refused."""
+    data: bytes = sys.stdin.buffer.read(limit + 1) if sys.stdin else b""
+    if len(data) > limit:
+        what = f"standard input holds more than {limit // 1024**2} MiB"
+        raise TaskstateError(what, help="split it", code="too-large")
+    return data
+
+
+def _working_folder() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise TaskstateError("the working folder is gone", help="go to another one", code="not-found") from error
+
+
+def _login() -> str:
+    from getpass import getuser
+
+    try:
+        return getuser()
+    except (OSError, KeyError, ImportError):
+        return "unknown"

@@ -1,0 +1,35 @@
+"""`taskstate list`: lists the tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.cli.door import add_common
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.door import Door
+
+_STATUSES = ("created", "in_progress", "blocked", "complete")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--status", choices=_STATUSES, help="only tasks with this status")
+    parser.add_argument("--area", metavar="NAME", help="only tasks of this area")
+    parser.add_argument(
+        "--ready", action="store_true", help="only tasks not complete whose upstream tasks are all complete"
+    )
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(door: Door) -> int:
+    """List the tasks, those that cannot be read too."""
+    from taskstate.brief import list_tasks, listing, task_shape
+
+    args = door.args
+    tasks, unreadable = list_tasks(door.workspace, status=args.status or "", area=args.area or "", ready=args.ready)
+    door.complain(unreadable)
+    return door.tell([task_shape(loaded) for loaded in tasks], listing(tasks))

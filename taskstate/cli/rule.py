@@ -1,0 +1,43 @@
+"""`taskstate rule`: shows a lint rule's page, or the list of rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.cli.door import add_common
+from taskstate.errors import TaskstateError
+
+if TYPE_CHECKING:
+    import argparse
+    from types import ModuleType
+
+    from taskstate.cli.door import Door
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "code", metavar="CODE", nargs="?", help="a rule's code or name, such as TS404 (default: list all rules)"
+    )
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(door: Door) -> int:
+    """Show a rule's page, or the list."""
+    from taskstate.lint.pages import listing, page, shape
+    from taskstate.lint.registry import RULES
+
+    if door.args.code:
+        rule = _find(door.args.code)
+        return door.tell(shape(rule), page(rule))
+    return door.tell([shape(rule) for rule in RULES], listing())
+
+
+def _find(code: str) -> ModuleType:
+    from taskstate.lint.registry import RULES
+
+    for rule in RULES:
+        if code.upper() == rule.RULE.code or code.lower() == rule.RULE.name:
+            return rule
+    raise TaskstateError(f"there is no lint rule {code}", help="`taskstate rule` lists the rules", code="not-found")

@@ -1,0 +1,47 @@
+"""`taskstate show`: shows a task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.cli.door import add_common, add_task
+from taskstate.errors import TaskstateError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.door import Door
+    from taskstate.document import Section
+    from taskstate.workspace import Loaded
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_task(parser)
+    parser.add_argument("--section", metavar="NAME", help="print one section or subsection as it stands in the file")
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(door: Door) -> int:
+    """Show a task, or one section of it."""
+    from taskstate.brief import overview, task_shape
+
+    loaded = door.workspace.load(door.workspace.locate(door.task_id(door.args.id)))
+    if door.args.section:
+        section = _section(loaded, door.args.section)
+        text = section.span.of(loaded.document.text).strip("\r\n")
+        return door.tell({"path": loaded.relative, "section": section.title, "text": text}, text)
+    return door.tell(task_shape(loaded), overview(loaded))
+
+
+def _section(loaded: Loaded, name: str) -> Section:
+    from taskstate.kinds import section_key
+    from taskstate.state import PART_LEVEL, SECTION_LEVEL
+
+    sections = [section for section in loaded.document.sections if section.level in (SECTION_LEVEL, PART_LEVEL)]
+    for section in sections:
+        if section_key(section.title) == section_key(name):
+            return section
+    titles = ", ".join(section_key(section.title) for section in sections if section.level == SECTION_LEVEL)
+    raise TaskstateError(f"{loaded.relative} has no section {name!r}", help=f"it has: {titles}", code="not-found")

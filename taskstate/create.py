@@ -1,0 +1,223 @@
+"""Creates state files: from what is said on the command line, from a task file, or from both."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate import embed, files, kinds, resources, schema
+from taskstate.checklist import new_feature
+from taskstate.data import Node
+from taskstate.errors import TaskstateError
+from taskstate.json_edits import json_text
+from taskstate.normalize import normalize
+from taskstate.stamp import timestamp
+from taskstate.text import with_newlines
+from taskstate.version import FORMAT
+from taskstate.writing import create_file
+from taskstate.yaml_file import read_yaml_file
+from taskstate.yaml_write import yaml_block
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from taskstate.workspace import Workspace
+    from taskstate.writing import Outcome, Request
+
+_MOST_REQUIREMENT = 140
+_TEMPLATES = {"task": "task-state.md.j2", "permanent": "permanent-state.md.j2"}
+
+
+class NewTask(NamedTuple):
+    """What is known of a task that is to be created; parts that are empty get placeholders, or are left out."""
+
+    id: str
+    title: str = ""
+    description: str = ""
+    criteria: tuple[str, ...] = ()
+    features: tuple[tuple[str, str], ...] = ()
+    depends_on: tuple[str, ...] = ()
+    priority: str = ""
+    area: str = ""
+    scope_in: tuple[str, ...] = ()
+    scope_out: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    standards: tuple[Mapping[str, str], ...] = ()
+    task_file: str = ""
+    task_file_sha: str = ""
+
+
+def create(workspace: Workspace, task: NewTask, request: Request) -> Outcome:
+    """Write the state file of a new task.
+
+    Raises:
+        TaskstateError: the id is taken, an upstream task is unknown, or a text cannot be taken over.
+    """
+    _require_free(workspace, task.id)
+    for upstream in task.depends_on:
+        workspace.locate(upstream)
+    relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
+    return create_file(workspace, relative, render(workspace, task, request), request)
+
+
+def _require_free(workspace: Workspace, task_id: str) -> None:
+    try:
+        taken = workspace.locate(task_id)
+    except TaskstateError as error:
+        if error.code != "not-found":
+            raise
+        return
+    raise TaskstateError(
+        f"task {task_id} exists already: {workspace.relative(taken)}", help="choose another id", code="exists"
+    )
+
+
+def render(workspace: Workspace, task: NewTask, request: Request) -> str:
+    """Return the text of a new state file, not stamped yet."""
+    title = embed.one_line(task.title, what="the title")
+    front_matter: dict[str, Any] = {"taskstate": FORMAT, "task_id": task.id, "title": title, "status": "created"}
+    area = embed.one_line(task.area, what="the area") if task.area else ""
+    front_matter |= {key: value for key, value in (("priority", task.priority), ("area", area)) if value}
+    if task.depends_on:
+        front_matter["depends_on"] = sorted(task.depends_on, key=kinds.id_key)
+    front_matter["created_at"] = timestamp(request.stamp.now)
+    front_matter |= {"sessions": {"total": 0, "archived": 0, "recent": 0}, "file_size_kb": 1}
+    if task.task_file:
+        front_matter["context"] = {"task_file": task.task_file, "task_file_sha": task.task_file_sha}
+    head = "\n".join(yaml_block(front_matter, 0))
+    return f"---\n{head}\n---\n\n{_body(workspace, task, title)}"
+
+
+def _body(workspace: Workspace, task: NewTask, title: str) -> str:
+    checklist = {"features": [new_feature(*feature) for feature in _features(task)], "overall_progress": "0%"}
+    parts = {
+        "task_id": task.id,
+        "title": title,
+        "description": embed.paragraphs(task.description, what="the description") if task.description else "",
+        "scope_in": [embed.item(text, what="an item of the scope") for text in task.scope_in],
+        "scope_out": [embed.item(text, what="an item of the scope") for text in task.scope_out],
+        "criteria": [embed.item(text, what="an acceptance criterion", marker="- [ ] ") for text in task.criteria],
+        "standards_json": json_text(_sorted(task.standards)) if task.standards else "",
+        "validation_json": json_text({"commands": list(task.commands)}) if task.commands else "",
+        "repository_paths": _paths(task),
+        "chain_inputs": "",
+        "checklist_json": json_text(checklist),
+    }
+    return _rendered(*_template(workspace, _TEMPLATES["task"]), parts)
+
+
+def _sorted(standards: tuple[Mapping[str, str], ...]) -> list[dict[str, str]]:
+    """Return citations in their canonical order, and the keys of each too."""
+    in_order = sorted(standards, key=lambda each: (each["file"], each["section"]))
+    return [dict(sorted(each.items())) for each in in_order]
+
+
+def _rendered(name: str, source: str, parts: Mapping[str, object]) -> str:
+    """Return a template filled in; it comes with the repository, so it may use nothing but its parts.
+
+    Raises:
+        TaskstateError: code "template": it is wrong.
+    """
+    from jinja2 import StrictUndefined, TemplateError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    # Autoescape is for HTML; this is Markdown, and everything that comes from outside has gone through `embed`.
+    environment = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True, autoescape=False
+    )
+    try:
+        return environment.from_string(source).render(parts)
+    except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise TaskstateError(f"the template {name} is wrong: {error}", help="correct it", code="template") from error
+
+
+def _paths(task: NewTask) -> list[str]:
+    return [embed.item(f"`{text}`", what="a path") for text in sorted(task.scope_in)] if _are_paths(task) else []
+
+
+def _are_paths(task: NewTask) -> bool:
+    """Return whether the scope is given as paths, globs and macros, as a task file gives it."""
+    return bool(task.task_file) and all(" " not in text.strip() and "\n" not in text for text in task.scope_in)
+
+
+def _features(task: NewTask) -> list[tuple[str, str]]:
+    found: dict[str, str] = {}
+    for given, description in task.features:
+        feature_id = kinds.parse_feature_id(given)
+        if feature_id in found:
+            raise TaskstateError(f"the feature {feature_id} is given twice", help="give each its own id", code="usage")
+        found[feature_id] = embed.one_line(description, what=f"the description of feature {feature_id}")
+    return list(found.items())
+
+
+def _template(workspace: Workspace, name: str) -> tuple[str, str]:
+    """Return where a template lies, and its text: the project's own, or the one that is shipped."""
+    own = workspace.state_root / "templates" / name
+    if files.size(own) is None:
+        return name, resources.text(f"templates/{name}")
+    where = workspace.relative(own)
+    try:
+        return where, with_newlines(files.read(own).decode("utf-8"), "\n")
+    except UnicodeDecodeError as error:
+        what = f"the template {where} is not UTF-8 (byte {error.start})"
+        raise TaskstateError(what, help="convert it to UTF-8", code="not-utf8") from error
+
+
+def with_task_file(task: NewTask, name: str, data: bytes) -> NewTask:
+    """Return `task` with what it leaves open taken from a task file (YAML), and the file remembered.
+
+    Raises:
+        TaskstateError: the file is no such YAML, or a value has the wrong type.
+    """
+    values = _task_file_values(name, data)
+    scope, qa = values.get("scope") or {}, values.get("qa") or {}
+    taken = NewTask(
+        id=task.id,
+        title=task.title or values.get("title") or "",
+        description=task.description or normalize(values.get("description") or "").strip(),
+        criteria=task.criteria or tuple(normalize(text).strip() for text in values.get("acceptance_criteria") or ()),
+        priority=task.priority or values.get("priority") or "",
+        area=task.area or values.get("area") or "",
+        scope_in=tuple(scope.get("in") or ()),
+        scope_out=tuple(scope.get("out") or ()),
+        commands=tuple(qa.get("commands") or ()),
+        standards=tuple(_citation(each) for each in values.get("standards") or ()),
+        task_file=name,
+        task_file_sha=git_blob_id(data),
+    )
+    return taken._replace(features=task.features, depends_on=task.depends_on)
+
+
+def git_blob_id(data: bytes) -> str:
+    """Return the id that git gives a file with this content."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def _task_file_values(name: str, data: bytes) -> Mapping[str, Any]:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise TaskstateError(
+            f"{name} is not UTF-8 (byte {error.start})", help="convert it to UTF-8", code="not-utf8"
+        ) from error
+    node = read_yaml_file(text)
+    if not isinstance(node, Node):
+        line = text.count("\n", 0, node[0].span.start) + 1
+        raise TaskstateError(
+            f"{name}, line {line}: {node[0].message}", help="correct the task file", code="invalid-input"
+        )
+    values: Mapping[str, Any] = schema.typed_value(node, "task-file")
+    for fault in schema.faults(values, "task-file"):
+        raise TaskstateError(f"{name}: {fault.message}", help="correct the task file", code="invalid-input")
+    return values
+
+
+def _citation(standard: str | Mapping[str, str]) -> Mapping[str, str]:
+    """Return a standard as the Standards fence holds it; `file.md#slug` is short for file and section."""
+    if isinstance(standard, str):
+        file, _, section = standard.partition("#")
+        if not file or not section:
+            what = f"the task file cites {standard!r}, which names no section"
+            raise TaskstateError(what, help="write it as FILE#heading-slug", code="invalid-input")
+        standard = {"file": file, "section": section}
+    return {"requirement": f"see {standard['section']}"[:_MOST_REQUIREMENT], **standard}

@@ -1,0 +1,124 @@
+"""The values that follow from the rest of a state file: the counts of sessions, its size, the overall progress.
+
+Nobody decides these values; whoever writes the file brings them up to date, and the linter tells where they are
+wrong. Pure: the text is all there is. What the archive file holds is taken from the Archived Summary, which says
+for which sessions it stands.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.edit import Edit, apply
+from taskstate.state import KB, read_state
+from taskstate.text import size_in_bytes
+
+if TYPE_CHECKING:
+    from taskstate.data import Node
+    from taskstate.document import Document
+    from taskstate.state import Checklist, TaskState
+
+COUNTS = "sessions"
+SIZE = "file_size_kb"
+PROGRESS = "overall_progress"
+
+_LOG = "Progress Log"
+
+
+class SessionCounts(NamedTuple):
+    """How many sessions there are: all, those in the archive, those in the Progress Log."""
+
+    total: int
+    archived: int
+    recent: int
+
+
+def session_counts(state: TaskState) -> SessionCounts:
+    """Return the counts of sessions that the body tells."""
+    summary = state.summary
+    archived = summary.last - summary.first + 1 if summary and 0 < summary.first <= summary.last else 0
+    return SessionCounts(total=archived + len(state.sessions), archived=archived, recent=len(state.sessions))
+
+
+def size_kb(text: str) -> int:
+    """Return the size of a text in KB of 1,024 bytes, rounded up, line ends counted as LF."""
+    return -(-size_in_bytes(text) // KB)
+
+
+def overall_progress(checklist: Checklist) -> str:
+    """Return the share of the features that pass, those moved elsewhere left out, rounded down."""
+    counted = len(checklist.counted)
+    return f"{100 * checklist.passing // counted}%" if counted else "0%"
+
+
+def derived_edits(document: Document) -> tuple[Edit, ...]:
+    """Return the edits that bring all derived values of a file up to date, adding those that its front matter lacks.
+
+    The size is that of the text after these very edits.
+
+    Raises:
+        CannotEdit: the form of the front matter or of the checklist does not allow a safe change.
+    """
+    state = read_state(document)
+    root = document.front_matter.node
+    edits = _progress_edits(document, state)
+    if root is None:
+        return edits
+    if state.section(_LOG):
+        edits = (*edits, *_count_edits(document, state, root))
+    return _with_size(document, root, edits)
+
+
+def mending_edits(document: Document, state: TaskState, *values: str) -> tuple[Edit, ...]:
+    """Return the edits that mend the named derived values of a state file, and its size, as far as it has them.
+
+    Raises:
+        CannotEdit: the form of the front matter or of the checklist does not allow a safe change.
+    """
+    root = document.front_matter.node
+    edits = _progress_edits(document, state) if PROGRESS in values else ()
+    if root is None:
+        return edits
+    if COUNTS in values:
+        edits = (*edits, *_count_edits(document, state, root))
+    return _with_size(document, root, edits) if root.entry(SIZE) else edits
+
+
+def _progress_edits(document: Document, state: TaskState) -> tuple[Edit, ...]:
+    checklist = state.checklist
+    entries = checklist.root.get("features") if checklist else None
+    if checklist is None or entries is None or len(entries.items) != len(checklist.features):
+        return ()  # a feature that cannot be read makes every share wrong
+    from taskstate.json_edits import set_json
+
+    return set_json(document.text, checklist.root, (PROGRESS,), overall_progress(checklist), newline=document.newline)
+
+
+def _count_edits(document: Document, state: TaskState, root: Node) -> tuple[Edit, ...]:
+    counts = session_counts(state)._asdict()
+    node = root.get(COUNTS)
+    own = node.value() if node and node.kind == "mapping" else {}  # a key of one's own in it stays
+    return _set(document, root, COUNTS, {**own, **counts})
+
+
+def _with_size(document: Document, root: Node, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """Return `edits` and those that make the size right for the text after them all, its own digits included."""
+    node = root.get(SIZE)
+    told = node.value() if node else None
+    size = told if isinstance(told, int) and not isinstance(told, bool) else size_kb(apply(document.text, edits))
+    whole = (*edits, *_set(document, root, SIZE, size))
+    while (
+        actual := size_kb(apply(document.text, whole))
+    ) != size:  # more digits, larger text: it rises or falls, and ends
+        size = actual
+        whole = (*edits, *_set(document, root, SIZE, size))
+    return whole
+
+
+def _set(document: Document, mapping: Node, key: str, value: object) -> tuple[Edit, ...]:
+    from taskstate.data_edits import set_key  # linting a sound file needs none of this
+    from taskstate.schema import load
+
+    return set_key(
+        document.text, mapping, key, value, order=tuple(load("task")["properties"]), newline=document.newline
+    )

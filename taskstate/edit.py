@@ -1,0 +1,42 @@
+"""The one way in which an existing text becomes another: a list of replacements by span."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.errors import EditConflict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Edit(NamedTuple):
+    """Replace `text[start:end]` by `new`; everything else stays untouched."""
+
+    start: int
+    end: int
+    new: str
+
+
+def apply(text: str, edits: Iterable[Edit]) -> str:
+    """Return `text` with all `edits` made at once; their order does not matter, insertions at one place keep theirs.
+
+    Raises:
+        EditConflict: two edits overlap, or one lies outside the text.
+    """
+    pieces: list[str] = []
+    at = 0
+    for edit in in_order(edits):
+        if edit.start < at or edit.end < edit.start or edit.end > len(text):
+            raise EditConflict(
+                f"an edit of characters {edit.start} to {edit.end} overlaps another or lies outside the text"
+            )
+        pieces += (text[at : edit.start], edit.new)
+        at = edit.end
+    pieces.append(text[at:])
+    return "".join(pieces)
+
+
+def in_order(edits: Iterable[Edit]) -> list[Edit]:
+    """Return the edits by place; of those at one place insertions come first, in the order in which they were given."""
+    return sorted(edits, key=lambda edit: (edit.start, edit.end))

@@ -1,0 +1,92 @@
+"""What must hold of a state file before it is changed, and of its new text before that is written.
+
+Each guard raises a refusal that says what to do; none of them changes or reads anything on disk.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from taskstate import kinds
+from taskstate.document import parse
+from taskstate.errors import TaskstateError
+from taskstate.stamp import check_seal
+from taskstate.state import read_state
+from taskstate.version import FORMAT
+
+if TYPE_CHECKING:
+    from taskstate.workspace import Loaded
+
+_EXPECTED = "14, or 14-1a2b3c4d as `taskstate show` prints it"
+
+
+def require_writable(loaded: Loaded, expected: str) -> None:
+    """Refuse a file that is not what the caller saw, that a newer version wrote, or whose seal is broken.
+
+    Raises:
+        TaskstateError: code "usage", "revision", "newer-format" or "seal-broken".
+    """
+    require_revision(loaded, expected)
+    version = loaded.document.front_matter.get("taskstate")
+    if isinstance(version, int) and version > FORMAT:
+        what = f"{loaded.relative} has format version {version}, and {FORMAT} is the newest one known here"
+        raise TaskstateError(what, help="update taskstate", code="newer-format")
+    check_seal(loaded.document, loaded.relative)
+
+
+def require_revision(loaded: Loaded, expected: str) -> None:
+    """Refuse a file that is not at the revision that the caller saw.
+
+    Raises:
+        TaskstateError: code "revision" where it is at another one, "usage" where `expected` is none.
+    """
+    if not expected:
+        return
+    number, dash, digest = expected.partition("-")
+    if not re.fullmatch(r"[0-9]{1,18}", number) or (dash and not digest):
+        raise TaskstateError(f"{expected!r} is no revision", help=f"write {_EXPECTED}", code="usage")
+    if int(number) != loaded.state.revision or (dash and not loaded.digest.startswith(digest.lower())):
+        raise TaskstateError(
+            f"{loaded.relative} is at revision {loaded.token}, not {expected}",
+            help="read the file again, then decide whether the change is still right",
+            code="revision",
+        )
+
+
+def require_whole(loaded: Loaded) -> None:
+    """Refuse a state file whose front matter cannot bear the marks of a write, or names another task than its file.
+
+    Raises:
+        TaskstateError: code "unreadable" or "file-name".
+    """
+    document, own = loaded.document, kinds.own_file(loaded.relative)
+    if not document.front_matter:
+        found = [problem for problem in document.problems if problem.kind.startswith("front-matter-")]
+        line = document.position(found[0].span.start).line + 1 if found else 1
+        what = found[0].message if found else "the front matter is empty"
+        raise TaskstateError(
+            f"{loaded.relative}, line {line}: {what}", help="mend it; `taskstate lint` says how", code="unreadable"
+        )
+    named = own.id if own else None
+    if named and named.casefold() != loaded.state.id.casefold():
+        what = f"{loaded.relative}: the file's name says {named}, and its task_id {loaded.state.id}"
+        raise TaskstateError(what, help="make them agree; `taskstate lint` says how", code="file-name")
+
+
+def require_sound(loaded: Loaded, text: str) -> None:
+    """Refuse a result that would read worse than what it came from: a fault of ours must not reach the disk.
+
+    Raises:
+        TaskstateError: code "unsafe".
+    """
+    after = read_state(parse(text))
+    new = {problem.kind for problem in after.problems} - {problem.kind for problem in loaded.state.problems}
+    was = loaded.state.text("task_id")
+    if new or (was and after.id != was):
+        said = "; ".join(problem.message for problem in after.problems if problem.kind in new)
+        raise TaskstateError(
+            f"{loaded.relative} cannot be changed safely: {said or 'its task_id would change'}",
+            help="run `taskstate lint` on it first",
+            code="unsafe",
+        )

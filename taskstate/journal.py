@@ -1,0 +1,393 @@
+"""A change of several files as a value, written down before it is made, so that a crash may repeat and never lose.
+
+A plan's order is the order in which it is carried out: what receives text comes before what gives it away. Meanwhile
+the plan stands in the journal folder; the next command finds it there (`pending`) and finishes it (`recover`). Each
+operation can tell from the disk whether it was made already, so finishing twice changes nothing. Paths are relative to
+the root, with `/`. The caller holds the lock. No tasks here: paths and bytes only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate import files
+from taskstate.errors import StaleFile, TaskstateError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import TypeAlias
+
+_VERSION = 1
+_PENDING = "pending-"
+# Where an operation can never be carried out; whatever else the system refuses may pass, and is tried again.
+_IMPOSSIBLE = {"path-escapes", "is-link", "not-a-file", "bad-name"}
+
+
+class Create(NamedTuple):
+    """Put `data` where nothing stands."""
+
+    path: str
+    data: bytes
+
+
+class Replace(NamedTuple):
+    """Put `data` in the place of a file whose content has `expected_digest`."""
+
+    path: str
+    expected_digest: str
+    data: bytes
+
+
+class Append(NamedTuple):
+    """Add `data` to the end of a file that is `expected_size` bytes long."""
+
+    path: str
+    expected_size: int
+    data: bytes
+
+
+class Move(NamedTuple):
+    """Give the file or folder `source` the name `target`, which nothing bears."""
+
+    source: str
+    target: str
+
+
+class Delete(NamedTuple):
+    """Remove a file whose content has `expected_digest`."""
+
+    path: str
+    expected_digest: str
+
+
+Operation: TypeAlias = Create | Replace | Append | Move | Delete
+Plan: TypeAlias = tuple[Operation, ...]
+
+_TYPES: Mapping[str, type] = {"data": bytes, "expected_size": int}  # of the fields that are no texts
+_KINDS: Mapping[str, type[Operation]] = {
+    "create": Create,
+    "replace": Replace,
+    "append": Append,
+    "move": Move,
+    "delete": Delete,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+class _State(Enum):
+    """How far an operation got, as the disk shows it."""
+
+    BEFORE = "nothing of it was done"
+    HALF = "a part of its text was written"
+    AFTER = "it was done"
+    OTHER = "somebody else changed the file"
+
+
+def paths_of(operation: Operation) -> tuple[str, ...]:
+    """Return the paths that the operation reads or changes."""
+    return (operation.source, operation.target) if isinstance(operation, Move) else (operation.path,)
+
+
+def pending(journal_folder: Path) -> bool:
+    """Tell whether a plan stands written down; one look at the folder's names.
+
+    Without the lock this may be a living writer's: take the lock and call `recover`, which then finds nothing to do.
+    """
+    return any(name.startswith(_PENDING) or files.is_temporary(name) for name in files.names(journal_folder))
+
+
+def write(root: Path, journal_folder: Path, plan: Plan) -> None:
+    """Carry out `plan` under `root`, all of it or, after a crash, the rest by `recover`.
+
+    Raises:
+        StaleFile: a file is not what the plan was made for; nothing was changed.
+        TaskstateError: the system refuses, or an unfinished plan has to be recovered first.
+    """
+    _require_distinct(plan)
+    if pending(journal_folder):
+        raise TaskstateError(
+            "an interrupted change has to be finished first", code="pending", help="run the command again"
+        )
+    _require_untouched(root, plan)
+    if len(plan) == 1 and not isinstance(plan[0], Append):  # atomic by itself; an append can tear
+        _carry_out(root, plan[0])
+    elif plan:
+        _write_recorded(root, _record(journal_folder, plan), plan)
+
+
+def recover(root: Path, journal_folder: Path) -> tuple[str, ...]:
+    """Finish what killed commands left, and return one line for each change that was finished or set aside.
+
+    Raises:
+        TaskstateError: code "recover-conflict": somebody changed a file meanwhile. Nothing more is changed, the plan is
+            kept under the name that the message gives, and holds up no later command.
+    """
+    files.sweep(journal_folder)
+    names = (name for name in files.names(journal_folder) if name.startswith(_PENDING))
+    return tuple(_recover(root, journal_folder / name) for name in names)
+
+
+def _require_distinct(plan: Plan) -> None:
+    """Refuse a plan that touches a path twice: how far it got could not be told from the disk."""
+    paths = [path for operation in plan for path in paths_of(operation)]
+    if len(set(paths)) < len(paths):
+        raise ValueError(f"a plan names a path twice: {', '.join(sorted(paths))}")
+
+
+def _require_untouched(root: Path, plan: Plan) -> None:
+    for operation in plan:
+        if _state(root, operation) is not _State.BEFORE:
+            touched = " or ".join(files.shown(path) for path in paths_of(operation))
+            raise StaleFile(f"{touched} was changed by somebody else meanwhile", help="run the command again")
+
+
+def _record(journal_folder: Path, plan: Plan) -> Path:
+    """Write the plan down, durably, and return where."""
+    data = _encode(plan)
+    if len(data) > files.MAX_BYTES:
+        limit = f"{files.MAX_BYTES // 1024**2} MiB"
+        raise TaskstateError(
+            f"the change is too large: over {limit} of text at once", code="too-large", help="do it in parts"
+        )
+    record = journal_folder / f"{_PENDING}{files.digest(data)[:16]}.json"
+    files.create(record, data)
+    return record
+
+
+def _write_recorded(root: Path, record: Path, plan: Plan) -> None:
+    try:
+        _require_untouched(root, plan)  # once more: recording took some milliseconds
+    except TaskstateError:
+        files.delete(record)
+        raise
+    try:
+        _finish(root, record, plan)
+    except TaskstateError as error:
+        if not os.path.lexists(record):  # set aside: the error says where
+            raise
+        if not _begun(root, plan):
+            files.delete(record)
+            raise
+        message = f"{error.message}; the change was begun, and the next taskstate command finishes it"
+        raise TaskstateError(message, code=error.code, help=error.help) from error
+
+
+def _begun(root: Path, plan: Plan) -> bool:
+    """Tell whether anything of the plan was carried out; where that cannot be seen, it counts as begun."""
+    try:
+        states = {_state_or_other(root, operation) for operation in plan}
+    except TaskstateError:
+        return True
+    return not states.isdisjoint({_State.HALF, _State.AFTER})
+
+
+def _recover(root: Path, record: Path) -> str:
+    try:
+        plan = _decode(files.read(record))
+    except (ValueError, TaskstateError) as error:
+        if isinstance(error, TaskstateError) and error.code not in {*_IMPOSSIBLE, "too-large"}:
+            raise
+        kept = _set_aside(record, "unreadable-")
+        return f"{files.shown(record.name)} is not a plan that can be read; nothing was done, and it is kept as {kept}"
+    touched = ", ".join(files.shown(path) for operation in plan for path in paths_of(operation))
+    _sweep_beside(root, plan)
+    _finish(root, record, plan)
+    return f"finished an interrupted change of {touched}"
+
+
+def _sweep_beside(root: Path, plan: Plan) -> None:
+    """Remove the temporary files that the killed command may have left beside the files that it changed."""
+    paths = {path for operation in plan for path in paths_of(operation)}
+    for path in sorted(paths):
+        try:
+            place = files.inside(root, path)
+        except TaskstateError:
+            continue  # `_finish` says so
+        files.sweep(place.parent)
+
+
+def _finish(root: Path, record: Path, plan: Plan) -> None:
+    """Carry out what is still to be done of a recorded plan, and remove the record."""
+    states = tuple(_state_or_other(root, operation) for operation in plan)
+    if _State.OTHER in states:
+        raise _conflict(record, plan, states)
+    for operation, state in zip(plan, states, strict=True):
+        if state is not _State.AFTER:
+            _carry_out(root, operation, half=state is _State.HALF)
+    files.delete(record)
+
+
+def _conflict(record: Path, plan: Plan, states: tuple[_State, ...]) -> TaskstateError:
+    """Set the record aside and return the error that says which file was changed, and how far the plan got."""
+    at = states.index(_State.OTHER)
+    path = files.shown(", ".join(paths_of(plan[at])))
+    done = sum(state is _State.AFTER for state in states)
+    kept = _set_aside(record, "conflict-")
+    message = (
+        f"an interrupted change cannot be finished, because {path} is not what it was made for: "
+        f"{done} of {len(plan)} steps were done, nothing more was changed"
+    )
+    return TaskstateError(
+        message,
+        code="recover-conflict",
+        help=f"compare the files with the plan in {kept}, mend them by hand, delete the plan",
+    )
+
+
+def _set_aside(record: Path, word: str) -> str:
+    """Give the record a free name that is no longer pending, and return it."""
+    stem = record.name.removeprefix(_PENDING).removesuffix(".json")
+    number = 1
+    target = record.with_name(f"{word}{stem}.json")
+    while os.path.lexists(target):
+        number += 1
+        target = record.with_name(f"{word}{stem}-{number}.json")
+    files.move(record, target)
+    return files.shown(target)
+
+
+def _carry_out(root: Path, operation: Operation, *, half: bool = False) -> None:
+    """Make one operation; with `half`, a killed writer left a part of its text."""
+    places = [files.inside(root, path) for path in paths_of(operation)]
+    match operation:
+        case Create(data=data):
+            (files.replace if half else files.create)(places[0], data)
+        case Replace(data=data):
+            files.replace(places[0], data)
+        case Append(expected_size=size, data=data):
+            if half:
+                files.shorten(places[0], size)
+            files.append(places[0], data, size)
+        case Move():
+            files.move(places[0], places[1])
+        case Delete():
+            files.delete(places[0])
+
+
+def _state_or_other(root: Path, operation: Operation) -> _State:
+    try:
+        return _state(root, operation)
+    except TaskstateError as error:
+        if error.code in _IMPOSSIBLE:
+            return _State.OTHER
+        raise
+
+
+def _state(root: Path, operation: Operation) -> _State:
+    """Return how far the operation got; a place outside the root, a link or a device is an error."""
+    places = [files.inside(root, path) for path in paths_of(operation)]
+    match operation:
+        case Create(data=data):
+            return _state_of_create(_content(places[0]), data)
+        case Replace(expected_digest=expected, data=data):
+            return _state_of_replace(_content(places[0]), expected, data)
+        case Append(expected_size=expected, data=data):
+            return _state_of_append(places[0], expected, data)
+        case Move():
+            return _state_of_move(source=os.path.lexists(places[0]), target=os.path.lexists(places[1]))
+        case Delete(expected_digest=expected):
+            return _state_of_delete(_content(places[0]), expected)
+
+
+def _content(path: Path) -> bytes | None:
+    return None if files.size(path) is None else files.read(path)
+
+
+def _state_of_create(content: bytes | None, data: bytes) -> _State:
+    if content is None:
+        return _State.BEFORE
+    if content == data:
+        return _State.AFTER
+    return _State.HALF if data.startswith(content) else _State.OTHER  # a beginning is not lost by writing the whole
+
+
+def _state_of_replace(content: bytes | None, expected: str, data: bytes) -> _State:
+    if content is None:
+        return _State.OTHER
+    if files.digest(content) == expected:
+        return _State.BEFORE
+    return _State.AFTER if content == data else _State.OTHER
+
+
+def _state_of_append(path: Path, expected: int, data: bytes) -> _State:
+    """Look at the file's tail alone: an archive grows for years."""
+    size = files.size(path)
+    if size is None or size < expected:
+        return _State.OTHER
+    if size == expected:
+        return _State.BEFORE
+    tail = files.read_part(path, expected, len(data))
+    if tail == data:
+        return _State.AFTER  # whatever somebody added behind it
+    written = tail.rstrip(b"\0")  # a power cut may leave zeros where the text did not reach the disk
+    return _State.HALF if size <= expected + len(data) and data.startswith(written) else _State.OTHER
+
+
+def _state_of_move(*, source: bool, target: bool) -> _State:
+    if source == target:
+        return _State.OTHER
+    return _State.BEFORE if source else _State.AFTER
+
+
+def _state_of_delete(content: bytes | None, expected: str) -> _State:
+    if content is None:
+        return _State.AFTER
+    return _State.BEFORE if files.digest(content) == expected else _State.OTHER
+
+
+def _encode(plan: Plan) -> bytes:
+    """Return the plan as JSON; bytes that are no UTF-8 survive as the escapes that Python keeps file names with."""
+    document = {"taskstate_journal": _VERSION, "operations": [_encode_operation(operation) for operation in plan]}
+    return json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape")
+
+
+def _encode_operation(operation: Operation) -> dict[str, str | int]:
+    loose: dict[str, str | int] = {"operation": _NAMES[type(operation)]}
+    for field in operation._fields:
+        value: bytes | str | int = getattr(operation, field)
+        loose[field] = value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+    return loose
+
+
+def _decode(data: bytes) -> Plan:
+    """Return the plan that a journal file holds.
+
+    Raises:
+        ValueError: it is torn, or has another shape.
+        TaskstateError: a newer version wrote it.
+    """
+    try:
+        document = json.loads(data.decode("utf-8", "surrogateescape"))
+    except RecursionError as error:
+        raise ValueError("too deeply nested") from error
+    version = document.get("taskstate_journal") if isinstance(document, dict) else None
+    if isinstance(version, int) and version > _VERSION:
+        message = "a newer taskstate was interrupted while it wrote, and this one cannot finish its work"
+        raise TaskstateError(message, code="newer-journal", help="update taskstate, or run the newer one once")
+    if version != _VERSION or not isinstance(document.get("operations"), list):
+        raise ValueError("not a plan")
+    plan = tuple(_decode_operation(loose) for loose in document["operations"])
+    _require_distinct(plan)
+    return plan
+
+
+def _decode_operation(loose: object) -> Operation:
+    given = loose if isinstance(loose, dict) else {}
+    kind = _KINDS.get(str(given.get("operation")))
+    if kind is None or set(given) != {"operation", *kind._fields}:
+        raise ValueError("an operation of unknown shape")
+    values: dict[str, Any] = {field: _strict(given[field], _TYPES.get(field, str)) for field in kind._fields}
+    return kind(**values)
+
+
+def _strict(value: object, wanted: type) -> bytes | str | int:
+    """Return a value of the field's own type, or refuse it."""
+    if wanted is int and isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    if wanted is not int and isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape") if wanted is bytes else value
+    raise ValueError("a field of the wrong type")

@@ -1,0 +1,38 @@
+"""A rule's page: for `taskstate rule`, and for the documentation, from the same text."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from taskstate.lint.registry import RULES
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+def page(rule: ModuleType) -> str:
+    """Return a rule's page as Markdown: its heading, its severity and fix, and the module's own text."""
+    meta = rule.RULE
+    _, _, body = inspect.cleandoc(rule.__doc__ or "").partition("\n")
+    fix = "`taskstate lint --fix` mends what it can." if meta.fixable else "There is no automatic fix."
+    summary = meta.summary[0].upper() + meta.summary[1:]
+    return f"# {meta.code} {meta.name}\n\n{summary}.\n\n{meta.severity.capitalize()}. {fix}\n\n{body.strip()}\n"
+
+
+def listing() -> str:
+    """Return all rules as a table, a line each."""
+    width = max(len(rule.RULE.name) for rule in RULES)
+    return "\n".join(_row(rule, width) for rule in RULES)
+
+
+def _row(rule: ModuleType, width: int) -> str:
+    meta = rule.RULE
+    return f"{meta.code}  {meta.severity:7}  {'fix' if meta.fixable else '':3}  {meta.name:{width}}  {meta.summary}"
+
+
+def shape(rule: ModuleType) -> dict[str, Any]:
+    """Return a rule as programs read it."""
+    meta = rule.RULE
+    fields = {key: getattr(meta, key) for key in ("code", "name", "severity", "fixable", "summary")}
+    return {**fields, "page": page(rule)}

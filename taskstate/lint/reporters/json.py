@@ -1,0 +1,41 @@
+"""Findings as JSON, in the shape that other programs build on (docs/commands.md)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from taskstate.text import CONTROLS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taskstate.lint.engine import Finding
+
+
+def report(findings: Sequence[Finding], *, files: int) -> str:
+    """Return the findings as JSON; control characters are escaped, so that the values stay what they are."""
+    text = json.dumps(shape(findings, files=files), ensure_ascii=False, indent=2)
+    return CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+
+
+def shape(findings: Sequence[Finding], *, files: int) -> dict[str, Any]:
+    """Return the findings as values of JSON."""
+    return {"files": files, "findings": [_shape(finding) for finding in findings]}
+
+
+def _shape(finding: Finding) -> dict[str, Any]:
+    diagnostic = finding.diagnostic
+    return {
+        "path": finding.path,
+        "line": finding.line,
+        "column": finding.column,
+        "end_line": finding.end_line,
+        "end_column": finding.end_column,
+        "code": diagnostic.code,
+        "name": diagnostic.name,
+        "severity": diagnostic.severity,
+        "message": diagnostic.message,
+        "help": diagnostic.help,
+        "fixable": diagnostic.fix is not None,
+    }

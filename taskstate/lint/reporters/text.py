@@ -1,0 +1,129 @@
+"""Findings for people: each with its line of the file, a marker under the fault, and what to do; then a summary.
+
+The marker is counted in the columns of a terminal, where a tab reaches to the next stop, a wide character takes two
+and a combining one none. Of a long line the part around the fault is shown.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.lint.diagnostic import ERROR
+from taskstate.lint.reporters.concise import headline, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taskstate.lint.engine import Finding
+
+WIDTH = 100  # columns of a line of the file that are shown
+_BEFORE = 40  # columns shown before a fault that stands far to the right
+_TAB = 4
+_CUT = "…"
+
+
+def report(findings: Sequence[Finding], *, files: int) -> str:
+    """Return the findings in full, and a line that sums them up."""
+    return "".join(f"{_shown(finding)}\n\n" for finding in findings) + f"{summary(findings, files=files)}\n"
+
+
+def summary(findings: Sequence[Finding], *, files: int) -> str:
+    """Return in one sentence or two how much was found, and how much of it can be mended."""
+    if not findings:
+        return f"No findings in {_count(files, 'file')}."
+    errors = sum(finding.diagnostic.severity == ERROR for finding in findings)
+    kinds = [_count(errors, "error")] if errors else []
+    kinds += [_count(len(findings) - errors, "warning")] if errors < len(findings) else []
+    concerned = len({finding.path for finding in findings})
+    return f"Found {' and '.join(kinds)} in {concerned} of {_count(files, 'file')}.{_mendable(findings)}"
+
+
+def _mendable(findings: Sequence[Finding]) -> str:
+    fixes = [finding.diagnostic.fix for finding in findings if finding.diagnostic.fix]
+    safe = sum(fix.safe for fix in fixes)
+    if not fixes:
+        return ""
+    if safe == len(fixes):
+        return f" {safe} can be mended with --fix."
+    unsafe = f"{len(fixes) - safe} with --fix --unsafe-fixes"
+    return f" {safe} can be mended with --fix, {unsafe}." if safe else f" {unsafe.replace(' ', ' can be mended ', 1)}."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _shown(finding: Finding) -> str:
+    source, marker = _marked(finding)
+    gutter = " " * len(str(finding.line))
+    lines = [
+        headline(finding),
+        f" {finding.line} | {source}",
+        f" {gutter} | {marker}",
+        f" {gutter} = help: {one_line(finding.diagnostic.help)}",
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+class _Cell(NamedTuple):
+    """A character as it is shown, and how many columns of the terminal it takes."""
+
+    text: str
+    width: int
+
+
+def _marked(finding: Finding) -> tuple[str, str]:
+    """Return the part of the source line around the fault, and the marker that stands under it."""
+    cells = _cells(finding.source)
+    start = min(finding.column - 1, len(cells))
+    stop = min(finding.end_column - 1, len(cells)) if finding.end_line == finding.line else len(cells)
+    first, last = _window(cells, start)
+    before = _CUT if first else ""
+    blank = len(before) + _width(cells[first:start])
+    marks = _width(cells[start : min(max(stop, start), last)])
+    source = before + "".join(cell.text for cell in cells[first:last]) + (_CUT if last < len(cells) else "")
+    return source, " " * blank + "^" * max(marks, 1)
+
+
+def _cells(line: str) -> list[_Cell]:
+    cells: list[_Cell] = []
+    column = 0
+    for char in line:
+        cell = _cell(char, column)
+        cells.append(cell)
+        column += cell.width
+    return cells
+
+
+def _cell(char: str, column: int) -> _Cell:
+    if char == "\t":
+        width = _TAB - column % _TAB
+        return _Cell(" " * width, width)
+    if " " <= char <= "~":
+        return _Cell(char, 1)
+    safe = one_line(char)
+    if safe != char:
+        return _Cell(safe, len(safe))
+    if unicodedata.category(char) in {"Mn", "Me", "Cf"}:
+        return _Cell(char, 0)
+    return _Cell(char, 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1)
+
+
+def _window(cells: Sequence[_Cell], start: int) -> tuple[int, int]:
+    """Return which cells are shown, first and behind the last: all, or as many as fit, the fault among them."""
+    if _width(cells) <= WIDTH:
+        return 0, len(cells)
+    first = start
+    before = _BEFORE if _width(cells[:start]) >= WIDTH - _BEFORE else WIDTH
+    while first and _width(cells[first - 1 : start]) <= before:
+        first -= 1
+    last, shown = first, 0
+    while last < len(cells) and shown + cells[last].width <= WIDTH:
+        shown += cells[last].width
+        last += 1
+    return first, last
+
+
+def _width(cells: Sequence[_Cell]) -> int:
+    return sum(cell.width for cell in cells)

@@ -1,0 +1,1 @@
+"""The linter: rules over state files, and their fixes."""

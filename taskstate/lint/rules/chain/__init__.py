@@ -1,0 +1,1 @@
+"""Rules on what a task hands on, and what it must have said by then."""

@@ -1,0 +1,1 @@
+"""Rules about what every reader needs first: bytes, front matter, fences, JSON, and the name."""

@@ -1,0 +1,82 @@
+r"""control-characters: terminal escapes, text direction marks, NUL and other controls stand in the text.
+
+## What
+
+The text holds a character that is not there to be read: a terminal escape (U+001B), a NUL, another control
+character, or a mark that changes the direction of the text around it (U+202A to U+202E, U+2066 to U+2069). Tabs and
+line ends are fine. There is one finding for each line.
+
+## Why
+
+Terminals obey escapes: a file that is only shown may rename a window, hide lines or type a command. Direction marks
+make the text on the screen another one than the text in the file. And most readers, YAML's among them, refuse or
+drop such characters. This project's own output always shows them spelled out, as `\x1b`.
+
+## Example
+
+Pasted output with its colours, shown here spelled out:
+
+```text
+- \x1b[32mPASS\x1b[0m tests/test_login.py
+```
+
+## Instead
+
+Delete the characters. Take output without colours (`--no-color`, `NO_COLOR=1`, `| cat`), or write it to a log and
+link it. Where a character is the point, write its name: U+001B. In JSON use an escape such as `\u001b`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
+from taskstate.text import CONTROLS, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS006",
+    name="control-characters",
+    summary="terminal escapes, text direction marks, NUL or other controls stand in the text",
+    reads=WHOLE,
+    files=frozenset({"state", "archive", "handoff", "impact-map"}),
+)
+
+_NAMES = {
+    0x00: "NUL",
+    0x07: "BELL",
+    0x08: "BACKSPACE",
+    0x0B: "VERTICAL TAB",
+    0x0C: "FORM FEED",
+    0x1B: "ESCAPE",
+    0x7F: "DELETE",
+    0x85: "NEXT LINE",
+    0x9B: "CONTROL SEQUENCE INTRODUCER",
+}
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield the first control character of each line that has one, and how many follow it there."""
+    lines: dict[int, list[Span]] = {}
+    for match in CONTROLS.finditer(document.text):
+        lines.setdefault(document.position(match.start()).line, []).append(Span(*match.span()))
+    for spans in lines.values():
+        char = ord(spans[0].of(document.text))
+        others = len(spans) - 1
+        more = f", and {others} more in this line" if others else ""
+        yield RULE.at(
+            spans[0],
+            f"the control character U+{char:04X} ({_name(char)}) stands in the text{more}",
+            help="delete it; where it is meant, write its name or, in JSON, an escape such as \\u001b",
+        )
+
+
+def _name(char: int) -> str:
+    import unicodedata
+
+    return _NAMES.get(char, "") or unicodedata.name(chr(char), "a control character")

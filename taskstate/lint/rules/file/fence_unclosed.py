@@ -1,0 +1,71 @@
+"""fence-unclosed: a code fence never closes.
+
+## What
+
+A code fence (three or more backticks or tildes) is opened and never closed, so that everything below it is code. A
+closing fence has at least as many marks as the opening one, of the same kind, and nothing behind them.
+
+## Why
+
+Every heading, session and checklist below the fence is swallowed by it: readers no longer see them, and a tool that
+appends at the end would write into the code. Nothing is said of the section in which the fence begins, nor of what
+follows, until it is closed.
+
+## Example
+
+````markdown
+### Session 3 - 2026-01-31 12:00
+
+```console
+$ make test
+
+### Session 4 - 2026-01-31 15:30
+````
+
+## Instead
+
+Close the fence where the code ends. Code that itself holds a fence needs a longer one around it: four backticks
+around three.
+
+````markdown
+```console
+$ make test
+```
+
+### Session 4 - 2026-01-31 15:30
+````
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS004",
+    name="fence-unclosed",
+    summary="a code fence never closes",
+    reads=WHOLE,
+    files=frozenset({"state", "archive", "handoff"}),
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield the fence that runs to the end of the text; there is at most one."""
+    if facts.newer or facts.conflicts:
+        return
+    for problem in document.problems:
+        if problem.kind == "fence-unclosed":
+            marks = problem.span.of(document.text).strip()
+            yield RULE.at(
+                problem.span,
+                f"the code fence {marks[:20]!r} never closes: everything below it is code",
+                help="close it where the code ends, with a line of the same marks, at least as many",
+            )

@@ -1,0 +1,72 @@
+"""file-name: the file name and `task_id` differ, or the name is malformed.
+
+## What
+
+A state file is called `task-<id>-state.md`, and its front matter names the same id as `task_id`; capital letters
+make no difference. An id has at most 64 letters and digits, with single `.`, `_` or `-` between them, and does not
+begin with `task-`.
+
+## Why
+
+Commands find a task by the name of its file, and people by what stands in it. Where the two differ, somebody works
+on the wrong task, and the archive of one is written under the name of the other.
+
+## Example
+
+`task-102-state.md`, copied from another task:
+
+```yaml
+task_id: "101"
+```
+
+## Instead
+
+Decide which id is right. Either correct `task_id` (and the title line, which names it too), or rename the file:
+
+```console
+$ git mv .taskstate/tasks/task-102-state.md .taskstate/tasks/task-101-state.md
+```
+
+`taskstate new ID --title TITLE` makes a file in which both agree.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate import kinds
+from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS008",
+    name="file-name",
+    summary="the file name and `task_id` differ, or the name is malformed",
+    reads=FRONT_MATTER,
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield at most one finding: at the first line for a malformed name, at `task_id` where it differs."""
+    if facts.task_id is None:
+        return
+    if not kinds.is_id(facts.task_id):
+        yield RULE.at(
+            facts.first_line,
+            f"the file name {facts.name!r} holds {facts.task_id!r}, which is no id of a task",
+            help=f"rename it: an id has at most {kinds.MAX_ID} letters and digits, joined by single . _ or -",
+        )
+        return
+    told = facts.values.get("task_id")
+    node = facts.front_matter.get("task_id") if facts.front_matter else None
+    if node and told is not None and str(told).casefold() != facts.task_id.casefold():
+        yield RULE.at(
+            node.span,
+            f"the file is called {facts.name!r}, and its task_id is {node.text!r}",
+            help="correct the one that is wrong: rename the file, or change task_id and the title line",
+        )

@@ -1,0 +1,76 @@
+"""front-matter-missing: the file has no front matter, or it never closes.
+
+## What
+
+A state file and a handoff document begin with a YAML block: a line `---` at the very first byte (a byte order mark
+may stand before it), `key: value` lines, and a second line `---`. Here the first line is missing, or there is no
+second one. A handoff document without any front matter is taken for another tool's, and gives no finding.
+
+## Why
+
+Without this block nobody can tell which task the file is about and where it stands: lists would leave the task out,
+and its number would be given to another one.
+
+## Example
+
+A blank line before the block, or a title above it, hides it from every reader:
+
+```markdown
+
+---
+task_id: "101"
+```
+
+## Instead
+
+```markdown
+---
+taskstate: 1
+task_id: "101"
+title: JWT service
+status: in_progress
+created_at: "2026-01-31T12:00:00Z"
+---
+
+# Task #101: JWT service - State
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS002",
+    name="front-matter-missing",
+    summary="the file has no front matter, or it never closes",
+    reads=WHOLE,
+    files=frozenset({"state", "handoff"}),
+)
+
+_MISSING = "the file has no front matter: its first line must be `---`"
+_UNCLOSED = "the front matter begins here and never closes"
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield at most one finding, at the first line."""
+    if facts.overrun and document.front_matter.span:
+        line = document.position(document.front_matter.content.end).line + 1
+        yield RULE.at(
+            facts.first_line,
+            f"{_UNCLOSED}: the next `---` stands in line {line}, below the body's headings",
+            help="put a line `---` between the last key and the title",
+        )
+    for problem in facts.unreadable:
+        if problem.kind == "front-matter-unclosed":
+            yield RULE.at(problem.span, _UNCLOSED, help="put a line `---` between the last key and the title")
+        elif problem.kind == "front-matter-missing" and not facts.foreign:
+            yield RULE.at(problem.span, _MISSING, help="`taskstate rule TS002` shows the least that must stand there")

@@ -1,0 +1,88 @@
+"""json-invalid: a json fence that the format reads, or an impact map, does not parse.
+
+## What
+
+The json fence of the Feature Checklist, of a phase, of the Standards, of the Validation or of an Impact Map is not
+JSON. Also refused are a key given twice, `NaN` and `Infinity`, and nesting over 100. Fences that the format does
+not read, such as an example in a session, are not looked at. The finding stands at the very place where reading
+stopped.
+
+## Why
+
+What does not parse is lost to every reader: the features of the task, and with them its progress. A key given twice
+is worse, because readers silently take one or the other.
+
+## Example
+
+```json
+{
+  "features": [
+    {"id": "jwt-1", "description": "issue tokens", "passes": maybe, "tested_at": null},
+  ]
+}
+```
+
+## Instead
+
+No comma before a closing bracket, texts in double quotes, no comments, and `true`, `false` or `null` in small
+letters:
+
+```json
+{
+  "features": [
+    {"id": "jwt-1", "description": "issue tokens", "passes": false, "tested_at": null}
+  ],
+  "overall_progress": "0%"
+}
+```
+
+`taskstate feature add`, `pass` and `fail` change the fence without breaking it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.data import Fault
+from taskstate.json_spans import read_json
+from taskstate.lint.diagnostic import Diagnostic, Rule
+from taskstate.text import CONTROLS, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS005",
+    name="json-invalid",
+    summary="a json fence that the format reads does not parse",
+    files=frozenset({"state", "impact-map"}),
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield the first fault of each json fence that the format reads, or of the whole file where that is JSON."""
+    text = document.text
+    for fault in _whole(text) if facts.file_type == "impact-map" else facts.json_faults:
+        if not CONTROLS.match(text, fault.span.start):  # that one is told by TS006
+            yield RULE.at(
+                _shown(text, fault.span),
+                f"not valid JSON: {fault.message}",
+                help="correct it here; nothing of this JSON is read until then",
+            )
+
+
+def _whole(text: str) -> tuple[Fault, ...]:
+    read = read_json(text, 1 if text.startswith("\ufeff") else 0, len(text))
+    return (read,) if isinstance(read, Fault) else ()
+
+
+def _shown(text: str, span: Span) -> Span:
+    """Return the first line of `span` that has something in it, which is what one wants to look at."""
+    start = span.start
+    while start < span.end and text[start] in " \t\r\n":
+        start += 1
+    stop = next((at for at in range(start, span.end) if text[at] in "\r\n"), span.end)
+    return Span(start, stop) if start < span.end else span

@@ -1,0 +1,63 @@
+r"""not-utf8: the file is not UTF-8.
+
+## What
+
+The bytes of the file are no valid UTF-8. The message names the byte and its offset from the beginning of the file,
+counted from 0; the finding stands at the line and column that the offset falls on.
+
+## Why
+
+What cannot be decoded cannot be read without guessing, and what is guessed cannot be written back byte for byte. So
+nothing else is said of such a file, and no command writes to it.
+
+## Example
+
+A Latin-1 editor saved `Müller` with the single byte `fc`:
+
+```text
+title: M\xfcller
+```
+
+## Instead
+
+Convert the file, for example with `iconv -f latin1 -t utf-8 OLD > NEW`, or set the editor's encoding to UTF-8 and
+save it again. Where only a few bytes are broken (a cut-off write, a stray binary paste), open the file at the line
+shown and put the characters right by hand, or take the last good version from git.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
+from taskstate.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS001",
+    name="not-utf8",
+    summary="the file is not UTF-8",
+    reads=WHOLE,
+    files=frozenset({"state", "archive", "handoff", "impact-map"}),
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield nothing: what has become a text was UTF-8; `not_utf8` speaks before."""
+    yield from ()
+
+
+def not_utf8(error: UnicodeDecodeError) -> Diagnostic:
+    """Return the finding for a failed decoding; its span counts characters, the broken byte as one."""
+    at = len(error.object[: error.start].decode("utf-8"))
+    byte = error.object[error.start]
+    return RULE.at(
+        Span(at, at + 1),
+        f"byte 0x{byte:02x} at offset {error.start} is not UTF-8 ({error.reason})",
+        help="save the file as UTF-8, or take the last good version from git; nothing is read or written until then",
+    )

@@ -1,0 +1,81 @@
+"""unsupported-version: `taskstate` is newer than this tool, no version, or missing where it should be there.
+
+## What
+
+The key `taskstate` is the version of the file format, now `1`. It is newer than this program knows, or is no whole
+number from 1, or is missing although other keys show that the tool has written the file (`revision`, `audit`,
+`sessions` …).
+
+## Why
+
+A newer format may mean something else by the same words. So nothing else is said of such a file, and no command
+changes it. Without the key, a reader must guess which rules hold.
+
+## Example
+
+```yaml
+taskstate: 2
+task_id: "101"
+```
+
+## Instead
+
+For a newer version, install the program that wrote it: `pip install --upgrade taskstate`. Where the number was
+mistyped or lost, write what this format is:
+
+```yaml
+taskstate: 1
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
+from taskstate.lint.facts import FORMAT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS009",
+    name="unsupported-version",
+    summary="`taskstate` is newer than this tool, or missing while other keys say it should be there",
+    reads=WHOLE,
+    files=frozenset({"state", "handoff"}),
+)
+
+
+_SHOWN = 40
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield at most one finding: at the version, or at the first line where there is none."""
+    if facts.front_matter is None or facts.foreign:
+        return
+    told = facts.front_matter.get("taskstate")
+    if told is None:
+        misspelt = any(fault.suggestion == "taskstate" for fault in facts.front_matter_faults)  # that is told by TS102
+        if facts.tool_key and not misspelt:
+            yield RULE.at(
+                facts.first_line,
+                f"`taskstate` is missing, though `{facts.tool_key}` shows that the tool has written this file",
+                help=f"add `taskstate: {FORMAT}` as the first key",
+            )
+    elif facts.newer:
+        yield RULE.at(
+            told.span,
+            f"the format version {facts.version} is newer than {FORMAT}, the newest one known here",
+            help="use the program that wrote it, or a newer one; nothing else is said of this file",
+        )
+    elif facts.version is None:
+        shown = told.span.of(document.text)[:_SHOWN] if told.kind == "scalar" else f"a {told.kind}"
+        yield RULE.at(
+            facts.value_span("taskstate"),
+            f"`taskstate` must be a format version, now {FORMAT}, and not {shown or 'empty'}",
+            help=f"write `taskstate: {FORMAT}`",
+        )

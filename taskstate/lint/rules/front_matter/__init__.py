@@ -1,0 +1,1 @@
+"""Rules about single keys of the front matter."""

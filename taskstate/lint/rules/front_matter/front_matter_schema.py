@@ -1,0 +1,77 @@
+"""front-matter-schema: a key of the front matter is missing, of the wrong type, or outside its set.
+
+## What
+
+The front matter does not meet its published schema (`schemas/task.schema.json`, for handoff documents
+`schemas/handoff.schema.json`). There is one finding for each fault; the message begins with the path to the value,
+such as `coordination.reviewer.status`. A missing key is told at the first line, or at the key that lacks it.
+
+A state file must have `taskstate`, `task_id`, `title`, `status` and `created_at`; all other keys are optional.
+Where a text is expected, an unquoted value is its source text: `title: no` is the text `no`, and `task_id: 007` the
+id `007`.
+
+## Why
+
+Commands act on these values. A status that nobody knows keeps a task out of every list that filters by status, and
+a missing id leaves it without a name.
+
+## Example
+
+```yaml
+task_id: "101"
+status: doing
+priority: high
+depends_on: 100
+```
+
+## Instead
+
+```yaml
+task_id: "101"
+title: JWT service
+status: in_progress
+priority: P1
+depends_on: ["100"]
+created_at: "2026-01-31T12:00:00Z"
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+    from taskstate.schema import SchemaFault
+
+RULE = Rule(
+    code="TS101",
+    name="front-matter-schema",
+    summary="a key of the front matter is missing, of the wrong type, or outside its set",
+    reads=FRONT_MATTER,
+    files=frozenset({"state", "handoff"}),
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield each fault at its value; TS009 tells those of `taskstate`, TS102 unknown keys, TS003 lost values."""
+    for fault in facts.front_matter_faults:
+        elsewhere = fault.keyword == "unknown-key" or fault.path[:1] == ("taskstate",) or facts.is_lost(fault.path)
+        if not elsewhere and not _is_of_the_tool(fault, facts):
+            yield RULE.at(facts.fault_span(fault), fault.message, help=_advice(fault))
+
+
+def _is_of_the_tool(fault: SchemaFault, facts: Facts) -> bool:
+    """Return whether what is missing is the version in a file that the tool has written."""
+    return fault.keyword == "required" and not fault.path and fault.key == "taskstate" and facts.tool_key is not None
+
+
+def _advice(fault: SchemaFault) -> str:
+    if fault.keyword == "required":
+        return f"add `{fault.key}`; `taskstate rule TS101` shows what a front matter needs"
+    return "correct the value, or take the key out where it is optional"

@@ -1,0 +1,74 @@
+"""unknown-key: the front matter has a key that the format does not know.
+
+## What
+
+A key that the schema does not name stands in the front matter or in one of its maps. Keys that begin with `x-` are
+one's own: they may stand anywhere and hold anything.
+
+## Why
+
+Most unknown keys are known ones, mistyped: `depend_on` is read by nobody, and the task starts before the one it
+needs. A key that a later version of the format introduces would collide with one of yours.
+
+## Example
+
+```yaml
+depend_on: ["100"]
+reviewer: somebody
+```
+
+## Instead
+
+Correct the spelling (`taskstate lint --unsafe-fixes` renames a key to the nearest known one, where that one is
+absent), or put `x-` before a key of your own:
+
+```yaml
+depends_on: ["100"]
+x-reviewer: somebody
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.edit import Edit
+from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Fix, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.data import Entry, Node
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+    from taskstate.schema import SchemaFault
+
+RULE = Rule(
+    code="TS102",
+    name="unknown-key",
+    summary="a key of the front matter that the format does not know",
+    fixable=True,
+    reads=FRONT_MATTER,
+    files=frozenset({"state", "handoff"}),
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield each unknown key, wherever it stands."""
+    for fault in facts.front_matter_faults:
+        if fault.keyword == "unknown-key":
+            yield RULE.at(
+                facts.fault_span(fault),
+                fault.message,
+                help=f"correct it, or write `x-{fault.path[-1]}` if the key is your own",
+                fix=_renaming(fault, facts),
+            )
+
+
+def _renaming(fault: SchemaFault, facts: Facts) -> Fix | None:
+    """Return the fix that gives the key the nearest known name, if there is one and it is free."""
+    mapping: Node | None = facts.front_matter.get(*fault.path[:-1]) if facts.front_matter else None
+    entry: Entry | None = mapping.entry(str(fault.path[-1])) if mapping else None
+    if mapping is None or entry is None or entry.key.pinned or not fault.suggestion or mapping.entry(fault.suggestion):
+        return None
+    return Fix(edits=(Edit(*entry.key.span, fault.suggestion),), safe=False)

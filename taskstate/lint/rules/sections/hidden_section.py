@@ -1,0 +1,74 @@
+"""hidden-section: a required heading stands where it is none.
+
+## What
+
+A section or subsection that must be there is absent, and a line that looks like its heading stands inside a code
+fence, a list, a quote, an HTML block, a comment, or indented by four columns. Markdown takes such a line for content,
+and so does every reader of the file. This finding takes the place of section-missing and subsection-missing.
+
+## Why
+
+The heading is there for the eye and for `grep`, so people believe that the section is. Often one line explains it: a
+comment or fence that closes too late, or a list item above it that swallows what is indented.
+
+## Example
+
+````markdown
+```
+## 4. Progress Log
+
+### Session 1 - 2026-01-31 09:00
+```
+````
+
+## Instead
+
+Let the heading begin at the left margin, outside of what encloses it. Where a fence or a comment closes too late,
+close it above the heading. One finding stands for all headings that the same fence, comment or HTML block hides.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import Diagnostic, Rule
+from taskstate.lint.words import line_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+    from taskstate.lint.outline import Hidden
+
+RULE = Rule(code="TS207", name="hidden-section", summary="a required heading stands where it is none")
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield the first hidden heading of each block, or each one outside of blocks."""
+    names = {spec.key: spec.name for spec in facts.outline.absent}
+    hidden = [(hidden, names[key]) for key, hidden in facts.outline.hidden.items()]
+    hidden += [(each.hidden, each.spec.name) for each in facts.outline.unfilled if each.hidden]
+    hidden.sort(key=lambda pair: pair[0].span)
+    for group in _by_block(hidden):
+        yield _finding(document, group)
+
+
+def _finding(document: Document, group: list[tuple[Hidden, str]]) -> Diagnostic:
+    first, name = group[0]
+    names = " and ".join(repr(each) for _, each in group)
+    what = f"the headings of {names} stand" if len(group) > 1 else f"the heading of {names} stands"
+    where = f"{first.within} that begins in line {line_of(document, first.block.span)}" if first.block else first.within
+    return RULE.at(
+        first.span,
+        f"{what} in {where}, and so {'are' if len(group) > 1 else 'is'} none",
+        help=f"let `{'#' * first.level} {name}` begin at the left margin, outside of it",
+    )
+
+
+def _by_block(hidden: Iterable[tuple[Hidden, str]]) -> list[list[tuple[Hidden, str]]]:
+    groups: dict[object, list[tuple[Hidden, str]]] = {}
+    for each in hidden:
+        place = each[0].block or each[0]
+        groups.setdefault(place.span, []).append(each)
+    return list(groups.values())

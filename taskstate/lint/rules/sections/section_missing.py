@@ -1,0 +1,114 @@
+"""section-missing: a required section is absent.
+
+## What
+
+The kind of task (`kind` in the front matter) says which sections a file must have. An ordinary task has Static
+Context, Chain Inputs, Feature Checklist, Progress Log and Chain Output. A section is found by its title, at level 2;
+its number, its case and a remark in brackets behind it do not matter. The finding stands at the heading before which
+the section belongs, or at the last one where it belongs at the end.
+
+## Why
+
+Whoever reads or writes a section looks for it by its title. One that is misspelt or gone is not read at all, and a
+session or a feature can no longer be recorded.
+
+## Example
+
+```markdown
+## 2. Chain Inputs
+
+## 3. Feature Check
+
+## 4. Progress Log
+```
+
+## Instead
+
+Give the heading its title, `## 3. Feature Checklist`. Where there is none, `--fix` adds the section, empty, in its
+place: with the placeholder under the headings that it must have, the Feature Checklist without features. Nothing is
+added where another heading may have been meant, where the task's status asks for more than a placeholder, or while a
+heading of level 1 cuts a section in two.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import Diagnostic, Fix, Rule
+from taskstate.lint.outline import SECTION, SUBSECTION, body_start, end_of, headings, insertion, proven, start_of
+from taskstate.lint.words import line_of, shown
+from taskstate.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document, Section
+    from taskstate.kinds import SectionSpec
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(code="TS201", name="section-missing", summary="a required section is absent", fixable=True)
+
+EMPTY_FENCES = {"checklist": ("```json", "{", '  "features": [],', '  "overall_progress": "0%"', "}", "```")}
+SEALED = "Static Context"  # its text is hashed in `context`, so that no fix may touch it
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield each required section that the text does not have, not even hidden."""
+    for spec in facts.outline.absent:
+        if spec.key in facts.outline.hidden:
+            continue
+        before, behind = facts.outline.neighbours(spec)
+        near = facts.outline.near.get(spec.key)
+        yield RULE.at(
+            _span(document, before, behind),
+            f"the section {spec.heading!r} is missing",
+            help=_help(document, spec, near, behind),
+            fix=None if near else _fix(document, facts, spec),
+        )
+
+
+def _span(document: Document, before: Section | None, behind: Section | None) -> Span:
+    title = document.sections[0] if document.sections else None
+    place = behind or before or title
+    start = body_start(document)
+    return place.heading if place else Span(start, start)
+
+
+def _help(document: Document, spec: SectionSpec, near: Section | None, behind: Section | None) -> str:
+    if near is None:
+        place = f"before {shown(behind.title)}" if behind else "behind all the others"
+        return f"add `{spec.heading}` {place}"
+    line = line_of(document, near.span)
+    if near.level != SECTION:
+        return f"the heading {shown(near.title)} in line {line} has level {near.level}; write it as `{spec.heading}`"
+    return f"is {shown(near.title)} in line {line} meant? write it as `{spec.heading}`"
+
+
+def _fix(document: Document, facts: Facts, spec: SectionSpec) -> Fix | None:
+    """Return the fix that adds the section, empty; None where an empty one would be a fault too."""
+    if (
+        facts.outline.is_cut
+        or _must_be_filled(spec, facts.values.get("status"))
+        or (spec.name == SEALED and "context" in facts.document.front_matter)
+    ):
+        return None
+    before, behind = facts.outline.neighbours(spec)
+    at = start_of(document, behind) if behind else end_of(document, before) if before else len(document.text)
+    required = [each.name for each in spec.subsections if each.required]
+    lines = [spec.heading]
+    if spec.must_be_filled or (spec.fence and spec.fence.required):
+        lines += ["", *EMPTY_FENCES.get(spec.fence.schema if spec.fence else "", (facts.kind.placeholder,))]
+    for name in required:
+        lines += ["", f"### {name}", "", facts.kind.placeholder]
+    above = [each for each in document.sections if each.span.start < at]
+    new = [(SECTION, spec.heading.removeprefix("## ")), *((SUBSECTION, name) for name in required)]
+    expected = [*headings(above), *new, *headings(document.sections[len(above) :])]
+    edits = proven(document, (insertion(document, at, lines),), expected)
+    return Fix(edits=edits) if edits else None
+
+
+def _must_be_filled(spec: SectionSpec, status: object) -> bool:
+    """Return whether a part of the section may be no placeholder in this status; in an unknown one, whether in any."""
+    asked = [spec.must_be_filled, *(each.must_be_filled for each in spec.subsections)]
+    asked += [spec.some_filled.statuses] if spec.some_filled else []
+    return any(status in statuses or (status is None and statuses) for statuses in asked)

@@ -1,0 +1,108 @@
+"""section-order: a section stands in the wrong place.
+
+## What
+
+The kind of task gives its sections an order: Static Context, Chain Inputs, Feature Checklist, Progress Log, Git
+History, Chain Output, and Notes last. The finding names the fewest sections that would have to move; the others are in
+order among themselves. Sections that the kind does not know may stand anywhere.
+
+## Why
+
+People and agents read these files from the top and expect what is stable first and what changes most last. A file
+whose sections are shuffled also gives needless differences in git.
+
+## Example
+
+```markdown
+## 1. Static Context
+
+## 3. Feature Checklist
+
+## 2. Chain Inputs
+
+## 4. Progress Log
+```
+
+## Instead
+
+Move the section, with all that stands under it. `--fix` does so: whole sections change places, every character of them
+stays, and so do the blank lines and rules (`---`) between the places. A comment directly above a heading moves with
+it. Nothing moves while a section stands twice, or while a heading of level 1 cuts one in two.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from taskstate.edit import Edit
+from taskstate.lint.diagnostic import Diagnostic, Fix, Rule
+from taskstate.lint.outline import end_of, headings, proven, start_of
+from taskstate.lint.words import shown
+from taskstate.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document, Section
+    from taskstate.lint.facts import Facts
+    from taskstate.lint.outline import Outline
+
+RULE = Rule(code="TS202", name="section-order", summary="a section stands in the wrong place", fixable=True)
+
+_RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})\Z")
+_BLANK_ABOVE = re.compile(r"(?:\n|\r(?!\n))[ \t]*(?:\r\n?|\n)\Z")
+_BLANKS = " \t\r\n"
+_LOOK_BACK = 100  # characters: a line of blanks is hardly longer
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield the fewest sections that would have to move; the fix of each puts all of them in order."""
+    displaced = facts.outline.displaced
+    fix = _fix(document, facts.outline) if displaced else None
+    for spec, section in displaced:
+        before, behind = facts.outline.neighbours(spec)
+        place = f"behind {shown(before.title)}" if before else f"before {shown(behind.title)}" if behind else "first"
+        yield RULE.at(
+            section.heading,
+            f"the section {spec.name!r} stands in the wrong place",
+            help=f"move it, with all that stands under it, {place}",
+            fix=fix,
+        )
+
+
+def _fix(document: Document, outline: Outline) -> Fix | None:
+    """Return the fix in which the known sections change places; what stands between the places stays where it is."""
+    order = [spec.key for spec in outline.kind.sections]
+    placed = outline.found
+    if outline.is_cut or outline.repeated:  # of two with one title, another one might become the first
+        return None
+    wanted = sorted(placed, key=lambda each: order.index(each.spec.key))
+    spans = {each.spec.key: _content(document, each.section) for each in placed}
+    edits = tuple(
+        Edit(*spans[old.spec.key], spans[new.spec.key].of(document.text))
+        for old, new in zip(placed, wanted, strict=True)
+        if old is not new
+    )
+    expected: list[tuple[int, str]] = []
+    moved = {old.section.span.start: new.section for old, new in zip(placed, wanted, strict=True)}
+    for section in document.sections:
+        if section.span.start in moved:
+            new = moved[section.span.start]
+            expected += headings((new, *document.children(new)))
+        elif not any(each.section.span.start < section.span.start < each.section.span.end for each in placed):
+            expected += headings((section,))
+    edits = proven(document, edits, expected)
+    return Fix(edits=edits) if edits else None
+
+
+def _content(document: Document, section: Section) -> Span:
+    """Return a section's text without what stands between it and the next one: blank lines, and rules below one."""
+    text = document.text
+    start, end = start_of(document, section), end_of(document, section)
+    while True:
+        end = start + len(text[start:end].rstrip(_BLANKS))
+        line = max(text.rfind("\n", start, end), text.rfind("\r", start, end)) + 1
+        if not (_RULE.match(text, line, end) and _BLANK_ABOVE.search(text, max(line - _LOOK_BACK, 0), line)):
+            return Span(start, end)
+        end = line

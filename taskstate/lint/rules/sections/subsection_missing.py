@@ -1,0 +1,80 @@
+"""subsection-missing: a required subsection is absent or empty.
+
+## What
+
+Some sections must have certain headings of level 3 with something under them. In an ordinary task, Static Context has
+Task Description and Acceptance Criteria. A subsection is empty where there is nothing under its heading but blank
+lines and comments; a placeholder such as `*To be completed.*` is something (the rule placeholder says until when it
+may stay).
+
+## Why
+
+A task without a description cannot be taken up by anybody else, and without acceptance criteria nobody can say when it
+is done.
+
+## Example
+
+```markdown
+## 1. Static Context
+
+### Task Description
+
+### Acceptance Criteria
+
+- [ ] A token is issued on successful login
+```
+
+## Instead
+
+Write the part, or put the placeholder there while it is still to be written:
+
+```markdown
+### Task Description
+
+*To be completed.*
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import Diagnostic, Rule
+from taskstate.lint.outline import SUBSECTION
+from taskstate.lint.words import line_of, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document, Section
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(code="TS208", name="subsection-missing", summary="a required subsection is absent or empty")
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield each required subsection that is absent, at its section's heading, or empty, at its own."""
+    for unfilled in facts.outline.unfilled:
+        name, parent = unfilled.spec.name, unfilled.parent
+        late = facts.values.get("status") in unfilled.spec.must_be_filled
+        if unfilled.section:
+            yield RULE.at(
+                unfilled.section.heading,
+                f"the subsection {name!r} is empty",
+                help="write it" + ("" if late else f", or put `{facts.kind.placeholder}` there until it is known"),
+            )
+        elif unfilled.hidden is None:
+            yield RULE.at(
+                parent.heading,
+                f"the section {shown(parent.title)} has no subsection {name!r}",
+                help=_help(document, name, unfilled.near),
+            )
+
+
+def _help(document: Document, name: str, near: Section | None) -> str:
+    if near is None:
+        return f"add `### {name}` and what belongs under it"
+    line = line_of(document, near.span)
+    if near.level == SUBSECTION:
+        return f"is {shown(near.title)} in line {line} meant? write it as `### {name}`, in this section"
+    return f"the heading {shown(near.title)} in line {line} has level {near.level}; write it as `### {name}`"

@@ -1,0 +1,126 @@
+"""title-mismatch: the title line does not agree with `task_id` and `title`.
+
+## What
+
+Below the front matter stands one heading of level 1, made from the front matter: `# Task #101: JWT service - State`,
+or `# [PERMANENT] Login platform - State` for a permanent task. Here it is missing, says something else, or there is
+another heading of level 1 further down (only under Notes, and under what follows them, may there be more). Nothing is
+said where `task_id` or `title` are missing or wrong themselves.
+
+## Why
+
+People find a file by its title line and tools by its front matter; where they differ, one of them is out of date. A
+second heading of level 1 also ends the section in which it stands, and cuts off the sessions below it.
+
+## Example
+
+```markdown
+---
+task_id: "101"
+title: JWT service
+---
+
+# Task #100: JWT service - State
+```
+
+## Instead
+
+The front matter decides. `--fix` adds the line or writes it anew; to rename a task, change `title` there. Where the
+line is no title line at all but has words of its own, only `--unsafe-fixes` replaces it. Give another heading of level
+1 the level that it has in its section.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from taskstate.edit import Edit
+from taskstate.lint.diagnostic import Diagnostic, Fix, Rule
+from taskstate.lint.outline import SECTION, body_start, headings, insertion, proven
+from taskstate.lint.words import cut, shown
+from taskstate.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document, Section
+    from taskstate.kinds import Kind
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS206",
+    name="title-mismatch",
+    summary="the title line does not agree with `task_id` and `title`",
+    fixable=True,
+)
+
+_TITLE = 1
+_WORD = re.compile(r"\w+")
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield the title line that is missing or wrong, and each further heading of level 1."""
+    task_id, title = facts.values.get("task_id"), facts.values.get("title")
+    if task_id is None or title is None:
+        return
+    wanted = _one_line(facts.kind.title_line(task_id=str(task_id), title=str(title)))
+    line, others = _title_lines(document, facts.kind)
+    if line is None:
+        yield _missing(document, wanted)
+    elif _one_line(line.title) != wanted.removeprefix("# "):
+        yield _wrong(line, wanted, facts.kind)
+    for other in others:
+        yield RULE.at(
+            other.heading,
+            f"another heading of level 1, {shown(other.title)}, ends the section in which it stands",
+            help="give it the level that it has in its section, or move it under Notes",
+        )
+
+
+def _title_lines(document: Document, kind: Kind) -> tuple[Section | None, list[Section]]:
+    """Return the title line, which stands before all sections, and the other headings of level 1 that are not free."""
+    line: Section | None = None
+    others: list[Section] = []
+    within = None
+    for section in document.sections:
+        if section.level == SECTION:
+            within = kind.section(section.title) or within
+        elif section.level == _TITLE and line is None and within is None:
+            line = section
+        elif section.level == _TITLE and not (within and within.untouchable):
+            others.append(section)
+    return line, others
+
+
+def _missing(document: Document, wanted: str) -> Diagnostic:
+    start = body_start(document)
+    first = document.sections[0].heading if document.sections else Span(start, start)
+    expected = [(_TITLE, wanted.removeprefix("# ")), *headings(document.sections)]
+    edits = proven(document, (insertion(document, start, (wanted,)),), expected)
+    return RULE.at(
+        first,
+        "the title line is missing",
+        help=f"add `{cut(wanted)}` below the front matter",
+        fix=Fix(edits=edits) if edits else None,
+    )
+
+
+def _wrong(line: Section, wanted: str, kind: Kind) -> Diagnostic:
+    return RULE.at(
+        line.heading,
+        f"the title line is {shown(line.title)}, which does not agree with the front matter",
+        help=f"write `{cut(wanted)}`, or change `task_id` or `title` in the front matter",
+        fix=Fix(edits=(Edit(*line.heading, wanted),), safe=_is_derived(line.title, wanted, kind)),
+    )
+
+
+def _is_derived(title: str, wanted: str, kind: Kind) -> bool:
+    """Return whether a title line has the form that the kind gives it, or at least no word that would be lost."""
+    form = re.escape(kind.title.removeprefix("# ")).replace(r"\{task_id\}", ".*?").replace(r"\{title\}", ".*")
+    lost = set(_WORD.findall(title.casefold())) - set(_WORD.findall(wanted.casefold()))
+    return bool(re.fullmatch(form, title, re.IGNORECASE)) or not lost
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,1 @@
+"""Rules on the Progress Log and its sessions."""

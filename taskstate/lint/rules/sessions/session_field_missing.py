@@ -1,0 +1,128 @@
+"""session-field-missing: a session lacks one of its four fields, or says nothing there.
+
+## What
+
+A session has the fields **What I did:**, **Issues encountered:** (or **Issues:**), **Current state:** and **Next
+steps:**. Each is a label in bold at the left margin, with its colon inside of the bold, and then text on the same
+line, a paragraph or a list. A field is empty where only blanks, comments and empty list items follow. Labels in code
+fences, lists, quotes and comments do not count. The finding stands at the session's heading for a field that is
+absent, and at its label for an empty one.
+
+## Why
+
+Whoever goes on with the task reads the newest session first: what was done, what stood in the way, how things are,
+what comes next. What is not said there is found out again, at full price.
+
+## Example
+
+```markdown
+### Session 3 - 2026-01-31 12:00
+
+**What I did:**
+
+- Implemented key rotation
+
+**Next steps:**
+```
+
+## Instead
+
+```markdown
+**Issues encountered:** None
+
+**Current state:** Rotation works; expiry is not checked yet.
+
+**Next steps:**
+
+- Check expiry in verifyToken()
+```
+
+`None` is an answer; an empty field is none. `taskstate session add` asks for all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import Diagnostic, Rule
+from taskstate.lint.outline import SECTION, SUBSECTION, is_empty
+from taskstate.lint.words import line_of
+from taskstate.state import is_summary, labelled_fields, session_number
+from taskstate.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from taskstate.document import Document, Section
+    from taskstate.lint.facts import Facts
+    from taskstate.state import Field, Session
+
+RULE = Rule(
+    code="TS404", name="session-field-missing", summary="a session lacks one of its four fields, or says nothing there"
+)
+
+REQUIRED = ("What I did", "Issues encountered", "Current state", "Next steps")
+
+_MARKS = " \t\r\n-*+"  # blanks, and the markers of list items
+_FORM = "a label stands in bold at the left margin, outside of fences, lists and quotes"
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield each required field that a session lacks, or that is empty."""
+    strays: Mapping[Span, Sequence[Section]] | None = None
+    for session in facts.sessions:
+        for label in REQUIRED:
+            field = session.fields.get(label.lower())
+            if field is None:
+                strays = _strays(document, facts) if strays is None else strays
+                field = _first(document, strays.get(session.section.span, ()), label)
+            if field is None:
+                yield _absent(document, session, label)
+            elif _says_nothing(field.span.of(document.text)):
+                yield _empty(document, session, field)
+
+
+def _says_nothing(text: str) -> bool:
+    rest = text.lstrip(_MARKS)
+    return not rest or (rest.startswith("<!--") and is_empty(rest.strip(_MARKS)))
+
+
+def _absent(document: Document, session: Session, label: str) -> Diagnostic:
+    looks_like = re.compile(rf"^[ \t>*+\-_#\d.)]*{label}\b", re.IGNORECASE | re.MULTILINE)
+    near = looks_like.search(document.text, *session.span)
+    add = f"write `**{label}:**` and something behind it"
+    return RULE.at(
+        session.section.heading,
+        f"session {session.number} has no field {label!r}",
+        help=f"the one in line {line_of(document, Span(*near.span()))} is none: {_FORM}; {add}" if near else add,
+    )
+
+
+def _empty(document: Document, session: Session, field: Field) -> Diagnostic:
+    label = field.label_span.of(document.text).rstrip()
+    return RULE.at(
+        Span(field.label_span.start, field.label_span.start + len(label)),
+        f"session {session.number} says nothing under `{label}`",
+        help="say it, or write `None` if there is nothing to say",
+    )
+
+
+def _strays(document: Document, facts: Facts) -> Mapping[Span, Sequence[Section]]:
+    """Return, by session, the headings that cut it in two: they are told elsewhere, and hold what it seems to lack."""
+    sessions = {session.section.span for session in facts.sessions}
+    found: dict[Span, list[Section]] = {}
+    current: Span | None = None
+    for section in document.sections:
+        if section.span in sessions:
+            current = section.span
+        elif section.level == SECTION or session_number(section.title) is not None or is_summary(section.title):
+            current = None
+        elif section.level <= SUBSECTION and current:
+            found.setdefault(current, []).append(section)
+    return found
+
+
+def _first(document: Document, sections: Sequence[Section], label: str) -> Field | None:
+    fields = (labelled_fields(document, section).get(label.lower()) for section in sections)
+    return next((field for field in fields if field), None)

@@ -1,0 +1,88 @@
+"""session-heading: a level-3 heading of the Progress Log is neither a session nor the summary.
+
+## What
+
+Under Progress Log the headings of level 3 are `### Session <number> - <YYYY-MM-DD HH:MM>` and, at most once, `###
+Archived Summary (Sessions 1-7)`. Here stands another one: without the word Session, without a number, with a number of
+more than nine digits, or a second summary. Other dashes, `#3` and a remark behind the time are fine.
+
+## Why
+
+What stands under such a heading belongs to no session. It has no number, so that it is never shown, counted or
+archived, and the log grows past its limit with text that nothing can move away.
+
+## Example
+
+```markdown
+### Session 3 - 2026-01-31 12:00
+
+### Details of the migration
+
+### Session - 2026-01-31 15:30
+```
+
+## Instead
+
+A heading within a session has level 4; a session has a number, the next one that is free:
+
+```markdown
+### Session 3 - 2026-01-31 12:00
+
+#### Details of the migration
+
+### Session 4 - 2026-01-31 15:30
+```
+
+`taskstate session add` writes the heading for you. Nothing more is said of what stands under the wrong one until then.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import Diagnostic, Rule
+from taskstate.lint.words import shown
+from taskstate.state import is_summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.kinds import SectionSpec
+    from taskstate.lint.facts import Facts
+    from taskstate.text import Span
+
+RULE = Rule(
+    code="TS401",
+    name="session-heading",
+    summary="a level-3 heading of the Progress Log is neither a session nor the summary",
+)
+
+_SESSION = re.compile(r"\W*sessions?\b", re.IGNORECASE)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+    """Yield each heading of level 3 in a closed section that is none of those which it may have."""
+    for spec, section in facts.strays:
+        yield _finding(section.heading, section.title, spec)
+
+
+def _finding(span: Span, title: str, spec: SectionSpec) -> Diagnostic:
+    if is_summary(title) and spec.subsection(title):
+        message = "a second Archived Summary: only the first is read"
+        return RULE.at(span, message, help="put what it says into the first one, and delete it")
+    if _SESSION.match(title):
+        message = f"the heading {shown(title)} has no number by which the session could be known"
+        return RULE.at(span, message, help=f"write {_forms(spec, 'Session')}, with the next number that is free")
+    return RULE.at(
+        span,
+        f"the heading {shown(title)} is neither a session nor the summary",
+        help=f"give it level 4 if it belongs to the session above it; what stands at level 3 is {_forms(spec)}",
+    )
+
+
+def _forms(spec: SectionSpec, name: str = "") -> str:
+    """Return how the headings of the section are written, or that of one."""
+    forms = [each.form or each.name for each in spec.subsections if not name or each.name == name]
+    return " or ".join(f"`### {form}`" for form in forms).replace("{", "<").replace("}", ">")

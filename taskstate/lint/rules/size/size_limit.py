@@ -1,0 +1,66 @@
+"""size-limit: the file is over the limit, and has sessions that can be archived.
+
+## What
+
+The state file is over `max-kb` (75 KB), or over `max-tokens` where that is set, and its Progress Log has more
+sessions than the `keep-sessions` (5) that stay. Size means bytes of UTF-8 with line ends counted as one byte;
+tokens are estimated as a quarter of the bytes.
+
+## Why
+
+Agents' own readers stop at 10,000 to 25,000 tokens, which 75 KB come to: the end of the file, where the newest
+sessions stand, is then not seen. The commit hook refuses such a file.
+
+## Example
+
+```text
+task-101-state.md  82 KB, 23 sessions
+```
+
+## Instead
+
+```console
+$ taskstate archive 101
+```
+
+moves all but the newest five sessions into `archives/task-101-archive.md`, in full and proved to be there, and
+leaves a summary of at most 3 KB in their place. `taskstate lint --fix` does the same; a new session added by
+`taskstate session add` archives by itself.
+
+## Configuration
+
+`[tool.taskstate.size]`: `max-kb = 75`, `max-tokens = 0` (0: no such limit), `keep-sessions = 5`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.limits import exceeded, is_over_limit
+from taskstate.lint.diagnostic import Diagnostic, Fix, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS502",
+    name="size-limit",
+    summary="the file is over 75 KB: run `taskstate archive`",
+    fixable=True,
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield at most one finding, at the first line."""
+    limits, state = facts.config.size, facts.state
+    sessions = len(state.sessions)
+    if is_over_limit(state.size, limits) and sessions > limits.keep_sessions:
+        yield RULE.at(
+            facts.first_line,
+            f"the file has {exceeded(state.size, kb=limits.max_kb, tokens=limits.max_tokens)}",
+            help=f"run `taskstate archive {facts.shown_id}`: {limits.keep_sessions} of {sessions} sessions stay",
+            fix=Fix(job="archive"),
+        )

@@ -1,0 +1,66 @@
+"""size-warning: the file is so large that archiving is worth a thought.
+
+## What
+
+The state file is over `warn-kb` (50 KB), or over `warn-tokens` where that is set, and not yet over the limit of
+TS502 and TS505. Size means bytes of UTF-8 with line ends counted as one byte; tokens are estimated as a quarter of
+the bytes.
+
+## Why
+
+The file is sent whole to everybody who works on the task. Agents' own readers stop at 10,000 to 25,000 tokens, and
+75 KB is about as much: what stands below is then not seen.
+
+## Example
+
+```text
+task-101-state.md  52 KB, 14 sessions
+```
+
+## Instead
+
+Move the older sessions into the archive file, where they stay in full and can be searched:
+
+```console
+$ taskstate archive 101 --force
+```
+
+Logs and long listings do not belong into a session: put them into a file and link it. A new session archives by
+itself once the file is over the limit, so one may also wait.
+
+## Configuration
+
+`[tool.taskstate.size]`: `warn-kb = 50`, `warn-tokens = 0` (0: no such limit).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.limits import exceeded, is_over_limit
+from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS501",
+    name="size-warning",
+    severity=WARNING,
+    summary="the file is over 50 KB: consider archiving",
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield at most one finding, at the first line."""
+    limits, size = facts.config.size, facts.state.size
+    passed = exceeded(size, kb=limits.warn_kb, tokens=limits.warn_tokens)
+    if passed and not is_over_limit(size, limits):
+        yield RULE.at(
+            facts.first_line,
+            f"the file has {passed}",
+            help=f"consider `taskstate archive {facts.shown_id} --force`, which moves older sessions into the archive",
+        )

@@ -1,0 +1,34 @@
+"""How findings quote a text and point into it, the same in every rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.text import Span
+
+if TYPE_CHECKING:
+    from taskstate.document import Document
+
+_LONGEST = 80  # characters: what is longer may be a secret, and hides the message
+
+
+def cut(value: str) -> str:
+    """Return `value`, cut where it is long."""
+    return value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…"
+
+
+def shown(value: str) -> str:
+    """Return `value` in quotes, cut where it is long."""
+    return repr(cut(value))
+
+
+def line_of(document: Document, span: Span) -> int:
+    """Return the number of the line, counted from 1, in which `span` begins."""
+    return document.position(span.start).line + 1
+
+
+def first_line_of(document: Document, span: Span) -> Span:
+    """Return `span` up to the end of its first line."""
+    text = document.text
+    stop = next((at for at in range(span.start, span.end) if text[at] in "\r\n"), span.end)
+    return Span(span.start, stop)

@@ -1,0 +1,218 @@
+"""A Markdown block scanner that is exact or declines.
+
+It jumps from one line that could begin a top-level heading, fence, comment or underline to the next, at the speed of
+a regular expression. Why that is enough: a heading or fence that begins at column 0 closes every list and quote
+before it, whatever they hold. What is indented by one to three columns is decided by the line that begins the list
+item around it. Everything that this cannot decide for certain is declined (None), and markdown-it-py reads the text
+instead (`blocks.reference_blocks`).
+"""
+
+from __future__ import annotations
+
+import re
+
+Scanned = tuple[str, tuple[int, int], tuple[int, int], str, int, bool]
+
+_CANDIDATE = re.compile(
+    r"^( {0,3})(?:(#{1,6})(?=[ \t\r\n]|\Z)|(`{3,}|~{3,})|(</?[A-Za-z]|<[?!])|(?:=+|-+)[ \t]*(?=\r?$))",
+    re.MULTILINE,
+)
+_LONE_CR = re.compile(r"\r(?!\n)")
+_CLOSING_MARKS = re.compile(r"(?:^|[ \t])#+\Z")
+RULE = re.compile(r"([-*_])[ \t]*(?:\1[ \t]*){2,}\Z")
+_ITEM = re.compile(r"(?:[-*+]|(\d{1,9})[.)])( {1,4})(?=[^ \t\r\n])")
+_WIDEST_ITEM = 4  # a tab reaches column 4: inside an item whose content begins there or before
+
+
+def scan(text: str, start: int) -> list[Scanned] | None:
+    """Return the top-level headings, fences and HTML blocks of `text[start:]`, or None where it is not plain enough.
+
+    Each is (kind, span, content, words, level, closed), with the meaning of `blocks.Block`.
+    """
+    if "\0" in text or ("\r" in text and _LONE_CR.search(text, start)) or _is_unseen(text, start):
+        return None
+    return _Scanner(text, start).run()
+
+
+def _is_unseen(text: str, start: int) -> bool:
+    """Return whether `^` does not match at `start`: behind a byte order mark or a lone CR."""
+    return start > 0 and text[start - 1] != "\n"
+
+
+class _Undecided(Exception):
+    """The line's place cannot be told for certain."""
+
+
+class _Scanner:
+    """One pass over a text. `boundary` is the end of the last block that was found: nothing before it is still open."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self.text = text
+        self.boundary = start
+        self.item = (
+            -1,
+            0,
+            -1,
+        )  # the list item that the last indented line stood in: its start, its content's column, seen up to
+
+    def run(self) -> list[Scanned] | None:
+        found: list[Scanned] = []
+        at = self.boundary
+        try:
+            while match := _CANDIDATE.search(self.text, at):
+                block = self._block(match)
+                at = self._end_of_line(match.end())
+                if block:
+                    found.append(block)
+                    at = self.boundary = self._next_line(block[1][1])
+        except _Undecided:
+            return None
+        return found
+
+    def _block(self, match: re.Match[str]) -> Scanned | None:
+        indent, marks, fence, tag = match.groups()
+        if indent and self._inside_item(match.start(), len(indent)):
+            return None
+        if marks:
+            return self._heading(match)
+        if fence:
+            return self._fence(match)
+        if tag:
+            return self._comment(match)
+        if self._follows_text(match.start()):  # an underline makes a heading of the paragraph before it
+            raise _Undecided
+        return None
+
+    def _heading(self, match: re.Match[str]) -> Scanned:
+        start, end = match.start(), self._end_of_line(match.end())
+        title = self.text[match.end() : end].strip(" \t")
+        closing = _CLOSING_MARKS.search(title)
+        if closing:
+            title = title[: closing.start()].rstrip(" \t")
+        if title and (title[0].isspace() or title[-1].isspace()):
+            raise _Undecided
+        at = self.text.find(title, match.end(), end) if title else self._empty_title(match)
+        return "heading", (start, end), (at, at + len(title)), title, len(match[2]), True
+
+    def _empty_title(self, match: re.Match[str]) -> int:
+        line = self.text[match.start() : self._end_of_line(match.end())]
+        return match.start() + len(line) - len(line.lstrip(" #"))
+
+    def _fence(self, match: re.Match[str]) -> Scanned | None:
+        start, first_end = match.start(), self._end_of_line(match.end())
+        marks, info = match[3], self.text[match.end() : first_end]
+        if marks[0] == "`" and "`" in info:
+            return None
+        begin = self._next_line(first_end)
+        closing = re.compile(rf"^ {{0,3}}{marks[0]}{{{len(marks)},}}[ \t]*(?=\r?$)", re.MULTILINE).search(
+            self.text, begin
+        )
+        if closing is None:
+            end = len(self.text)
+            return "fence", (start, end), (min(begin, end), end), info.strip(), 0, False
+        return "fence", (start, closing.end()), (begin, closing.start()), info.strip(), 0, True
+
+    def _comment(self, match: re.Match[str]) -> Scanned:
+        start = match.start(4)
+        if not self.text.startswith("<!--", start):
+            raise _Undecided
+        closing = self.text.find("-->", start + 2)
+        end = self._end_of_line(closing) if closing >= 0 else len(self.text)
+        span = match.start(), match.start() + len(self.text[match.start() : end].rstrip(" \t\r\n"))
+        return "html", span, span, "", 0, True
+
+    def _inside_item(self, start: int, indent: int) -> bool:
+        """Return whether an indented line belongs to a list item; False only where no list can be open."""
+        item_start, column, seen = self.item
+        if seen <= self.boundary or not self._reaches(seen, start, column):
+            item_start, column = self._item_before(start)
+        if column == 0:
+            return False
+        if indent < column:
+            raise _Undecided
+        self.item = (item_start, column, start)
+        return True
+
+    def _item_before(self, start: int) -> tuple[int, int]:
+        """Return start and content column of the list item that reaches to `start`; (-1, 0) where no block is open."""
+        line_start = start
+        while line_start > self.boundary:
+            line_end = line_start - 1
+            line_start = max(self.text.rfind("\n", self.boundary, line_end) + 1, self.boundary)
+            if self.text[line_start] not in " \t\r\n":
+                return self._item_at(line_start, start)
+        if self.text[self.boundary : start].strip(" \t\r\n"):
+            raise _Undecided
+        return -1, 0
+
+    def _item_at(self, line_start: int, until: int) -> tuple[int, int]:
+        line_end = self._end_of_line(line_start)
+        item = _ITEM.match(self.text, line_start)
+        if item is None or RULE.match(self.text, line_start, line_end):
+            raise _Undecided
+        if item[1] and int(item[1]) != 1 and self._follows_text(line_start):
+            raise _Undecided  # in a paragraph only a list that begins with 1 is one
+        column = item.end() - line_start
+        if not self._reaches(self._next_line(line_end), until, column):
+            raise _Undecided
+        return line_start, column
+
+    def _reaches(self, begin: int, until: int, column: int) -> bool:
+        """Return whether each line from `begin` to `until` is blank or indented to `column`: the item has not ended."""
+        tab = r"\t" if column <= _WIDEST_ITEM else ""
+        outside = re.compile(rf"^ {{0,{column - 1}}}[^ {tab}\r\n]", re.MULTILINE).search(self.text, begin, until)
+        return outside is None
+
+    def _follows_text(self, start: int) -> bool:
+        """Return whether the line before `start` may belong to a paragraph."""
+        if start <= self.boundary:
+            return False
+        before = self.text[max(self.text.rfind("\n", self.boundary, start - 1) + 1, self.boundary) : start]
+        return bool(before.strip(" \t\r\n"))
+
+    def _end_of_line(self, at: int) -> int:
+        end = self.text.find("\n", at)
+        if end < 0:
+            end = len(self.text)
+        return end - 1 if end > at and self.text[end - 1] == "\r" else end
+
+    def _next_line(self, line_end: int) -> int:
+        at = self.text.find("\n", line_end)
+        return len(self.text) if at < 0 else at + 1
+
+
+_PLAIN_ITEM = re.compile(r"([-*+]|\d{1,9}[.)])( {1,4})(?=[^ \t\r\n])")
+_ANY_ITEM = re.compile(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t\r]|$)", re.MULTILINE)
+
+
+def scan_items(text: str, start: int, end: int) -> list[tuple[int, int, int]] | None:
+    """Return start, begin of the content and end of each top-level list item of a part; None where it is no plain list.
+
+    The part begins and ends between blocks. Plain is: every line is blank, begins an item at column 0, or is indented
+    into the item above it by spaces.
+    """
+    if _LONE_CR.search(text, start, end) or (_is_unseen(text, start) and text[start : start + 1] not in {"\r", "\n"}):
+        return None
+    if not _ANY_ITEM.search(text, start, end):
+        return []
+    found: list[tuple[int, int, int]] = []
+    column, marker, at = 0, "", start
+    while at < end:
+        stop = text.find("\n", at, end)
+        stop = end if stop < 0 else stop
+        line = text[at:stop].rstrip("\r")
+        if "\r" in line or "\0" in line:
+            return None
+        if line.strip(" \t"):
+            item = _PLAIN_ITEM.match(line)
+            if item and not RULE.match(line):
+                if found and item[1][-1] != marker:
+                    return None
+                marker, column = item[1][-1], item.end()
+                found.append((at, at + column, at + len(line)))
+            elif found and column <= len(line) - len(line.lstrip(" ")):
+                found[-1] = (*found[-1][:2], at + len(line))
+            else:
+                return None
+        at = stop + 1
+    return found

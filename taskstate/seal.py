@@ -1,0 +1,35 @@
+"""Canonical JSON and the hashes over it: what is sealed can be checked on any machine, by any program."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CANONICAL_VERSION = "1.0.0"
+SEALED_KEYS = ("context", "baseline", "coordination", "delta", "evidence", "handoffs", "output", "acks")
+
+
+def canonical_json(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    """Return `value` as JSON with sorted keys, literal UTF-8, two-space indent and one LF at the end."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2) + "\n"
+
+
+def sha256(text: str) -> str:
+    """Return the SHA-256 of a text's UTF-8 bytes, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def audit_seal(front_matter: Mapping[str, Any]) -> str:
+    """Return the seal over the tool-written blocks of a front matter: those that are present, and the audit's events.
+
+    They stand in one object under their own names, the events under `audit.events`.
+    """
+    sealed = {key: front_matter[key] for key in SEALED_KEYS if key in front_matter}
+    audit = front_matter.get("audit")
+    if isinstance(audit, dict) and "events" in audit:
+        sealed["audit.events"] = audit["events"]
+    return sha256(canonical_json(sealed))

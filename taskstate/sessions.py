@@ -1,0 +1,228 @@
+"""Appends sessions to the Progress Log, and reads them back, archived ones included."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate import archive, embed
+from taskstate.document import parse
+from taskstate.edit import Edit, apply
+from taskstate.errors import TaskstateError
+from taskstate.kinds import kind, section_key
+from taskstate.stamp import set_front_matter, stamped
+from taskstate.state import Session, TaskState, read_state, session_number, trimmed
+from taskstate.text import with_newlines
+from taskstate.writing import Change, change
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from taskstate.document import Document
+    from taskstate.text import Span
+    from taskstate.workspace import Loaded, Workspace
+    from taskstate.writing import Outcome, Request
+
+_LOG, _LOG_LEVEL = "progress log", 2
+_TIME = "%Y-%m-%d %H:%M"
+_STARTING = ("Task Description", "Acceptance Criteria")
+
+
+class Entry(NamedTuple):
+    """What a session has to say; each text may have several lines and any Markdown in it."""
+
+    did: tuple[str, ...]
+    state: str
+    next: tuple[str, ...]
+    issues: tuple[str, ...] = ()
+    commits: tuple[str, ...] = ()
+    verification: tuple[str, ...] = ()
+    agent: str = ""
+
+
+def add(workspace: Workspace, task_id: str, entry: Entry, request: Request) -> Outcome:
+    """Append the next session to a task's Progress Log, and archive older ones where the file passes its limit."""
+
+    def job(loaded: Loaded) -> Change:
+        last = archive.read_archive(workspace, loaded.state.id).last
+        text, notes = plan_add(loaded.state, entry, now=request.stamp.now, archived=last)
+        finished = stamped(text, request.stamp, revision=loaded.state.revision + 1)
+        if not archive.is_over(finished, workspace.config):
+            return Change(text=text, notes=notes)
+        keep, reason = workspace.config.size.keep_sessions, archive.over_limit(workspace.config)
+        try:
+            shorter = archive.plan_archive(workspace, loaded.relative, text, request, keep=keep, reason=reason)
+        except TaskstateError as error:
+            if error.code not in archive.UNFIT:
+                raise
+            return Change(text=text, notes=(*notes, f"not archived: {error}"))  # the work done is recorded all the same
+        return Change(text=shorter.text, before=shorter.before, notes=(*notes, *shorter.notes))
+
+    return change(workspace, task_id, job, request)
+
+
+def plan_add(state: TaskState, entry: Entry, *, now: datetime, archived: int) -> tuple[str, tuple[str, ...]]:
+    """Return the text with the next session appended, and what to tell; `archived` is the archive's highest number.
+
+    Raises:
+        TaskstateError: there is no Progress Log, or something in it swallows what is appended to it.
+    """
+    document = state.document
+    log = state.section("Progress Log")
+    if log is None:
+        raise TaskstateError(
+            f"task {state.id} has no section Progress Log", help="add `## 4. Progress Log`", code="section-missing"
+        )
+    number = max(archived, state.archived, _highest(document)) + 1
+    nl = document.newline
+    text = with_newlines(_render(entry, number, _time(state, now)), nl)
+    place = _end_of_content(document.text, log.span)
+    edit = Edit(place, place, nl * 2 + text + ("" if place < len(document.text) else nl))
+    notes, status = _begun(state)
+    longer = apply(document.text, (edit, *status))
+    written = [session.entry for session in read_state(parse(longer)).sessions]
+    if written != [*(session.entry for session in state.sessions), text]:
+        raise TaskstateError(
+            f"task {state.id}: a session cannot be appended, since something in the Progress Log never closes",
+            help="run `taskstate lint` and mend the fence or comment that it names",
+            code="unsafe",
+        )
+    return longer, (f"session {number} recorded", *notes)
+
+
+def _highest(document: Document) -> int:
+    """Return the highest session number in the document, a second Progress Log included; 0 where there is none."""
+    logs = (part for part in document.sections if part.level == _LOG_LEVEL and section_key(part.title) == _LOG)
+    titles = (child.title for log in logs for child in document.children(log, _LOG_LEVEL + 1))
+    return max((session_number(title) or 0 for title in titles), default=0)
+
+
+def _end_of_content(text: str, span: Span) -> int:
+    """Return the end of the last line of `span` that is not blank; blanks at that line's end belong to it."""
+    end = trimmed(text, span).end
+    rest = text[end : span.end]
+    return end + len(rest) - len(rest.lstrip(" \t"))
+
+
+def _time(state: TaskState, now: datetime) -> str:
+    """Return the later of now and the time of the last session that has one: the log's times never fall."""
+    times = (session.time for session in reversed(state.sessions) if session.time and _is_time(session.time))
+    return max(now.strftime(_TIME), next(times, ""))
+
+
+def _is_time(text: str) -> bool:
+    from datetime import datetime
+
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _begun(state: TaskState) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
+    """Return what to tell, and the edit that takes a created task to work once description and criteria are written."""
+    if state.status != "created":
+        return (), ()
+    unfilled = [name for name in _STARTING if is_unfilled(state, name)]
+    if unfilled:
+        return (f"the status stays `created` until {' and '.join(unfilled)} are written",), ()
+    return ("the task is now in_progress",), set_front_matter(state.document, "status", "in_progress")
+
+
+def is_unfilled(state: TaskState, name: str) -> bool:
+    """Return whether a part of the static context is missing, empty, or still its placeholder."""
+    section = state.subsection("Static Context", name)
+    text = section.body.of(state.document.text).strip() if section else ""
+    return not text or kind(state.kind).is_placeholder(text)
+
+
+def _render(entry: Entry, number: int, time: str) -> str:
+    """Return a session's entry in canonical form, with LF line ends."""
+    issues = (
+        _list("Issues encountered", entry.issues, what="an issue") if entry.issues else "**Issues encountered:** None"
+    )
+    parts = [
+        f"### Session {number} - {time}",
+        *([_list("Agent", (entry.agent,), what="the agent's name")] if entry.agent else ()),
+        _list("What I did", entry.did, what="what was done"),
+        issues,
+        _list("Current state", (entry.state,), what="the current state"),
+        _list("Next steps", entry.next, what="a next step"),
+        *(
+            [
+                _list(
+                    "Commits",
+                    tuple(f"`{embed.one_line(sha, what='a commit')}`" for sha in entry.commits),
+                    what="a commit",
+                )
+            ]
+            if entry.commits
+            else ()
+        ),
+        *([_list("Verification", entry.verification, what="the verification")] if entry.verification else ()),
+    ]
+    return "\n\n".join(parts)
+
+
+def _list(label: str, texts: tuple[str, ...], *, what: str) -> str:
+    if not texts:
+        raise TaskstateError(
+            f"{what} is missing", help=f"every session says something under **{label}:**", code="empty"
+        )
+    return f"**{label}:**\n\n{embed.items(texts, what=what)}"
+
+
+class Told(NamedTuple):
+    """A session as it is told to others, wherever it stands."""
+
+    number: int
+    time: str | None
+    did: tuple[str, ...]
+    issues: tuple[str, ...]
+    state: str
+    next: tuple[str, ...]
+    entry: str
+    archived: bool
+
+
+def all_sessions(workspace: Workspace, task_id: str) -> tuple[Told, ...]:
+    """Return all sessions of a task, those in the archive first."""
+    state = workspace.load(workspace.locate(task_id)).state
+    archived = archive.archived_sessions(workspace, state.id)
+    return (
+        *(_told(session, archived=True) for session in archived),
+        *(_told(session, archived=False) for session in state.sessions),
+    )
+
+
+def find_session(workspace: Workspace, task_id: str, number: int) -> Told:
+    """Return one session of a task, from the state file or from its archive.
+
+    Raises:
+        TaskstateError: code "not-found".
+    """
+    state = workspace.load(workspace.locate(task_id)).state
+    for session in state.sessions:
+        if session.number == number:
+            return _told(session, archived=False)
+    for session in archive.archived_sessions(workspace, state.id):
+        if session.number == number:
+            return _told(session, archived=True)
+    raise TaskstateError(
+        f"task {state.id} has no session {number}",
+        help=f"`taskstate session list {state.id}` lists them",
+        code="not-found",
+    )
+
+
+def _told(session: Session, *, archived: bool) -> Told:
+    return Told(
+        number=session.number,
+        time=session.time,
+        did=session.did,
+        issues=session.issues,
+        state=session.state,
+        next=session.next,
+        entry=session.entry.replace("##", "###", 1) if archived else session.entry,
+        archived=archived,
+    )

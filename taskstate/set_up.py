@@ -1,0 +1,148 @@
+"""Sets a repository up: folders, configuration, lines in git's files, the pre-commit entry; twice is as once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate import files, journal, resources
+from taskstate.errors import TaskstateError
+from taskstate.text import newline_of, with_newlines
+
+if TYPE_CHECKING:
+    from taskstate.data import Node
+    from taskstate.workspace import Workspace
+
+FOLDERS = ("tasks", "archives", "handoffs", "templates")
+IGNORED = ("artifacts/", "cache/", "journal/", "lock")
+TEMPORARY = ".taskstate-*.tmp"  # what a killed writer leaves beside the file that it was writing
+PRE_COMMIT = ".pre-commit-config.yaml"
+_HOOK_ID = "taskstate-lint"
+
+
+class SetUp(NamedTuple):
+    """What setting up did: the paths it made, changed, and found as they should be."""
+
+    created: tuple[str, ...]
+    changed: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+def set_up(workspace: Workspace, *, pre_commit: bool, dry_run: bool = False) -> SetUp:
+    """Make what a repository needs, leaving what is there; with `pre_commit` the hooks' entry too.
+
+    Raises:
+        TaskstateError: a file cannot be read or written, or the pre-commit configuration has a form that cannot be
+        added to.
+    """
+    root = workspace.config.root
+    attributes = tuple(f"{_quoted(f'{root}/**/*.{suffix}')} text" for suffix in ("md", "json"))
+    wanted = {
+        ".gitignore": _with_lines(_read(workspace, ".gitignore"), (*(f"{root}/{name}" for name in IGNORED), TEMPORARY)),
+        ".gitattributes": _with_lines(_read(workspace, ".gitattributes"), attributes),
+    }
+    if not _is_configured(workspace):
+        wanted["taskstate.toml"] = resources.text("templates/taskstate.toml")
+    if pre_commit:
+        wanted[PRE_COMMIT] = _with_hooks(_read(workspace, PRE_COMMIT))
+    for folder in FOLDERS:
+        if not files.names(workspace.state_root / folder):  # git keeps no empty folder
+            wanted[f"{root}/{folder}/.gitkeep"] = ""
+    return _write(workspace, wanted, dry_run=dry_run)
+
+
+def _quoted(pattern: str) -> str:
+    """Return a pattern as `.gitattributes` reads it, which ends it at a blank unless it is quoted."""
+    return f'"{pattern}"' if " " in pattern else pattern
+
+
+def _write(workspace: Workspace, wanted: dict[str, str], *, dry_run: bool) -> SetUp:
+    created, changed, kept, plan = [], [], [], list[journal.Operation]()
+    for name, text in wanted.items():
+        path = files.inside(workspace.root, name)
+        old = files.read(path) if files.size(path) is not None else None
+        if old is None:
+            created.append(name)
+            plan.append(journal.Create(name, text.encode()))
+        elif old != text.encode() and text:
+            changed.append(name)
+            plan.append(journal.Replace(name, files.digest(old), text.encode()))
+        else:
+            kept.append(name)
+    if plan and not dry_run:
+        with workspace.locked():
+            journal.write(workspace.root, workspace.state_root / "journal", tuple(plan))
+    return SetUp(created=tuple(created), changed=tuple(changed), kept=tuple(kept))
+
+
+def _read(workspace: Workspace, name: str) -> str:
+    path = files.inside(workspace.root, name)
+    if files.size(path) is None:
+        return ""
+    try:
+        return files.read(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise TaskstateError(
+            f"{name} is not UTF-8", help="convert it to UTF-8, then run this again", code="not-utf8"
+        ) from error
+
+
+def _is_configured(workspace: Workspace) -> bool:
+    from taskstate.workspace import config_in
+
+    return config_in(workspace.root) is not None
+
+
+def _with_lines(text: str, lines: tuple[str, ...]) -> str:
+    """Return `text` with those of `lines` that it lacks at its end."""
+    missing = [line for line in lines if line not in {line.strip() for line in text.splitlines()}]
+    if not missing:
+        return text
+    newline = newline_of(text)
+    joint = "" if not text or text.endswith(("\n", "\r")) else newline
+    return text + joint + "".join(line + newline for line in missing)
+
+
+def _with_hooks(text: str) -> str:
+    """Return a pre-commit configuration with our hooks at the end of its `repos`.
+
+    Raises:
+        TaskstateError: `repos` is not a block list at the end of the file, so that adding to it is not safe.
+    """
+    entry = resources.text("hooks/pre-commit.yaml")
+    if _HOOK_ID in text:
+        return text
+    if not text.strip():
+        return "repos:\n" + entry
+    root = _yaml(text)
+    repos = root.entries[-1] if root and root.entries else None
+    if repos and repos.key.text == "repos" and repos.value.items:
+        first = repos.value.items[0].span.start
+        indent = text[max(text.rfind("\n", 0, first), text.rfind("\r", 0, first)) + 1 : first].partition("-")[0]
+        newline = newline_of(text)
+        lines = [indent + line[2:] if line else line for line in entry.split("\n")]
+        joint = "" if text.endswith(("\n", "\r")) else newline
+        longer = text + joint + with_newlines("\n".join(lines), newline)
+        if _adds(text, longer, f"repos:\n{entry}"):
+            return longer
+    raise TaskstateError(
+        f"{PRE_COMMIT} cannot be added to safely: `repos` must be its last key, and a list over several lines",
+        help="give it that form, then run this again",
+        code="cannot-edit",
+    )
+
+
+def _yaml(text: str) -> Node | None:
+    from taskstate.data import Node
+    from taskstate.yaml_file import read_yaml_file
+
+    node = read_yaml_file(text)
+    return node if isinstance(node, Node) else None
+
+
+def _adds(text: str, longer: str, entry: str) -> bool:
+    """Return whether a configuration, once longer, means what it meant, and `entry` besides."""
+    before, after, new = _yaml(text), _yaml(longer), _yaml(entry)
+    if not (before and after and new):
+        return False
+    wanted = before.value() | {"repos": [*before.value()["repos"], *new.value()["repos"]]}
+    return bool(after.value() == wanted)

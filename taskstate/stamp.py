@@ -1,0 +1,115 @@
+"""The marks that the tool leaves at every write: revision, times, derived values, audit and its seal.
+
+Pure: who writes, when, and at which commit is told, not looked up.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate import schema
+from taskstate.data_edits import set_key
+from taskstate.derived import derived_edits
+from taskstate.document import Document, parse
+from taskstate.edit import Edit, apply
+from taskstate.errors import TaskstateError
+from taskstate.seal import audit_seal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from taskstate.data import Node
+
+
+class Stamp(NamedTuple):
+    """Who writes, when (UTC), and the commit that is checked out, or None."""
+
+    actor: str
+    now: datetime
+    git_head: str | None = None
+
+
+def timestamp(moment: datetime) -> str:
+    """Return a moment in UTC as the format writes it."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def stamped(text: str, stamp: Stamp, *, revision: int) -> str:
+    """Return `text` with its revision, times, audit and derived values brought up to date."""
+    document = parse(text)
+    marked = parse(apply(text, _marks(document, stamp, revision)))
+    return apply(marked.text, derived_edits(marked))
+
+
+def front_matter_values(document: Document) -> Mapping[str, Any]:
+    """Return the front matter as its schema reads it: strings are strings."""
+    node = document.front_matter.node
+    values: Mapping[str, Any] = schema.typed_value(node, "task") if node else {}
+    return values
+
+
+def check_seal(document: Document, name: str) -> None:
+    """Refuse a file whose tool-written blocks were changed by hand: a write would make the change look like the tool's.
+
+    Raises:
+        TaskstateError: code "seal-broken".
+    """
+    values = front_matter_values(document)
+    audit = values.get("audit")
+    seal = audit.get("seal") if isinstance(audit, dict) else None
+    if seal is not None and seal != audit_seal(values):
+        raise TaskstateError(
+            f"{name}: a block of the front matter that only the tool writes was changed by hand (see audit.seal)",
+            help="take the change back, for example with git, then run this again",
+            code="seal-broken",
+        )
+
+
+def _marks(document: Document, stamp: Stamp, revision: int) -> list[Edit]:
+    root = _root(document)
+    values = front_matter_values(document)
+    now = timestamp(stamp.now)
+    edits = [*_set(document, root, "updated_at", now), *_set(document, root, "revision", revision)]
+    before = values.get("audit")
+    count = before.get("update_count") if isinstance(before, dict) else None
+    audit = {
+        "updated_by": stamp.actor,
+        "updated_at": now,
+        "update_count": (count if isinstance(count, int) else 0) + 1,
+        "git_head": stamp.git_head,
+        "seal": audit_seal(values),
+    }
+    node = root.get("audit")
+    if node is None or not node.entries:
+        return [*edits, *_set(document, root, "audit", audit)]
+    for key, value in audit.items():
+        edits += _set(document, node, key, value, order=_keys("audit"))
+    return edits
+
+
+def _set(
+    document: Document, mapping: Node, key: str, value: object, *, order: tuple[str, ...] = ()
+) -> tuple[Edit, ...]:
+    return set_key(document.text, mapping, key, value, order=order or _keys(), newline=document.newline)
+
+
+@cache
+def _keys(inside: str = "") -> tuple[str, ...]:
+    properties = schema.load("task")["properties"]
+    return tuple(properties[inside]["properties"] if inside else properties)
+
+
+def set_front_matter(document: Document, key: str, value: object) -> tuple[Edit, ...]:
+    """Return the edits that give a key of the front matter a value, at its canonical place."""
+    return _set(document, _root(document), key, value)
+
+
+def _root(document: Document) -> Node:
+    node = document.front_matter.node
+    if node is None:
+        raise TaskstateError(
+            "the front matter cannot be read", help="run `taskstate lint` to see why", code="unreadable"
+        )
+    return node

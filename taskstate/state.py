@@ -1,0 +1,393 @@
+"""What a state file says: `TaskState` and its parts, read one-way from a document.
+
+Nothing here is ever written back; a change is an edit of the text. Reading never raises: a value that is missing or
+of another type is None or empty, and what cannot be read is among `TaskState.problems`. Every part knows the span
+that it was read from.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate.data import Fault, Node
+from taskstate.document import Document, FrontMatter, Problem, Section
+from taskstate.embed import unescaped
+from taskstate.kinds import kind_of, section_key
+from taskstate.text import Span, size_in_bytes, with_newlines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from taskstate.blocks import Block
+
+KB = 1024
+SECTION_LEVEL, PART_LEVEL = 2, 3  # of the headings of sections, and of their parts: subsections, sessions, phases
+_SESSION = re.compile(r"session\s+#?(\d{1,9})\b(.*)\Z", re.IGNORECASE | re.DOTALL)
+_NUMBER = re.compile(r"session\s+#?(\d{1,9})\b", re.IGNORECASE)
+_TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ]+(\d{2}:\d{2})")
+_SUMMARY = re.compile(
+    r"archived summary\b(?:\s*\(sessions?\s+(\d{1,9})(?:\s*[-\u2013]\s*(\d{1,9}))?\))?", re.IGNORECASE
+)
+_LABEL = re.compile(r"(?:^|(?<=\r))\*\*([^*\r\n:]+):\*\*[ \t]*", re.MULTILINE)
+_CRITERION = re.compile(r"\[([ xX])\](?:[ \t]+|\Z|(?=[\r\n]))")
+_FIELDS = {"issues": "issues encountered"}  # a second name for the same field
+
+
+class Criterion(NamedTuple):
+    """An acceptance criterion; `number` counts from 1, `mark` is the one character between its brackets."""
+
+    number: int
+    text: str
+    checked: bool
+    span: Span
+    mark: Span
+
+
+class Feature(NamedTuple):
+    """An entry of the Feature Checklist; `node` is its place in the json fence."""
+
+    id: str
+    description: str
+    passes: bool
+    tested_at: str | None
+    evidence: Any
+    moved_to: str | None
+    node: Node
+
+
+class Checklist(NamedTuple):
+    """The Feature Checklist's json fence: `root` is its span tree, `progress` what it says of itself."""
+
+    fence: Block
+    root: Node
+    features: tuple[Feature, ...]
+    progress: str | None
+
+    @property
+    def counted(self) -> tuple[Feature, ...]:
+        """The features that count: those not moved to a subtask."""
+        return tuple(feature for feature in self.features if not feature.moved_to)
+
+    @property
+    def passing(self) -> int:
+        """How many of the counted features pass."""
+        return sum(feature.passes for feature in self.counted)
+
+
+class Field(NamedTuple):
+    """A labelled part of a session: `**label:**` and what follows, up to the next label."""
+
+    label: str
+    label_span: Span
+    span: Span
+
+
+class _Session(NamedTuple):
+    document: Document
+    section: Section
+    number: int
+    time: str | None
+    span: Span
+
+
+class Session(_Session):
+    """An entry of the Progress Log; `span` runs from its heading to its last line that is not blank."""
+
+    @property
+    def number_span(self) -> Span:
+        """The number's place in the heading."""
+        match = _NUMBER.search(self.document.text, *self.section.heading)
+        return Span(*match.span(1)) if match else self.section.title_span
+
+    @cached_property
+    def fields(self) -> Mapping[str, Field]:
+        """The labelled parts by lower-case label; of two with one label the first."""
+        return labelled_fields(self.document, self.section)
+
+    def field(self, name: str) -> tuple[str, ...]:
+        """Return the items of a field, or its text as the only one; empty where it is missing."""
+        found = self.fields.get(name)
+        return field_values(self.document, found.span) if found else ()
+
+    @property
+    def did(self) -> tuple[str, ...]:
+        """What was done."""
+        return self.field("what i did")
+
+    @property
+    def issues(self) -> tuple[str, ...]:
+        """The issues encountered."""
+        return self.field("issues encountered")
+
+    @property
+    def state(self) -> str:
+        """The state that the work is in."""
+        return "\n".join(self.field("current state"))
+
+    @property
+    def next(self) -> tuple[str, ...]:
+        """The next steps."""
+        return self.field("next steps")
+
+    @property
+    def entry(self) -> str:
+        """The entry's text as it stands in the file, without trailing blank lines."""
+        return self.span.of(self.document.text)
+
+
+class Summary(NamedTuple):
+    """The Archived Summary of the sessions `first` to `last`; `span` ends with its last line that is not blank."""
+
+    section: Section
+    first: int
+    last: int
+    span: Span
+
+
+class _TaskState(NamedTuple):
+    document: Document
+    id: str
+    kind: str
+    title: str
+    status: str
+    revision: int
+    problems: tuple[Problem, ...]
+    parts: Mapping[str, Section]
+    criteria: tuple[Criterion, ...]
+    checklist: Checklist | None
+    sessions: tuple[Session, ...]
+    summary: Summary | None
+
+
+class TaskState(_TaskState):
+    """What one state file says."""
+
+    @cached_property
+    def description(self) -> str | None:
+        """The task's description, or None."""
+        section = self.subsection("Static Context", "Task Description")
+        return with_newlines(section.body.of(self.document.text), "\n").strip("\n") if section else None
+
+    @property
+    def depends_on(self) -> tuple[str, ...]:
+        """The ids of the upstream tasks."""
+        value = self.document.front_matter.node and self.document.front_matter.node.get("depends_on")
+        return tuple(item.text for item in value.items if item.text) if value else ()
+
+    @property
+    def archived(self) -> int:
+        """The highest archived session number that this file speaks of; 0 where none is archived."""
+        return self.summary.last if self.summary else 0
+
+    @property
+    def size(self) -> int:
+        """The file's size in bytes, line ends counted as LF."""
+        return size_in_bytes(self.document.text)
+
+    @property
+    def size_kb(self) -> int:
+        """The file's size in KB of 1,024 bytes, rounded up."""
+        return -(-self.size // KB)
+
+    @property
+    def next_steps(self) -> tuple[str, ...]:
+        """What the newest session names as next steps."""
+        return self.sessions[-1].next if self.sessions else ()
+
+    def text(self, key: str) -> str | None:
+        """Return a scalar of the front matter as it is written, or None."""
+        node = self.document.front_matter.node
+        value = node.get(key) if node else None
+        return value.text if value and value.kind == "scalar" and value.text else None
+
+    def subsection(self, section: str, name: str) -> Section | None:
+        """Return the level-3 section of that name within a section, or None."""
+        parent = self.parts.get(section_key(section))
+        if parent is None:
+            return None
+        wanted = section_key(name)
+        return next(
+            (child for child in self.document.children(parent, PART_LEVEL) if section_key(child.title) == wanted), None
+        )
+
+    def section(self, name: str) -> Section | None:
+        """Return the level-2 section of that name, or None."""
+        return self.parts.get(section_key(name))
+
+
+def read_state(document: Document, task_id: str = "") -> TaskState:
+    """Return what `document` says; `task_id` is the id in its file name, for a document that names none."""
+    values = document.front_matter
+    problems = list(document.problems)
+    parts: dict[str, Section] = {}
+    for section in document.sections:
+        if section.level == SECTION_LEVEL:
+            parts.setdefault(section_key(section.title), section)
+    revision = values.get("revision", 0)
+    log = parts.get(section_key("Progress Log"))
+    sessions, summary = _log(document, log) if log else ((), None)
+    return TaskState(
+        document=document,
+        id=_text(values, "task_id") or task_id,
+        kind=kind_of(values.get("kind")).name,
+        title=_text(values, "title"),
+        status=_text(values, "status"),
+        revision=revision if isinstance(revision, int) and not isinstance(revision, bool) else 0,
+        parts=parts,
+        criteria=_criteria(document, parts.get(section_key("Static Context"))),
+        checklist=_checklist(document, parts.get(section_key("Feature Checklist")), problems),
+        sessions=sessions,
+        summary=summary,
+        problems=tuple(problems),
+    )
+
+
+def session_number(title: str) -> int | None:
+    """Return the number in the heading of a session, or None where it is none."""
+    match = _SESSION.match(title)
+    return int(match[1]) if match else None
+
+
+def is_summary(title: str) -> bool:
+    """Return whether a heading of the Progress Log is that of the Archived Summary."""
+    return bool(_SUMMARY.match(title))
+
+
+def trimmed(text: str, span: Span) -> Span:
+    """Return `span` without blank lines and blanks at its end."""
+    return Span(span.start, span.start + len(span.of(text).rstrip(" \t\r\n")))
+
+
+def _text(front_matter: FrontMatter, key: str) -> str:
+    value = front_matter.node.get(key) if front_matter.node else None
+    return value.text if value and value.kind == "scalar" else ""
+
+
+def _log(document: Document, log: Section) -> tuple[tuple[Session, ...], Summary | None]:
+    sessions: list[Session] = []
+    summary = None
+    for child in document.children(log, PART_LEVEL):
+        session = session_of(document, child)
+        if session:
+            sessions.append(session)
+        elif summary is None and (match := _SUMMARY.match(child.title)):
+            first = int(match[1] or 0)
+            summary = Summary(
+                section=child, first=first, last=int(match[2] or first), span=trimmed(document.text, child.span)
+            )
+    return tuple(sessions), summary
+
+
+def session_of(document: Document, section: Section) -> Session | None:
+    """Return the session that a section is, or None where its heading is no session's."""
+    number = session_number(section.title)
+    if number is None:
+        return None
+    time = _TIME.search(section.title)
+    told = f"{time[1]} {time[2]}" if time else None
+    return Session(
+        document=document, section=section, number=number, time=told, span=trimmed(document.text, section.span)
+    )
+
+
+def labelled_fields(document: Document, section: Section) -> Mapping[str, Field]:
+    """Return the labelled parts of a session or summary by lower-case label, those in fences and comments left out."""
+    text = document.text
+    opaque = [block.span for block in document.blocks_in(section.body) if block.kind != "heading"]
+    labels = [
+        match
+        for match in _LABEL.finditer(text, *section.body)
+        if not any(span.start <= match.start() < span.end for span in opaque)
+    ]
+    found: dict[str, Field] = {}
+    for index, match in enumerate(labels):
+        end = labels[index + 1].start() if index + 1 < len(labels) else section.body.end
+        name = match[1].strip().lower()
+        name = _FIELDS.get(name, name)
+        found.setdefault(
+            name, Field(label=match[1], label_span=Span(*match.span()), span=trimmed(text, Span(match.end(), end)))
+        )
+    return found
+
+
+def field_values(document: Document, span: Span) -> tuple[str, ...]:
+    """Return what a field holds: the text on its label's line and the items of its lists; without a list all as one."""
+    text = document.text
+    line_end = next((at for at in range(span.start, span.end) if text[at] in "\r\n"), span.end)
+    own = text[span.start : line_end].strip()
+    below = Span(line_end, span.end)
+    items = document.items(below)
+    if not items:
+        whole = with_newlines(span.of(text), "\n").strip()
+        return (whole,) if whole else ()
+    before = with_newlines(text[line_end : items[0].span.start], "\n").strip()
+    texts = [own, before, *(item_text(text, item.span, item.content) for item in items)]
+    return tuple(value for value in texts if value)
+
+
+def item_text(text: str, span: Span, content: Span) -> str:
+    """Return the text of a list item without its marker and without the indentation that its marker brings."""
+    first, *rest = with_newlines(content.of(text), "\n").split("\n")
+    indent = content.start - span.start
+    return "\n".join([unescaped(first), *(line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in rest)])
+
+
+def _criteria(document: Document, static: Section | None) -> tuple[Criterion, ...]:
+    if static is None:
+        return ()
+    section = next(
+        (child for child in document.children(static, PART_LEVEL) if section_key(child.title) == "acceptance criteria"),
+        None,
+    )
+    found: list[Criterion] = []
+    for item in document.items(section.body) if section else ():
+        match = _CRITERION.match(document.text, *item.content)
+        if match:
+            words = unescaped(item_text(document.text, item.span, item.content)[match.end() - item.content.start :])
+            checked = match[1] != " "
+            found.append(
+                Criterion(number=len(found) + 1, text=words, checked=checked, span=item.span, mark=Span(*match.span(1)))
+            )
+    return tuple(found)
+
+
+def _checklist(document: Document, section: Section | None, problems: list[Problem]) -> Checklist | None:
+    fence = json_fence(document, section.own) if section else None
+    if fence is None:
+        return None
+    root = document.json(fence)
+    if isinstance(root, Fault):
+        problems.append(Problem(kind="json-invalid", message=root.message, span=root.span))
+        return None
+    entries = root.get("features") if root.kind == "mapping" else None
+    features = tuple(feature for node in (entries.items if entries else ()) if (feature := _feature(node)))
+    progress = root.get("overall_progress") if root.kind == "mapping" else None
+    return Checklist(fence=fence, root=root, features=features, progress=progress.text if progress else None)
+
+
+def json_fence(document: Document, span: Span) -> Block | None:
+    """Return the first json fence that begins within `span`, or None."""
+    return next((block for block in document.blocks_in(span, "fence") if is_json_fence(block)), None)
+
+
+def is_json_fence(block: Block) -> bool:
+    """Return whether a code fence is marked as JSON."""
+    return block.text.lower().split(maxsplit=1)[:1] == ["json"]
+
+
+def _feature(node: Node) -> Feature | None:
+    value = node.value() if node.kind == "mapping" else None
+    if not value or not isinstance(value.get("id"), str):
+        return None
+    moved, tested = value.get("moved_to"), value.get("tested_at")
+    return Feature(
+        id=value["id"],
+        description=str(value.get("description", "")),
+        passes=value.get("passes") is True,
+        tested_at=tested if isinstance(tested, str) else None,
+        evidence=value.get("evidence"),
+        moved_to=moved if isinstance(moved, str) else None,
+        node=node,
+    )

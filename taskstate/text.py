@@ -1,0 +1,83 @@
+"""Places in a text: spans, line starts, positions, the prevailing line end.
+
+Offsets count the characters of the whole text, a byte order mark included. Lines end at CRLF, CR or LF and nowhere
+else: `str.splitlines` also splits at form feeds and U+2028, and then disagrees with every Markdown parser and editor.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import NamedTuple
+
+# Terminal escapes, other controls, lone surrogates, and the marks that reorder text on a screen (CVE-2021-42574).
+CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+_LINE_END = re.compile(r"\r\n?|\n")
+
+
+class Span(NamedTuple):
+    """A half-open range of character offsets."""
+
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        """Return the text that the span covers."""
+        return text[self.start : self.end]
+
+
+class Position(NamedTuple):
+    """A line and a column, both counted from 0, the column in characters."""
+
+    line: int
+    column: int
+
+
+def line_starts(text: str) -> list[int]:
+    """Return the offset at which each line begins; there is always a first line."""
+    starts = [0]
+    if "\r" in text:
+        starts.extend(match.end() for match in _LINE_END.finditer(text))
+        return starts
+    at = text.find("\n")
+    while at != -1:
+        starts.append(at + 1)
+        at = text.find("\n", at + 1)
+    return starts
+
+
+def position(starts: list[int], offset: int) -> Position:
+    """Return where `offset` stands, given the text's `line_starts`."""
+    line = bisect_right(starts, offset) - 1
+    return Position(line, offset - starts[line])
+
+
+def utf16_column(text: str, line_start: int, offset: int) -> int:
+    """Return the column of `offset` in UTF-16 code units, which is what editors count in."""
+    return len(text[line_start:offset].encode("utf-16-le", "surrogatepass")) // 2
+
+
+def newline_of(text: str) -> str:
+    r"""Return the prevailing line end of `text`: the most frequent one, `\n` where there is none or a tie with it."""
+    if "\r" not in text:
+        return "\n"
+    crlf = text.count("\r\n")
+    counts = {"\n": text.count("\n") - crlf, "\r\n": crlf, "\r": text.count("\r") - crlf}
+    return max(counts, key=lambda end: counts[end])
+
+
+def with_newlines(text: str, newline: str) -> str:
+    """Return `text` with every line end written as `newline`."""
+    unified = _LINE_END.sub("\n", text) if "\r" in text else text
+    return unified if newline == "\n" else unified.replace("\n", newline)
+
+
+def printable(text: str) -> str:
+    r"""Return `text` with every control character written out as `\x1b`, so that no terminal obeys it."""
+    return CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def size_in_bytes(text: str) -> int:
+    """Return the size that limits speak of: bytes of UTF-8 with line ends counted as LF, the same on every machine."""
+    return len(with_newlines(text, "\n").encode())

@@ -1,0 +1,245 @@
+"""A repository with its tasks: where the two feet meet, the text with its meaning and the bytes on disk.
+
+Here a repository is found, its files are found, read and locked; `writing` changes them.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate import files, git, kinds
+from taskstate.config import Config, parse_config
+from taskstate.document import Document, parse
+from taskstate.errors import TaskstateError
+from taskstate.state import TaskState, read_state
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+CONFIG_FILES = ("taskstate.toml", "pyproject.toml")
+_NEVER_OURS = frozenset({".git", "node_modules", ".venv"})  # where git does not say what belongs to the repository
+_DERIVED = frozenset({"artifacts", "cache", "journal"})  # folders of the state folder
+
+
+class _Loaded(NamedTuple):
+    relative: str
+    data: bytes
+    document: Document
+    state: TaskState
+
+
+class Loaded(_Loaded):
+    """A state file as it was read: `relative` is its path from the repository's root, with `/`."""
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the file's bytes."""
+        return files.digest(self.data)
+
+    @property
+    def token(self) -> str:
+        """The compare-and-swap token: the revision and the beginning of the file's hash."""
+        return f"{self.state.revision}-{self.digest[:8]}"
+
+
+class _Workspace(NamedTuple):
+    root: Path
+    config: Config
+
+
+class Workspace(_Workspace):
+    """A repository that is set up for taskstate; `root` is the folder that holds the configuration."""
+
+    @cached_property
+    def state_root(self) -> Path:
+        """The folder that everything of ours lives under."""
+        return files.inside(self.root, self.config.root)
+
+    @property
+    def tasks(self) -> Path:
+        """The folder of the state files."""
+        return self.state_root / "tasks"
+
+    def relative(self, path: Path) -> str:
+        """Return a path from the repository's root, with `/`.
+
+        Raises:
+            TaskstateError: code "path-escapes": it lies elsewhere.
+        """
+        if not path.is_relative_to(self.root):
+            what = f"{files.shown(path)} lies outside of {files.shown(self.root)}"
+            raise TaskstateError(what, help="run this in its own repository, or name its --root", code="path-escapes")
+        return path.relative_to(self.root).as_posix()
+
+    def archive_path(self, task_id: str) -> str:
+        """Return the path of a task's archive file from the state folder, as the front matter holds it."""
+        return f"archives/task-{task_id}-archive.md"
+
+    def locate(self, task_id: str) -> Path:
+        """Return the path of a task's state file, wherever in the repository it stands.
+
+        Raises:
+            TaskstateError: code "not-found": there is none; code "duplicate-id": there are several.
+        """
+        exact = self.tasks / f"task-{task_id}-state.md"
+        if files.size(exact) is not None:
+            return exact
+        found = [path for path in self.state_files() if _same_id(path, task_id)]
+        if len(found) > 1:
+            names = ", ".join(self.relative(path) for path in found)
+            raise TaskstateError(
+                f"several state files have the id {task_id}: {names}", help="rename all but one", code="duplicate-id"
+            )
+        if not found:
+            raise TaskstateError(
+                f"there is no task {task_id}", help="`taskstate list` shows the tasks that exist", code="not-found"
+            )
+        return found[0]
+
+    def state_files(self) -> tuple[Path, ...]:
+        """Return the state files of the repository in the natural order of their ids."""
+        own = [(path, kinds.own_file(path.name)) for path in self.own_files()]
+        states = [(kinds.id_key(file.id or ""), str(path), path) for path, file in own if file and file.type == "state"]
+        return tuple(path for _, _, path in sorted(states))
+
+    def own_files(self, under: Path | None = None) -> tuple[Path, ...]:
+        """Return taskstate's own files in a folder (default: the repository).
+
+        They are those that git knows or does not ignore, and all under the state folder; without git all that there
+        are.
+        """
+        folder = under or self.root
+        listed = git.files(folder)
+        found = set(self._walk(folder) if listed is None else (folder / name for name in listed if _is_own(name)))
+        if folder in self.state_root.parents or folder.is_relative_to(self.state_root):
+            found.update(self._walk(max(folder, self.state_root)))  # also where git ignores it
+        return tuple(sorted(path for path in found if os.path.lexists(path) and not self.excludes(path)))
+
+    def _walk(self, folder: Path) -> Iterable[Path]:
+        """Yield our own files under `folder`, links not followed, and nothing of what is derived or somebody else's."""
+        for place, folders, names in os.walk(folder):
+            left_out = _NEVER_OURS | _DERIVED if place == str(self.state_root) else _NEVER_OURS
+            folders[:] = [name for name in folders if name not in left_out]
+            yield from (Path(place) / name for name in names if _is_own(f"{os.path.basename(place)}/{name}"))
+
+    def excludes(self, path: Path) -> bool:
+        """Return whether the configuration says that a file which bears one of our names is none of ours."""
+        from fnmatch import fnmatchcase
+
+        if not self.config.exclude or not path.is_relative_to(self.root):
+            return False
+        relative = self.relative(path)
+        return any(fnmatchcase(relative, pattern) for pattern in self.config.exclude)
+
+    def load(self, path: Path) -> Loaded:
+        """Return the state file at `path`.
+
+        Raises:
+            TaskstateError: it cannot be read, or is not UTF-8.
+        """
+        data = files.read(path)
+        try:
+            document = parse(data.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise TaskstateError(
+                f"{self.relative(path)} is not UTF-8: byte {error.start} is 0x{data[error.start]:02x}",
+                help="convert the file to UTF-8",
+                code="not-utf8",
+            ) from error
+        own = kinds.own_file(path.name)
+        state = read_state(document, (own and own.id) or "")
+        return Loaded(relative=self.relative(path), data=data, document=document, state=state)
+
+    @contextmanager
+    def locked(self) -> Iterator[tuple[str, ...]]:
+        """Hold the lock of the repository; a plan that a killed command left is finished first, and told."""
+        with files.locked(self.state_root / "lock"):
+            from taskstate import journal
+
+            yield journal.recover(self.root, self.journal)
+
+    def settle(self) -> tuple[str, ...]:
+        """Finish what a killed command left, and return what was finished; costs next to nothing where none is."""
+        if not self.journal.is_dir():
+            return ()
+        from taskstate import journal
+
+        if not journal.pending(self.journal):
+            return ()
+        with self.locked() as told:
+            return told
+
+    @property
+    def journal(self) -> Path:
+        """The folder in which a plan stands while it is carried out."""
+        return self.state_root / "journal"
+
+
+def find_workspace(start: Path, *, root: str = "", config_file: str = "") -> Workspace:
+    """Return the workspace around the folder `start`, or the one that is named.
+
+    The nearest folder upwards with a configuration or a state folder is its root; else the top of the git repository,
+    else `start`.
+
+    Raises:
+        TaskstateError: a named folder or file does not exist, or the configuration is wrong.
+    """
+    if root and not Path(root).is_dir():
+        raise TaskstateError(
+            f"there is no folder {files.shown(root)}", help="name the repository's root with --root", code="not-found"
+        )
+    if config_file:
+        path = Path(config_file).resolve()
+        config = parse_config(_read_text(path), path.name)
+        return Workspace(root=Path(root).resolve() if root else path.parent, config=config or Config())
+    folders = [Path(root).resolve()] if root else [start.resolve(), *start.resolve().parents]
+    for folder in folders:
+        config = config_in(folder)
+        if config or (folder / Config().root).is_dir():
+            return Workspace(root=folder, config=config or Config())
+    return Workspace(root=folders[0] if root else git.toplevel(start) or start.resolve(), config=Config())
+
+
+def require_set_up(workspace: Workspace) -> None:
+    """Refuse a repository without a state folder.
+
+    Raises:
+        TaskstateError: code "not-set-up".
+    """
+    if not workspace.state_root.is_dir():
+        raise TaskstateError(
+            f"{files.shown(workspace.root)} is not set up for taskstate",
+            help="run `taskstate init` there",
+            code="not-set-up",
+        )
+
+
+def config_in(folder: Path) -> Config | None:
+    """Return the configuration that a folder holds, or None."""
+    for name in CONFIG_FILES:
+        path = folder / name
+        if path.is_file():
+            config = parse_config(_read_text(path), name)
+            if config:
+                return config
+    return None
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return files.read(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise TaskstateError(f"{files.shown(path)} is not UTF-8", help="convert it to UTF-8", code="config") from error
+
+
+def _is_own(name: str) -> bool:
+    return kinds.own_file(name) is not None
+
+
+def _same_id(path: Path, task_id: str) -> bool:
+    own = kinds.own_file(path.name)
+    return own is not None and (own.id or "").casefold() == task_id.casefold()

@@ -1,0 +1,94 @@
+"""The command line in this very process: as exact as the real one, and twenty times as fast.
+
+What only a process can show (exit status, streams that close, signals) is tested by `run_cli`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from taskstate.cli import main
+from tests.place import Place, tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Said(NamedTuple):
+    """What a command said: its exit status, standard output, standard error."""
+
+    status: int
+    out: str
+    err: str
+
+
+class Cli:
+    """The command line in the repository of `place`."""
+
+    def __init__(self, place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+        self.place = place
+        self.monkeypatch = monkeypatch
+        self.capfd = capfd
+
+    def __call__(self, *arguments: str | Path, stdin: str | bytes = b"") -> Said:
+        """Run a command, and return what it said; there is never a traceback."""
+        data = stdin if isinstance(stdin, bytes) else stdin.encode()
+        self.monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        self.capfd.readouterr()
+        status = main([str(argument) for argument in arguments])
+        said = Said(status, *self.capfd.readouterr())
+        assert "Traceback" not in said.err
+        return said
+
+    def ok(self, *arguments: str | Path, stdin: str | bytes = b"") -> str:
+        """Run a command that succeeds, and return what it printed."""
+        said = self(*arguments, stdin=stdin)
+        assert said.status == 0, said
+        return said.out
+
+    def json(self, *arguments: str | Path, stdin: str | bytes = b"", status: int = 0) -> Any:  # noqa: ANN401 - any JSON
+        """Run a command that succeeds, and return the data of its JSON."""
+        said = self(*arguments, "--format", "json", stdin=stdin)
+        envelope = json.loads(said.out)
+        assert said.status == status, said
+        assert list(envelope) == ["success", "data", "error", "code"]
+        assert (envelope["success"], envelope["error"], envelope["code"]) == (True, None, None)
+        return envelope["data"]
+
+    def refused(self, *arguments: str | Path, stdin: str | bytes = b"") -> str:
+        """Run a command that is refused with one line and nothing changed, and return that line.
+
+        In JSON it is refused just so, and the envelope says the same.
+        """
+        before = tree(self.place.root)
+        said = self(*arguments, stdin=stdin)
+        assert (said.status, said.out) == (2, ""), said
+        assert said.err.startswith("taskstate: ")
+        assert said.err.count("\n") == 1
+        in_json = self(*arguments, "--format=json", stdin=stdin)
+        envelope = json.loads(in_json.out)
+        assert (in_json.status, envelope["success"], envelope["data"]) == (2, False, None)
+        assert envelope["error"]
+        assert envelope["code"]
+        assert in_json.err == said.err
+        assert tree(self.place.root) == before
+        return said.err.removeprefix("taskstate: ").rstrip("\n")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository with task 101, without git."""
+    return Place(tmp_path / "repository")
+
+
+@pytest.fixture
+def cli(place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
+    """Return the command line, at work in the repository of `place`."""
+    monkeypatch.chdir(place.root)
+    monkeypatch.setenv("TASKSTATE_ACTOR", "somebody")
+    return Cli(place, monkeypatch, capfd)

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+    from tests.place import Place
+
+
+def feature(place: Place, name: str = "jwt-1") -> dict[str, Any]:
+    """Return a feature as it stands in the checklist."""
+    assert place.state.checklist
+    (found,) = (each for each in place.state.checklist.features if each.id == name)
+    told: dict[str, Any] = found.node.value()
+    return told
+
+
+def test_feature_is_added_passes_and_fails(cli: Cli, place: Place) -> None:
+    """Each step is told, and stands in the checklist."""
+    where = ".taskstate/tasks/task-101-state.md: feature"
+    assert cli.ok("feature", "add", "101", "a-1", "does it") == f"{where} a-1 added\n"
+    assert cli.ok("feature", "pass", "101", "a-1", "--evidence", "seen") == f"{where} a-1 passes\n"
+    assert feature(place, "a-1")["evidence"] == "seen"
+    assert cli.ok("feature", "fail", "101", "a-1") == f"{where} a-1 does not pass\n"
+    assert (feature(place, "a-1")["passes"], feature(place, "a-1")["evidence"]) == (False, "does not pass")
+    assert cli.json("feature", "fail", "101", "a-1", "--evidence", "-", stdin="broke")["changed"] is True
+    assert feature(place, "a-1")["evidence"] == "broke"
+
+
+def test_dash_reads_standard_input(cli: Cli, place: Place) -> None:
+    """`-` stands for the text on standard input."""
+    cli.ok("feature", "add", "101", "a-1", "-", stdin="does it\n")
+    cli.ok("feature", "pass", "101", "a-1", "--evidence", "-", stdin="two\r\nlines\n")
+    assert (feature(place, "a-1")["description"], feature(place, "a-1")["evidence"]) == ("does it", "two\nlines")
+
+
+def test_command_that_succeeds_is_the_evidence(cli: Cli, place: Place) -> None:
+    """The command is run in the repository's root, and kept with its status and the hash of what it printed."""
+    cli.ok("feature", "pass", "101", "jwt-1", "--run", "pwd; echo oops >&2")
+    log = f"{place.root}\noops\n".encode()
+    assert feature(place)["evidence"] == {
+        "command": "pwd; echo oops >&2",
+        "exit_status": 0,
+        "log_sha256": hashlib.sha256(log).hexdigest(),
+    }
+
+
+def test_command_that_fails_records_nothing(cli: Cli) -> None:
+    """A feature whose command fails is not recorded as passing, and the status is told."""
+    message = cli.refused("feature", "pass", "101", "jwt-1", "--run", "exit 7")
+    assert "`exit 7` exited with status 7" in message
+    assert "taskstate feature fail 101 jwt-1" in message
+
+
+def test_command_is_not_run_for_a_feature_that_is_not_there(cli: Cli, place: Place) -> None:
+    """Before anything is run, the feature is looked for."""
+    cli.refused("feature", "pass", "101", "jwt-9", "--run", "touch ran")
+    assert not (place.root / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        ((), "required: ACTION"),
+        (("remove", "101", "jwt-1"), "invalid choice"),
+        (("add", "101", "a-1"), "required: TEXT"),
+        (("add", "101", "jwt-1", "x"), "has a feature jwt-1 already"),
+        (("add", "101", "a b", "x"), "no id of a feature"),
+        (("add", "101", "a-1", ""), "is empty"),
+        (("add", "101", "a-1", "a\nb"), "several lines"),
+        (("add", "101", "a-1", "\x1b"), "U+001B"),
+        (("add", "999", "a-1", "x"), "there is no task 999"),
+        (("pass", "101", "jwt-1"), "one of the arguments --evidence --run is required"),
+        (("pass", "101", "jwt-1", "--evidence", "x", "--run", "y"), "not allowed with"),
+        (("pass", "101", "jwt-1", "--evidence", ""), "--evidence is empty"),
+        (("pass", "101", "jwt-1", "--evidence", "\x07"), "U+0007"),
+        (("pass", "101", "jwt-1", "--run", ""), "required"),
+        (("pass", "101", "jwt-1", "--run", "a\nb"), "--run has several lines"),
+        (("pass", "101", "jwt-2", "--evidence", "x"), "did you mean jwt-1?"),
+        (("pass", "101", "jwt-1", "--evidence", "x", "--expect-revision", "2"), "is at revision 1-"),
+        (("fail", "101", "nope"), "has no feature nope"),
+        (("fail", "101", "\x1b[31m"), "has no feature \\x1b[31m"),
+        (("fail", "101"), "required: FID"),
+    ],
+)
+def test_what_cannot_be_recorded_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
+    """A wrong argument is one line that says what is wrong, and nothing changes."""
+    assert what in cli.refused("feature", *arguments)
+
+
+def test_nothing_to_change_is_told(cli: Cli, place: Place) -> None:
+    """A dry run prints the diff, and changes nothing."""
+    before = place.text
+    assert '+    {"id": "jwt-1", ' in cli.ok("feature", "fail", "101", "jwt-1", "--dry-run").replace("  ", "  ")
+    assert place.text == before

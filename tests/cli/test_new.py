@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate.document import parse
+from taskstate.state import read_state
+from tests.place import tree
+
+if TYPE_CHECKING:
+    from taskstate.state import TaskState
+    from tests.cli.conftest import Cli
+    from tests.place import Place
+
+FILE = "title: From file\ndescription: D\npriority: P2\narea: web\nacceptance_criteria: [A, B]\n"
+
+
+def made(place: Place, task_id: str = "7") -> TaskState:
+    """Return what a new state file says."""
+    return read_state(parse(place.workspace.locate(task_id).read_text(encoding="utf-8")))
+
+
+def test_task_is_created(cli: Cli, place: Place) -> None:
+    """The new file is told, and lints clean."""
+    assert cli.ok("new", "TASK-7", "--title", "T") == ".taskstate/tasks/task-7-state.md: created\n"
+    assert cli("lint", ".taskstate/tasks/task-7-state.md").status == 0
+    assert made(place).title == "T"
+
+
+def test_every_flag_has_its_place(cli: Cli, place: Place) -> None:
+    """Each flag fills its part, and lists take it again."""
+    data = cli.json(
+        *("new", "#7", "--title", "T", "--description", "-", "--criterion", "A", "--criterion", "B"),
+        *("--feature", "f-1=a = b", "--feature", "f-2=c", "--depends-on", "TASK-101", "--depends-on", "#101"),
+        *("--priority", "P0", "--area", "web"),
+        stdin="From outside.\n## 4. Progress Log\n",
+    )
+    assert data["id"] == "7"
+    state = made(place)
+    assert state.description == "From outside.\n\\## 4. Progress Log"
+    assert [each.text for each in state.criteria] == ["A", "B"]
+    assert state.checklist
+    assert [(each.id, each.description) for each in state.checklist.features] == [("f-1", "a = b"), ("f-2", "c")]
+    assert state.depends_on == ("101",)
+    assert (state.text("priority"), state.text("area")) == ("P0", "web")
+
+
+def test_task_file_gives_the_rest(cli: Cli, place: Place) -> None:
+    """What is not given comes from the task file, which is remembered by its path from the root."""
+    (place.root / "tasks").mkdir()
+    (place.root / "tasks" / "x.task.yaml").write_text(FILE, encoding="utf-8")
+    cli.ok("new", "7", "--from", "tasks/x.task.yaml", "--area", "api")
+    state = made(place)
+    assert (state.title, state.description, state.text("area")) == ("From file", "D", "api")
+    assert state.document.front_matter["context"]["task_file"] == "tasks/x.task.yaml"
+
+
+def test_dry_run_prints_the_diff(cli: Cli, place: Place) -> None:
+    """A dry run prints the whole file and creates nothing."""
+    before = tree(place.root)
+    assert "+# Task #7: T - State\n" in cli.ok("new", "7", "--title", "T", "--dry-run")
+    assert tree(place.root) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        ((), "required: ID"),
+        (("7",), "--title is missing"),
+        (("7", "--title", ""), "--title is missing"),
+        (("7", "--title", "a\nb"), "the title has several lines"),
+        (("7", "--title", "\x1b[2J"), "U+001B"),
+        (("../evil", "--title", "T"), "names no task"),
+        (("a/b", "--title", "T"), "names no task"),
+        (("x" * 65, "--title", "T"), "names no task"),
+        (("task-task-7", "--title", "T"), "names no task"),
+        (("a..b", "--title", "T"), "names no task"),
+        (("\u0661", "--title", "T"), "names no task"),
+        (("101", "--title", "T"), "exists already"),
+        (("7", "--title", "T", "--feature", "x"), "has no ="),
+        (("7", "--title", "T", "--feature", "=x"), "no id of a feature"),
+        (("7", "--title", "T", "--feature", "a="), "is empty"),
+        (("7", "--title", "T", "--feature", "a=b", "--feature", "a=c"), "is given twice"),
+        (("7", "--title", "T", "--criterion", ""), "is empty"),
+        (("7", "--title", "T", "--depends-on", "999"), "there is no task 999"),
+        (("7", "--title", "T", "--depends-on", "../x"), "names no task"),
+        (("7", "--title", "T", "--priority", "high"), "invalid choice"),
+        (("7", "--title", "T", "--area", "a\nb"), "the area has several lines"),
+        (("7", "--title", "T", "--expect-revision", "1"), "at no revision yet"),
+        (("7", "--from", "nowhere.yaml"), "does not exist"),
+        (("7", "--from", "/etc/hosts"), "outside the repository"),
+        (("7", "--from", ".."), "outside the repository"),
+        (("7", "--from", ".taskstate"), "folder"),
+        (("7", "--from", "taskstate.toml"), "taskstate.toml, line"),
+        (("7", "--title", "T", "--description", "\u202e"), "U+202E"),
+        (("7", "8", "--title", "T"), "unrecognized arguments"),
+    ],
+)
+def test_what_cannot_be_created_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
+    """A wrong argument is one line that says what is wrong, and nothing is created."""
+    assert what in cli.refused("new", *arguments)

@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+    from tests.place import Place
+
+SAID = ("--did", "Wrote it.", "--state", "Half-way.", "--next", "Go on.")
+
+
+def test_session_is_added(cli: Cli, place: Place) -> None:
+    """The session is told with its number, and stands in the log."""
+    assert cli.ok("session", "add", "101", *SAID) == (
+        ".taskstate/tasks/task-101-state.md: session added\n  session 1 recorded\n  the task is now in_progress\n"
+    )
+    assert place.numbers() == [(1, False)]
+
+
+def test_shape_of_what_was_added(cli: Cli, place: Place) -> None:
+    """In JSON a write tells path, token, that it changed something, and its remarks."""
+    data = cli.json("session", "add", "101", *SAID)
+    assert data == {
+        "path": ".taskstate/tasks/task-101-state.md",
+        "revision": place.workspace.load(place.path).token,
+        "changed": True,
+        "notes": ["session 1 recorded", "the task is now in_progress"],
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["101", "#101", "TASK-101", "task-101", "task-101-state.md", ".taskstate/tasks/task-101-state.md"]
+)
+def test_task_is_named_in_every_way(cli: Cli, place: Place, name: str) -> None:
+    """Id, number sign, upper case, file name and path all name the same task."""
+    cli.ok("session", "add", name, *SAID)
+    assert place.numbers() == [(1, False)]
+
+
+def test_every_flag_is_recorded(cli: Cli) -> None:
+    """Each flag has its place in the entry, and lists take it again."""
+    flags = (
+        "--did",
+        "More.",
+        "--issue",
+        "One.",
+        "--issue",
+        "Two.",
+        "--commit",
+        "abc1234",
+        "--verified",
+        "make test",
+        "--agent",
+        "me",
+    )
+    cli.ok("session", "add", "101", *SAID, *flags)
+    told = cli.json("session", "show", "101", "1")
+    assert told["did"] == ["Wrote it.", "More."]
+    assert told["issues"] == ["One.", "Two."]
+    text = cli.ok("session", "show", "101", "1")
+    assert "**Agent:**\n\n- me\n" in text
+    assert "**Commits:**\n\n- `abc1234`\n" in text
+    assert "**Verification:**\n\n- make test\n" in text
+
+
+@pytest.mark.parametrize("flag", ["--did", "--state", "--next", "--issue", "--verified", "--agent"])
+def test_dash_reads_standard_input(cli: Cli, flag: str) -> None:
+    """`-` stands for the text on standard input, whatever it looks like."""
+    cli.ok("session", "add", "101", *SAID, flag, "-", stdin="From outside.\n\n### Session 9\n\u65e5\u672c\n")
+    assert "From outside.\n\n  ### Session 9\n  \u65e5\u672c" in cli.ok("session", "show", "101", "1")
+
+
+def test_session_comes_from_json(cli: Cli, place: Place) -> None:
+    """A file or standard input may hold the whole session; flags add to it, and single texts go before it."""
+    said = {
+        "did": ["one", "two"],
+        "state": "s",
+        "next": ["n"],
+        "issues": ["-"],
+        "commits": ["abc1234"],
+        "verification": ["v"],
+        "agent": "a",
+    }
+    (place.root / "session.json").write_text(json.dumps(said), encoding="utf-8-sig")
+    cli.ok("session", "add", "101", "--from", "session.json", "--did", "three", "--state", "mine")
+    told = cli.json("session", "show", "101", "1")
+    assert (told["did"], told["state"], told["next"], told["issues"]) == (["one", "two", "three"], "mine", ["n"], ["-"])
+    cli.ok("session", "add", "101", "--from", "-", stdin=json.dumps(said))
+    assert cli.json("session", "show", "101", "2")["did"] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "line 1"),
+        ("{", "line 1"),
+        ('{\n"did": nope}', "line 2"),
+        ('{"did": ["a"], "did": ["b"]}', "twice"),
+        ('{"did": [NaN]}', "line 1"),
+        ("[" * 100_000, "deep"),
+        ("[]", "no JSON object"),
+        ('"text"', "no JSON object"),
+        ('{"done": ["a"]}', "unknown key 'done'"),
+        ('{"did": "a"}', "did must be a list of texts"),
+        ('{"did": [1]}', "did must be a list of texts"),
+        ('{"state": ["a"]}', "state must be a text"),
+        ('{"state": null}', "state must be a text"),
+        ('{"did": ["a"], "state": "s"}', "--next is missing"),
+        ('{"did": ["\\ud800"], "state": "s", "next": ["n"]}', ""),
+        ('{"did": ["\\u001b"], "state": "s", "next": ["n"]}', "U+001B"),
+        (b"\xff", "not UTF-8"),
+    ],
+)
+def test_wrong_json_is_refused(cli: Cli, text: str | bytes, what: str) -> None:
+    """What is no such JSON is told with its place, and nothing is recorded."""
+    assert what in cli.refused("session", "add", "101", "--from", "-", stdin=text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("101",), "--did is missing"),
+        (("101", "--did", "x"), "--state is missing"),
+        (("101", "--did", "x", "--state", "s"), "--next is missing"),
+        (("101", "--did", "", "--state", "s", "--next", "n"), "is empty"),
+        (("101", "--did", "x\x1b[0m", "--state", "s", "--next", "n"), "U+001B"),
+        (("101", "--did", "-", "--state", "s", "--next", "n"), "is empty"),
+        (("101", "--commit", "a\nb", *SAID), "several lines"),
+        (("101", "--agent", "a\nb", "--did"), "expected one argument"),
+        (("101", *SAID, "--actor", "a\nb"), "the actor's name has several lines"),
+        (("101", *SAID, "--actor", "\x07"), "U+0007"),
+        (("101", *SAID, "--expect-revision", "7"), "is at revision 1-"),
+        (("101", *SAID, "--expect-revision", "seven"), "is no revision"),
+        (("101", *SAID, "--from", "nowhere.json"), "does not exist"),
+        (("101", *SAID, "--from", "."), "folder"),
+        (("999", *SAID), "there is no task 999"),
+        (("../evil", *SAID), "names no task"),
+        (("", *SAID), "names no task"),
+        (("task-", *SAID), "names no task"),
+        (("a b", *SAID), "names no task"),
+        (("\x1b[31m", *SAID), "names no task"),
+        (("101", "102", *SAID), "unrecognized arguments"),
+        ((), "required: ID"),
+    ],
+)
+def test_what_cannot_be_added_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
+    """A wrong argument is one line that says what is wrong, and nothing is recorded."""
+    assert what in cli.refused("session", "add", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [((), "required: ACTION"), (("remove", "101"), "invalid choice"), (("show", "101", "x"), "invalid int")],
+)
+def test_wrong_action_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
+    """An action that there is not is told with those that there are."""
+    assert what in cli.refused("session", *arguments)
+
+
+def test_path_of_another_copy_is_refused(cli: Cli, place: Place) -> None:
+    """Where a path names a file that is not the task's, neither is changed."""
+    copy = place.root / "backup" / place.path.name
+    copy.parent.mkdir()
+    copy.write_bytes(place.path.read_bytes())
+    message = cli.refused("session", "add", "backup/task-101-state.md", *SAID)
+    assert "backup/task-101-state.md is not the state file of task 101" in message
+    assert ".taskstate/tasks/task-101-state.md" in message
+
+
+def test_dry_run_prints_the_diff(cli: Cli, place: Place) -> None:
+    """A dry run prints the unified diff, in JSON too, and records nothing."""
+    before = place.text
+    diff = cli.ok("session", "add", "101", *SAID, "--dry-run")
+    assert diff.startswith("--- a/.taskstate/tasks/task-101-state.md\n+++ b/.taskstate/tasks/task-101-state.md\n@@ ")
+    assert "\n+- Wrote it.\n" in diff
+    data = cli.json("session", "add", "101", *SAID, "--dry-run")
+    assert "\n+- Wrote it.\n" in data["diff"]
+    assert place.text == before
+
+
+def test_expected_revision_is_handed_on(cli: Cli, place: Place) -> None:
+    """The token that a write prints is what the next one may expect."""
+    token = cli.json("session", "add", "101", *SAID, "--expect-revision", "1")["revision"]
+    cli.ok("session", "add", "101", *SAID, "--expect-revision", token)
+    assert place.numbers() == [(1, False), (2, False)]
+
+
+def test_verbose_tells_the_revision(cli: Cli, place: Place) -> None:
+    """With --verbose the new token is told, and --quiet tells nothing."""
+    assert cli.ok("session", "add", "101", *SAID, "--verbose").endswith(
+        f"is at revision {place.workspace.load(place.path).token}\n"
+    )
+    assert cli.ok("session", "add", "101", *SAID, "--quiet") == ""
+    assert place.numbers() == [(1, False), (2, False)]
+
+
+def test_sessions_are_listed(cli: Cli, place: Place) -> None:
+    """Every session has a line, archived ones too, with the beginning of what was done."""
+    assert cli.ok("session", "list", "101") == "no sessions yet\n"
+    assert cli.json("session", "list", "101") == []
+    place.add("One.\nAnd more.")
+    place.add("word " * 40)
+    place.add("Three.")
+    place.archive(keep=2)
+    lines = cli.ok("session", "list", "101").splitlines()
+    assert [line.split(maxsplit=4)[:1] for line in lines] == [["1"], ["2"], ["3"]]
+    assert lines[0].endswith("archived  One.")
+    assert lines[1].endswith("\u2026")
+    assert len(lines[1]) < 120
+    assert cli.json("session", "list", "101")[0] == {"number": 1, "time": "2026-01-31 12:02", "archived": True}
+
+
+def test_session_is_shown_wherever_it_stands(cli: Cli, place: Place) -> None:
+    """A session is shown as it stands, from the state file as from the archive, and in JSON in its promised shape."""
+    place.add("One.", issues=("Two.",))
+    place.add("Three.")
+    before = cli.ok("session", "show", "101", "1")
+    place.archive()
+    assert cli.ok("session", "show", "101", "1") == before
+    assert before.startswith("### Session 1 - 2026-01-31 12:02\n\n**What I did:**\n\n- One.\n")
+    assert cli.json("session", "show", "101", "1") == {
+        "number": 1,
+        "time": "2026-01-31 12:02",
+        "did": ["One."],
+        "issues": ["Two."],
+        "state": "Half-way.",
+        "next": ["Go on."],
+        "archived": True,
+    }
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "2", "99999999999999999999"])
+def test_unknown_session_is_refused(cli: Cli, number: str) -> None:
+    """A number that is nowhere is told with the command that lists those that are."""
+    assert "session list 101" in cli.refused("session", "show", "101", number)
+
+
+def test_control_characters_are_never_printed_raw(cli: Cli, place: Place) -> None:
+    """What a file holds that a terminal would obey is spelled out, and a carriage return moves nothing back."""
+    place.fill(log="### Session 1 - 2026-01-01 10:00\n\n**What I did:** red \x1b[31m \x9b \u202e back\rover\n\n")
+    for arguments in (
+        ("session", "show", "101", "1"),
+        ("session", "list", "101"),
+        ("show", "101", "--section", "Progress Log"),
+    ):
+        said = cli(*arguments)
+        assert not {"\x1b", "\x9b", "\u202e", "\r"} & set(said.out), arguments
+        assert "\\x1b[31m" in said.out
+        raw = cli(*arguments, "--format", "json").out
+        assert not {"\x1b", "\x9b", "\u202e", "\r"} & set(raw), arguments
+    assert "\x1b[31m" in cli.json("session", "show", "101", "1")["did"][0]

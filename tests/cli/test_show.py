@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate.brief import task_shape
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+    from tests.place import Place
+
+
+def test_task_is_shown(cli: Cli, place: Place) -> None:
+    """A person gets an overview, a program the promised shape."""
+    place.add("One.")
+    assert cli.ok("show", "101").startswith("101  JWT Service\n  .taskstate/tasks/task-101-state.md, 2 KB, revision 2-")
+    data = cli.json("show", "101")
+    assert list(data) == list(task_shape(place.workspace.load(place.path)))
+    assert (data["id"], data["revision"], data["sessions"]["total"]) == ("101", 2, 1)
+    assert data["next_steps"] == ["Go on."]
+
+
+@pytest.mark.parametrize(
+    "name", ["Task Description", "task description", "### Task Description ###", "1. Task Description"]
+)
+def test_section_is_shown_as_it_stands(cli: Cli, name: str) -> None:
+    """A section is found by its name, whatever its number and case, and printed with its heading."""
+    assert cli.ok("show", "101", "--section", name) == "### Task Description\n\nIssue tokens.\n"
+    assert cli.json("show", "101", "--section", name)["text"] == "### Task Description\n\nIssue tokens."
+
+
+def test_section_holds_its_subsections(cli: Cli) -> None:
+    """A section of the second level is printed to its end."""
+    assert cli.ok("show", "101", "--section", "Static Context").count("\n### ") == 2
+
+
+def test_unknown_section_is_refused_with_those_that_there_are(cli: Cli) -> None:
+    """A section that is not there is told with the names of those that are."""
+    message = cli.refused("show", "101", "--section", "Plans\x1b")
+    assert "has no section" in message
+    assert "progress log" in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        ((), "required: ID"),
+        (("999",), "there is no task 999"),
+        (("../evil",), "names no task"),
+        (("101", "--root", "/nonexistent"), "no folder /nonexistent"),
+        (("101", "--config", "nowhere.toml"), "does not exist"),
+        (("101", "--format", "yaml"), "invalid choice"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
+    """A wrong argument is one line that says what is wrong."""
+    assert what in cli.refused("show", *arguments)
+
+
+def test_damaged_task_is_shown_with_what_is_wrong(cli: Cli, place: Place) -> None:
+    """A file that cannot be read in part is shown as far as it can, and the rest is told."""
+    place.text = place.text.replace('"passes": false', '"passes": maybe')
+    assert "cannot be read: " in cli.ok("show", "101")
+    assert len(cli.json("show", "101")["problems"]) == 1
+
+
+def test_file_that_is_not_utf8_is_refused(cli: Cli, place: Place) -> None:
+    """A file of which nothing can be read is an error."""
+    place.path.write_bytes(b"\xff")
+    assert "is not UTF-8: byte 0 is 0xff" in cli.refused("show", "101")
+
+
+def test_control_characters_are_never_printed_raw(cli: Cli, place: Place) -> None:
+    """A title that a terminal would obey is spelled out."""
+    place.text = place.text.replace("title: JWT Service", 'title: "a\\e[31m\\r\\x9b\\u202e"').replace(
+        "makes a", "m\\u001b"
+    )
+    for arguments in (("show", "101"), ("list",), ("show", "101", "--section", "Feature Checklist")):
+        assert not {"\x1b", "\x9b", "\u202e", "\r"} & set(cli.ok(*arguments))
+        assert not {"\x1b", "\x9b", "\u202e", "\r"} & set(cli(*arguments, "--format", "json").out)
+    assert cli.json("show", "101")["title"] == "a\x1b[31m\r\x9b\u202e"

@@ -1,0 +1,86 @@
+"""What all tests share: hypothesis profiles, an environment that is nobody's, a repository, and the real command line.
+
+What only one module needs stays there; strategies are shared from `tests/properties/…strategies.py`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+from hypothesis import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    RunCli: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
+
+# "ci" (built on hypothesis's own) draws the same examples each time, so that a red run is the fault of the change;
+# new counterexamples are looked for by "fuzz".
+settings.register_profile("ci", settings.get_profile("ci"), max_examples=1_000)
+settings.register_profile("dev", deadline=None, max_examples=200)
+settings.register_profile("fuzz", settings.get_profile("dev"), max_examples=2_000, print_blob=True)
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev")
+settings.load_profile(PROFILE)
+
+_STOP = time.monotonic() + (float(os.environ.get("TASKSTATE_FUZZ_SECONDS", "inf")) if PROFILE == "fuzz" else math.inf)
+
+
+def pytest_runtest_setup() -> None:
+    """Skip what a round of `make fuzz` has not begun when its time is up."""
+    if time.monotonic() > _STOP:
+        pytest.skip("the time given to fuzzing is over")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nobodys_environment() -> Iterator[None]:
+    """Keep the git configuration, language and `TASKSTATE_…` settings of whoever runs the tests out of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in os.environ:
+            if name.startswith(("GIT_", "TASKSTATE_")):
+                patch.delenv(name)
+        patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        patch.setenv("LC_ALL", "C.UTF-8")
+        patch.setenv("NO_COLOR", "1")
+        yield
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Return a new git repository on branch main, without commits, with an author of its own."""
+    root = tmp_path / "repository"
+    for command in (
+        ("init", "--quiet", "--initial-branch=main", str(root)),
+        ("-C", str(root), "config", "user.name", "Somebody"),
+        ("-C", str(root), "config", "user.email", "somebody@example.invalid"),
+    ):
+        subprocess.run(["git", *command], check=True, stdin=subprocess.DEVNULL)
+    return root
+
+
+@pytest.fixture
+def run_cli(repository: Path) -> RunCli:
+    """Return a function that runs the command line as a real process in `repository`, and returns what it said."""
+
+    def run(
+        *arguments: str | Path, stdin: str = "", cwd: Path = repository, env: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "taskstate", *map(str, arguments)],
+            cwd=cwd,
+            env=os.environ | (env or {}),
+            input=stdin,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+            check=False,
+        )
+
+    return run

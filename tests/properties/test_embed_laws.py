@@ -1,0 +1,163 @@
+"""The laws of text from outside: wherever it is put, it is told again word for word and is never structure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from taskstate import blocks, embed
+from taskstate.config import read_config
+from taskstate.create import NewTask, render
+from taskstate.document import parse
+from taskstate.errors import TaskstateError
+from taskstate.sessions import Entry, plan_add
+from taskstate.stamp import Stamp
+from taskstate.state import read_state
+from taskstate.workspace import Workspace
+from taskstate.writing import Request
+from tests.properties.markdown_strategies import LINE_END, outside, state_files
+
+if TYPE_CHECKING:
+    from taskstate.document import Document
+    from taskstate.state import TaskState
+
+NOW = datetime(2025, 2, 3, 11, 30, tzinfo=UTC)
+REQUEST = Request(stamp=Stamp(actor="somebody", now=NOW))
+OUTLINE = [
+    "Task #7: Parser - State",
+    "1. Static Context",
+    "Task Description",
+    "Scope",
+    "Acceptance Criteria",
+    "2. Chain Inputs",
+    "3. Feature Checklist",
+    "4. Progress Log",
+    "5. Git History",
+    "6. Chain Output",
+    "Summary",
+    "Files Created/Modified",
+    "API Contract",
+    "Configuration Required",
+    "Integration Notes for Downstream Tasks",
+]
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """Return a workspace without templates of its own."""
+    return Workspace(root=tmp_path_factory.mktemp("repository"), config=read_config({}, "the test"))
+
+
+def acceptable(text: str) -> bool:
+    """Return whether `embed` takes a text over."""
+    try:
+        embed.clean(text, what="it")
+    except TaskstateError as error:
+        return error.code not in {"empty", "control-characters"}
+    return True
+
+
+accepted = outside.filter(acceptable)
+
+
+def as_told(text: str) -> str:
+    """Return a text as it is told again: its line ends LF, no blanks at a line's end, none around the whole."""
+    lines = [line.rstrip(" \t") for line in LINE_END.split(text)]
+    return "\n".join(lines).strip("\n").lstrip(" \t")
+
+
+def outline(document: Document) -> list[tuple[int, str]]:
+    """Return the levels and titles of a document's sections."""
+    return [(section.level, section.title) for section in document.sections]
+
+
+@given(
+    state_files,
+    st.tuples(*[st.lists(accepted, min_size=1, max_size=2)] * 2),
+    st.tuples(accepted, st.lists(accepted, max_size=2), st.lists(accepted, max_size=1)),
+)
+def test_a_session_says_what_was_told_and_adds_nothing_else(
+    text: str, lists: tuple[list[str], ...], others: tuple[str, list[str], list[str]]
+) -> None:
+    """Whatever is recorded adds one session with the fields asked for, and is read back; all else stays."""
+    (did, following), (current, issues, verification) = lists, others
+    entry = Entry(
+        did=tuple(did), state=current, next=tuple(following), issues=tuple(issues), verification=tuple(verification)
+    )
+    before = read_state(parse(text))
+    longer = planned(before, entry)
+    assume(longer)
+    after = read_state(parse(longer))
+    new = after.sessions[-1]
+    assert outline(after.document) == _with_one_more(before, f"Session {new.number} - {new.time}")
+    assert [session.entry for session in after.sessions[:-1]] == [session.entry for session in before.sessions]
+    assert after.criteria == before.criteria
+    assert set(new.fields) == {
+        *("what i did", "issues encountered", "current state", "next steps"),
+        *(["verification"] if verification else []),
+    }
+    assert new.did == tuple(map(as_told, did))
+    assert new.next == tuple(map(as_told, following))
+    assert new.state == as_told(current)
+    assert new.issues == (tuple(map(as_told, issues)) or ("None",))
+    assert new.field("verification") == tuple(map(as_told, verification))
+
+
+def planned(state: TaskState, entry: Entry) -> str:
+    """Return the file with the session added, or nothing where the Progress Log is missing or swallows it."""
+    try:
+        return plan_add(state, entry, now=NOW, archived=0)[0]
+    except TaskstateError as error:
+        if error.code in {"section-missing", "unsafe"}:
+            return ""
+        raise
+
+
+def _with_one_more(before: TaskState, title: str) -> list[tuple[int, str]]:
+    log = before.section("Progress Log")
+    assert log
+    index = sum(section.span.start < log.span.end for section in before.document.sections)
+    found = outline(before.document)
+    return [*found[:index], (3, title), *found[index:]]
+
+
+@given(accepted, st.lists(accepted, max_size=3), st.lists(accepted, max_size=2))
+def test_a_new_task_says_what_was_told_and_has_no_other_structure(
+    workspace: Workspace, description: str, criteria: list[str], scope: list[str]
+) -> None:
+    """Description, criteria and scope of any text leave the outline of the new file as it is, and are read back."""
+    task = NewTask(
+        id="7",
+        title="Parser",
+        description=description,
+        criteria=tuple(criteria),
+        scope_in=tuple(scope),
+        scope_out=("x",),
+    )
+    state = read_state(parse(render(workspace, task, REQUEST)))
+    assert [title for level, title in outline(state.document)] == OUTLINE
+    assert [criterion.text for criterion in state.criteria] == list(map(as_told, criteria))
+    assert not any(criterion.checked for criterion in state.criteria)
+    assert state.sessions == ()
+    section = state.subsection("Static Context", "Scope")
+    assert section
+    items = state.document.items(section.body)
+    assert len(items) == len(scope) + 1
+
+
+@given(accepted)
+def test_free_text_keeps_its_words(text: str) -> None:
+    """Free text is what was told with backslashes put in and an open fence closed, or a quote of it."""
+    written = embed.paragraphs(text).split("\n")
+    told = embed.clean(text, what="it").split("\n")
+    told[0] = told[0].lstrip(" \t")
+    assert len(written) in {len(told), len(told) + 1}
+    quoted = all(line.startswith(">") for line in written)
+    for line, wanted in zip(written, told, strict=False):
+        assert line.replace("\\", "") == wanted.replace("\\", "") or (quoted and line[1:].lstrip(" ") in wanted)
+    assert not written[len(told) :] or set(written[-1].strip(" ")) in ({"`"}, {"~"})
+    assert all(block.kind == "fence" and block.closed for block in blocks.read_blocks("\n".join(written)))

@@ -1,0 +1,220 @@
+"""One full and valid value for each schema: every key that it describes, once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_SHA256 = "19581e27de7ced00ff1ce50b2047e7a567c76b1cbaebabe5ef03f7c3017bb5b7"
+_OBJECT = "4f2c1e9a77d0b3c58e6f4a1d2b9c8e7f6a5d4c3b"
+_TIME = "2026-01-31T12:00:00Z"
+_QA = {"tests": {"ok": True, "text": "8 passed"}}
+_FILE = {"path": "src/a.py", "sha256": _SHA256}
+_CHANGED = {"path": "src/a.py", "status": "A", "mode": "100644", "size": 12, "sha256": _SHA256, "previous_sha256": None}
+_ROLE: dict[str, Any] = {
+    "status": "done",
+    "completed_at": _TIME,
+    "qa": _QA,
+    "qa_log_path": "artifacts/task-101/qa.log.gz",
+    "qa_log_sha256": _SHA256,
+    "session_id": None,
+    "blocking_findings": ["the log is missing"],
+    "drift_budget": 0,
+}
+_SNAPSHOT: dict[str, Any] = {
+    "base_commit": _OBJECT,
+    "snapshot_time": _TIME,
+    "actor": "implementer",
+    "tree": _OBJECT,
+    "index_tree": _OBJECT,
+    "diff_from_base": "artifacts/task-101/a.diff.gz",
+    "diff_sha": _SHA256,
+    "diff_stat": "1 file changed",
+    "status_report_sha": _SHA256,
+    "scope_hash": "4b227777d4dd1fc6",
+    "files_changed": [_CHANGED],
+    "incremental_diff": None,
+    "incremental_diff_sha": None,
+    "incremental_diff_error": "the previous tree is gone",
+    "pack": "artifacts/task-101/a.pack",
+}
+
+SAMPLES: dict[str, Any] = {
+    "task": {
+        "taskstate": 1,
+        "kind": "task",
+        "task_id": "101",
+        "title": "JWT Service",
+        "status": "in_progress",
+        "agent": "backend-developer",
+        "repository": "backend",
+        "epic": "Login",
+        "prd": "../2-planning/login.md",
+        "priority": "P1",
+        "area": "backend",
+        "depends_on": ["9", "100"],
+        "parent": "1",
+        "subtasks": ["101.1"],
+        "created_at": _TIME,
+        "updated_at": _TIME,
+        "revision": 14,
+        "version": 2,
+        "sessions": {"total": 4, "archived": 2, "recent": 2},
+        "file_size_kb": 6,
+        "archive_path": None,
+        "context": {
+            "sealed_at": _TIME,
+            "sealed_by": "task-runner",
+            "git_head": _OBJECT,
+            "task_file": "tasks/101.task.yaml",
+            "task_file_sha": _OBJECT,
+            "sources": [_FILE],
+            "normalizer": "2.0.0",
+            "serializer": "1.0.0",
+            "seal": _SHA256,
+        },
+        "baseline": {"status": "recorded", "recorded_at": _TIME, "results": _QA, "log": "a.log", "log_sha256": _SHA256},
+        "coordination": {"implementer": _ROLE, "reviewer": {"status": "pending"}, "validator": _ROLE, "tester": _ROLE},
+        "delta": {
+            "base_commit": _OBJECT,
+            "snapshots": {
+                "implementer": _SNAPSHOT,
+                "reviewer": _SNAPSHOT | {"files_changed": {"count": 21, "sha256": _SHA256, "path": None}},
+            },
+        },
+        "evidence": [
+            {"id": "E1", "type": "log", "path": "a.log", "lines": "12-40", "sha256": _SHA256, "added_at": _TIME}
+        ],
+        "handoffs": {"count": 1, "open": None},
+        "output": {"completed_at": _TIME, "sha256": _SHA256, "files": [_FILE]},
+        "acks": {"implementer": 2},
+        "audit": {
+            "updated_by": "implementer",
+            "updated_at": _TIME,
+            "update_count": 14,
+            "git_head": None,
+            "events": [
+                {"at": _TIME, "actor": "lead", "event": "reopened", "note": "one case was missed", "files": 3},
+                {"at": _TIME, "event": "role-done", "role": "reviewer", "diff_stat": "1 file", "diff_sha": _SHA256},
+            ],
+            "seal": _SHA256,
+        },
+        "x-own": {"any": ["thing", None, 1.5]},
+    },
+    "handoff": {
+        "taskstate": 1,
+        "kind": "handoff",
+        "task_id": "101",
+        "phase": 1,
+        "created_at": _TIME,
+        "from_agent": "implementer",
+        "status": "accepted",
+        "state_revision": 14,
+        "accepted_by": "successor",
+        "accepted_at": _TIME,
+        "do_not_reread": ["docs/rfc7519.txt"],
+        "verified": {"branch": "main", "git_head": _OBJECT, "tree": _OBJECT, "dirty_files": 2, "baseline": "pending"},
+    },
+    "checklist": {
+        "features": [
+            {
+                "id": "jwt-1",
+                "description": "Tokens are signed",
+                "passes": True,
+                "tested_at": _TIME,
+                "evidence": "8 passed",
+                "notes": "with the current key",
+                "moved_to": "102",
+            },
+            {
+                "id": "jwt-2",
+                "description": "Tokens expire",
+                "passes": False,
+                "tested_at": None,
+                "evidence": {"command": "pytest", "exit_status": 1, "log_sha256": _SHA256},
+            },
+            {
+                "id": "jwt-3",
+                "description": "Keys rotate",
+                "passes": True,
+                "tested_at": _TIME,
+                "evidence": {"commit": "abc1234"},
+            },
+        ],
+        "overall_progress": "50%",
+    },
+    "phase": {
+        "phase": 1,
+        "phase_name": "Token service",
+        "started_at": _TIME,
+        "last_updated": _TIME,
+        "objectives": [
+            {"id": 1, "description": "Issue tokens", "status": "done"},
+            {"id": "verify", "description": "Verify tokens", "status": "in_progress", "note": "expiry is open"},
+        ],
+        "current_objective": "verify",
+        "approaches_tried": [{"approach": "HS256 with a static key", "result": "failed: rotation impossible"}],
+        "handoff_count": 1,
+    },
+    "citations": [
+        {
+            "content_sha": "a3f5b8c9d2e1f4a6",
+            "file": "standards/backend.md",
+            "line_span": "L42-L89",
+            "requirement": "Handlers stay short",
+            "section": "handlers",
+        }
+    ],
+    "validation": {"commands": ["make lint", "make test"]},
+    "impact-map": {
+        "modules": [
+            {"id": "auth", "paths": ["src/auth/**"], "depends_on": ["store"]},
+            {"id": "store", "paths": [], "depends_on": [], "planned": True},
+        ],
+        "interfaces": [{"id": "token", "between": ["auth", "store"], "contract": "TokenPayload {userId, exp}"}],
+        "ripple_paths": [{"id": "schema-change", "path": ["store", "auth"], "note": "a column reaches the payload"}],
+    },
+    "task-file": {
+        "title": "JWT Service",
+        "priority": "P1",
+        "area": "backend",
+        "description": "Issue and verify tokens.",
+        "scope": {"in": ["src/auth/**"], "out": None},
+        "acceptance_criteria": ["A token is issued"],
+        "qa": {"commands": ["make test"]},
+        "standards": [
+            "standards/backend.md#handlers",
+            {"file": "standards/backend.md", "section": "layers", "requirement": "No cycles"},
+        ],
+        "estimate": "3d",
+    },
+    "kind": {
+        "kind": "task",
+        "description": "An ordinary task.",
+        "title": "# Task #{task_id}: {title} - State",
+        "front_matter": "task",
+        "placeholder": "*To be completed.*",
+        "sections": [
+            {
+                "name": "Chain Output",
+                "number": 6,
+                "required": True,
+                "description": "What is handed down.",
+                "untouchable": False,
+                "closed": True,
+                "fence": {"schema": "checklist", "required": True},
+                "must_be_filled": ["complete"],
+                "some_filled": {"statuses": ["complete"], "of": ["Summary"]},
+                "subsections": [
+                    {
+                        "name": "Summary",
+                        "required": True,
+                        "pattern": "sum.*",
+                        "form": "Summary",
+                        "fence": {"schema": "phase", "required": False},
+                        "must_be_filled": ["complete"],
+                    }
+                ],
+            }
+        ],
+    },
+}

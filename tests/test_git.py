@@ -1,0 +1,301 @@
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from taskstate import git
+from taskstate.errors import GitFailed
+
+
+def call(root: Path, *arguments: str) -> str:
+    """Return what git says, called past the module under test."""
+    done = subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, encoding="utf-8")
+    return done.stdout.strip()
+
+
+def commit(root: Path, message: str = "work") -> str:
+    """Make an empty commit and return its id."""
+    call(root, "commit", "--quiet", "--allow-empty", "--message", message)
+    return call(root, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def no_git(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Take git off the PATH."""
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+
+
+@pytest.fixture
+def only_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make it a failure to start git."""
+
+    def fail(*_: object, **__: object) -> None:
+        pytest.fail("git was started")
+
+    monkeypatch.setattr(git, "run", fail)
+
+
+def test_run_returns_the_output(repository: Path) -> None:
+    """What git prints comes back as bytes, and standard input reaches it."""
+    assert git.run(["hash-object", "--stdin"], repository, stdin=b"") == b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\n"
+
+
+def test_run_tells_what_git_said(repository: Path) -> None:
+    """A failing command is an error with git's own words, in English, and without control characters."""
+    with pytest.raises(GitFailed, match=r"git cat-file failed in .*: fatal: Not a valid object name") as caught:
+        git.run(["cat-file", "-p", "no\x1b[31m\nsuch"], repository)
+    assert caught.value.message.isprintable()
+
+
+def test_run_tells_that_git_is_missing(repository: Path, request: pytest.FixtureRequest) -> None:
+    """Without git the error says to install it."""
+    request.getfixturevalue("no_git")
+    with pytest.raises(GitFailed, match="git was not found: install git"):
+        git.run(["version"], repository)
+
+
+def test_run_tells_that_the_folder_is_missing(tmp_path: Path) -> None:
+    """A folder that is not there is not mistaken for a missing git."""
+    with pytest.raises(GitFailed, match="no such folder"):
+        git.run(["version"], tmp_path / "none")
+    (tmp_path / "file").touch()
+    with pytest.raises(GitFailed, match="cannot run git"):
+        git.run(["version"], tmp_path / "file")
+
+
+def test_run_tells_the_status_of_a_silent_failure(repository: Path) -> None:
+    """A command that fails without a word is told by its exit status."""
+    with pytest.raises(GitFailed, match="exit status 1"):
+        git.run(["config", "--get", "no.such-key"], repository)
+
+
+def test_printable_is_one_short_line() -> None:
+    """Escapes, line ends and bidi overrides go, words stay, and what is long is cut."""
+    assert git.printable("a\x1b[31m\r\n  b\u202ec é") == "a [31m b c é"
+    assert len(git.printable("word " * 1000)) == 300
+
+
+def test_git_sees_its_index_but_no_foreign_repository(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a git hook the index of the commit stays known; where work is done elsewhere, its folder decides."""
+    call(repository, "init", "--quiet", str(tmp_path / "other"))
+    (repository / "a.md").touch()
+    call(repository, "add", "a.md")
+    (repository / ".git" / "index").rename(repository / ".git" / "other-index")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other" / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(tmp_path / "other"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(repository / ".git" / "other-index"))
+    assert git.run(["rev-parse", "--show-toplevel"], repository).decode().strip() == str(repository.resolve())
+    assert git.run(["ls-files"], repository) == b"a.md\n"
+
+
+# the root of the working tree
+
+
+@pytest.mark.usefixtures("only_files")
+def test_toplevel_is_found_from_below(repository: Path) -> None:
+    """From the root, a folder below and a file in it, also a missing one, the root is found without starting git."""
+    (repository / "a" / "b").mkdir(parents=True)
+    for path in (repository, repository / "a" / "b", repository / "a" / "b" / "none.md"):
+        assert git.toplevel(path) == repository
+
+
+def test_toplevel_accepts_a_relative_path(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path relative to the current folder works as well."""
+    monkeypatch.chdir(repository)
+    assert git.toplevel(Path("a.md")) == repository
+
+
+def test_toplevel_is_none_outside(tmp_path: Path) -> None:
+    """Outside of every working tree, in a bare repository, beside what is only called .git, there is none."""
+    call(tmp_path, "init", "--quiet", "--bare", "bare.git")
+    (tmp_path / "empty" / ".git").mkdir(parents=True)
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / ".git").write_text("no repository\n")
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "gone" / ".git").write_text("gitdir: ../nowhere\n")
+    for name in ("", "bare.git", "empty", "text", "gone"):
+        assert git.toplevel(tmp_path / name) is None
+
+
+def test_toplevel_follows_the_environment(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working tree whose repository only the environment names is found, and a wrong name is no traceback."""
+    tree = tmp_path / "tree"
+    (tree / "a").mkdir(parents=True)
+    monkeypatch.setenv("GIT_DIR", str(repository / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(tree))
+    assert git.toplevel(tree / "a" / "none.md") == tree.resolve()
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "none"))
+    assert git.toplevel(tree) is None
+
+
+# HEAD
+
+
+def test_head_without_a_commit_is_none(repository: Path, tmp_path: Path) -> None:
+    """Before the first commit and outside a repository there is no HEAD."""
+    assert git.head(repository) is None
+    assert git.head(tmp_path) is None
+
+
+@pytest.mark.parametrize("form", ["loose", "packed", "detached", "subfolder", "newer than packed", "slashes"])
+def test_head_is_read_from_files(repository: Path, form: str, request: pytest.FixtureRequest) -> None:
+    """In every ordinary form HEAD is read without starting git, and is what git says."""
+    commit(repository, "first")
+    root = repository
+    if form == "slashes":
+        call(repository, "checkout", "--quiet", "-b", "feature/a.b/c")
+        call(repository, "pack-refs", "--all")
+    elif form in {"packed", "newer than packed"}:
+        call(repository, "tag", "--annotate", "v1", "--message", "peeled lines stand between the others")
+        call(repository, "branch", "main2")
+        call(repository, "pack-refs", "--all")
+    elif form == "detached":
+        call(repository, "checkout", "--quiet", "--detach")
+    elif form == "subfolder":
+        root = repository / "a"
+        root.mkdir()
+    if form == "newer than packed":
+        commit(repository, "second")
+    expected = call(repository, "rev-parse", "HEAD")
+    request.getfixturevalue("only_files")
+    assert git.head(root) == expected
+
+
+def test_head_of_a_worktree_is_its_own(repository: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """A linked worktree has its own HEAD, loose or packed, and the main one keeps its."""
+    main = commit(repository)
+    call(repository, "worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
+    side = commit(tmp_path / "side")
+    assert side != main
+    call(repository, "worktree", "add", "--quiet", "-b", "packed", str(tmp_path / "packed"))
+    call(repository, "pack-refs", "--all")
+    side_again = commit(tmp_path / "side", "again")
+    request.getfixturevalue("only_files")
+    assert git.head(repository) == main
+    assert git.head(tmp_path / "packed") == main
+    assert git.head(tmp_path / "side") == side_again
+    assert git.toplevel(tmp_path / "side") == tmp_path / "side"
+
+
+def test_head_of_a_submodule_is_its_own(repository: Path, tmp_path: Path) -> None:
+    """In a submodule the submodule's HEAD counts."""
+    commit(repository)
+    outer = tmp_path / "outer"
+    call(tmp_path, "init", "--quiet", "outer")
+    call(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(repository), "inner")
+    assert git.head(outer / "inner") == call(repository, "rev-parse", "HEAD")
+    assert git.head(outer) is None
+
+
+def test_head_of_sha256_is_read(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Repositories with the longer object ids are read as well."""
+    call(tmp_path, "init", "--quiet", "--object-format=sha256", "long")
+    root = tmp_path / "long"
+    call(root, "config", "user.name", "Somebody")
+    call(root, "config", "user.email", "somebody@example.invalid")
+    expected = commit(root)
+    assert len(expected) == 64
+    request.getfixturevalue("only_files")
+    assert git.head(root) == expected
+
+
+def test_head_in_a_strange_form_is_asked_of_git(repository: Path) -> None:
+    """A branch that is a symbolic reference to another one is resolved by git."""
+    expected = commit(repository)
+    call(repository, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
+    call(repository, "symbolic-ref", "HEAD", "refs/heads/alias")
+    assert git.head(repository) == expected
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"ref: refs/../../secret", b"ref: \n", b"0123", b"x" * 100_000])
+def test_a_broken_head_is_none(repository: Path, content: bytes) -> None:
+    """Whatever stands in HEAD, there is no traceback, and nothing outside of git's folder is read."""
+    commit(repository)
+    (repository / "secret").write_text("0" * 40 + "\n")
+    (repository / ".git" / "HEAD").write_bytes(content)
+    assert git.head(repository) is None
+
+
+def test_head_is_known_without_git(repository: Path, request: pytest.FixtureRequest) -> None:
+    """The files alone suffice; where they do not, a missing git is no traceback."""
+    expected = commit(repository)
+    request.getfixturevalue("no_git")
+    assert git.head(repository) == expected
+    (repository / ".git" / "HEAD").write_text("ref: refs/heads/none\n")
+    assert git.head(repository) is None
+
+
+def test_files_of_gits_that_cannot_be_read_are_asked_of_git(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When git's own files may not be read, git is asked, and where it knows no more there is no HEAD."""
+    expected = commit(repository)
+    call(repository, "pack-refs", "--all")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", refuse)
+        assert git.head(repository) == expected
+        patch.setattr(Path, "open", refuse)
+        assert git.head(repository) == expected
+
+
+# what is in the working tree
+
+
+def test_files_are_those_that_git_knows_or_would(repository: Path, tmp_path: Path) -> None:
+    """Tracked and new files with our names are listed once each, relative to the folder; ignored ones are not."""
+    for name in ("a/task-1-state.md", "a/task-2-state.md", "a/ignored/task-3-state.md", "a/é\n-archive.md", "a/b.md"):
+        path = repository / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (repository / ".gitignore").write_text("ignored/\n")
+    call(repository, "add", "a/task-1-state.md")
+    assert set(git.files(repository / "a") or ()) == {"task-1-state.md", "task-2-state.md", "é\n-archive.md"}
+    assert git.files(tmp_path) is None
+
+
+def test_files_without_git_are_unknown(repository: Path, request: pytest.FixtureRequest) -> None:
+    """Without git there is no list, and no traceback."""
+    request.getfixturevalue("no_git")
+    assert git.files(repository) is None
+
+
+# the user and the version
+
+
+def test_user_name_is_the_configured_one(repository: Path) -> None:
+    """The name is git's, on one line, without escapes."""
+    assert git.user_name(repository) == "Somebody"
+    call(repository, "config", "user.name", "É\x1b[31m  Å\u202e")
+    assert git.user_name(repository) == "É [31m Å"
+
+
+def test_user_name_may_be_unknown(repository: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """No name, an empty one, no such folder and no git all mean None."""
+    call(repository, "config", "user.name", "  ")
+    assert git.user_name(repository) is None
+    assert git.user_name(tmp_path) is None
+    assert git.user_name(tmp_path / "none") is None
+    request.getfixturevalue("no_git")
+    assert git.user_name(repository) is None
+
+
+def test_version_is_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The version is a tuple of numbers, whatever a vendor adds to it, and None where git is missing or is none."""
+    found = git.version()
+    assert found is not None
+    assert found >= (2,)
+    stand_in = tmp_path / "git"
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    for said, expected in (("git version 2.39.5 (Apple Git-154)", (2, 39, 5)), ("2.50.1.windows.1", None), ("", None)):
+        stand_in.write_text(f"#!/bin/sh\necho '{said}'\n")
+        stand_in.chmod(0o755)
+        assert git.version() == expected
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    assert git.version() is None

@@ -1,0 +1,630 @@
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate import files, journal
+from taskstate.errors import StaleFile, TaskstateError
+from taskstate.journal import Append, Create, Delete, Move, Replace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from taskstate.journal import Plan
+
+# Everything that changes the disk, or makes it durable.
+CALLS = ("open", "write", "fsync", "replace", "rename", "link", "unlink", "ftruncate", "mkdir")
+OLD = {"state.md": b"front\nsession 1\n", "archive.md": b"archived 0\n", "open.md": b"handoff\n", "gone.md": b"gone\n"}
+NEW = {
+    "state.md": b"front\n",
+    "archive.md": b"archived 0\nsession 1\n",
+    "new/other.md": "other é\n".encode(),
+    "new/open.md": b"handoff\n",
+}
+PLAN: Plan = (
+    Append("archive.md", 11, b"session 1\n"),
+    Create("new/other.md", "other é\n".encode()),
+    Replace("state.md", files.digest(OLD["state.md"]), b"front\n"),
+    Move("open.md", "new/open.md"),
+    Delete("gone.md", files.digest(b"gone\n")),
+)
+
+
+class Place:
+    """A root with the files of `OLD`, and a journal folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "root"
+        self.journal = folder / "journal"
+        for name, data in OLD.items():
+            files.create(self.root / name, data)
+
+    def write(self, plan: Plan = PLAN) -> None:
+        """Carry out the plan here."""
+        journal.write(self.root, self.journal, plan)
+
+    def recover(self) -> tuple[str, ...]:
+        """Finish here what was interrupted."""
+        return journal.recover(self.root, self.journal)
+
+    def content(self) -> dict[str, bytes]:
+        """Return everything that stands under the root, temporary files too."""
+        found = (path for path in self.root.rglob("*") if path.is_file())
+        return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in found}
+
+    def left(self) -> tuple[str, ...]:
+        """Return the names in the journal folder."""
+        return files.names(self.journal)
+
+    def interrupt(self, plan: Plan = PLAN, *, after: int = 0) -> None:
+        """Leave the plan written down, with its first operations carried out."""
+        for operation in plan[:after]:
+            self.write((operation,))
+        journal._record(self.journal, plan)  # noqa: SLF001 - what a killed writer leaves
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a fresh root."""
+    return Place(tmp_path)
+
+
+def test_a_plan_changes_every_file(place: Place) -> None:
+    """All operations are carried out, and neither record nor temporary file stays."""
+    place.write()
+    assert place.content() == NEW
+    assert place.left() == ()
+    assert not journal.pending(place.journal)
+
+
+@pytest.mark.parametrize("operation", PLAN)
+def test_a_single_operation_needs_no_record(place: Place, operation: journal.Operation) -> None:
+    """One operation is atomic by itself, and the journal folder is not even made; an append is not."""
+    place.write((operation,))
+    assert place.content() != OLD
+    assert place.journal.exists() == isinstance(operation, Append)
+
+
+def test_an_empty_plan_changes_nothing(place: Place) -> None:
+    """Nothing to do is nothing done."""
+    place.write(())
+    assert place.content() == OLD
+
+
+STALE: dict[str, Callable[[Path], object]] = {
+    "appended to": lambda root: (root / "archive.md").write_bytes(b"archived 0\nby hand\n"),
+    "cut": lambda root: (root / "archive.md").write_bytes(b"arch"),
+    "archive removed": lambda root: (root / "archive.md").unlink(),
+    "edited": lambda root: (root / "state.md").write_bytes(b"front\nby hand\n"),
+    "removed": lambda root: (root / "state.md").unlink(),
+    "created": lambda root: files.create(root / "new/other.md", b"by hand\n"),
+    "target taken": lambda root: files.create(root / "new/open.md", b"by hand\n"),
+    "moved away": lambda root: (root / "open.md").unlink(),
+    "deleted one edited": lambda root: (root / "gone.md").write_bytes(b"by hand\n"),
+    "deleted already": lambda root: (root / "gone.md").unlink(),
+}
+
+
+@pytest.mark.parametrize("change", STALE)
+def test_a_stale_plan_changes_nothing(place: Place, change: str) -> None:
+    """Whatever somebody changed since the plan was made, it is refused as a whole, and nothing is left behind."""
+    STALE[change](place.root)
+    before = place.content()
+    with pytest.raises(StaleFile, match="changed by somebody else"):
+        place.write()
+    assert place.content() == before
+    assert place.left() == ()
+
+
+@pytest.mark.parametrize("operation", PLAN[:3])
+def test_a_single_stale_operation_changes_nothing(place: Place, operation: journal.Operation) -> None:
+    """The check holds for one operation as well."""
+    place.write((operation,))
+    before = place.content()
+    with pytest.raises(StaleFile):
+        place.write((operation,))
+    assert place.content() == before
+
+
+def test_a_change_while_the_plan_is_recorded_is_noticed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that changes after the first look is not overwritten: the plan is dropped, and made again by its owner."""
+    record = journal._record  # noqa: SLF001 - the moment that the test is about
+
+    def record_slowly(folder: Path, plan: Plan) -> Path:
+        path = record(folder, plan)
+        (place.root / "state.md").write_bytes(b"by hand\n")
+        return path
+
+    monkeypatch.setattr(journal, "_record", record_slowly)
+    with pytest.raises(StaleFile):
+        place.write()
+    assert place.content() == OLD | {"state.md": b"by hand\n"}
+    assert place.left() == ()
+
+
+def test_a_path_that_escapes_is_refused(place: Place) -> None:
+    """No operation reaches out of the root, and none before it is carried out."""
+    plan = (Replace("state.md", files.digest(OLD["state.md"]), b"new"), Create("../outside.md", b""))
+    with pytest.raises(TaskstateError) as caught:
+        place.write(plan)
+    assert caught.value.code == "path-escapes"
+    assert place.content() == OLD
+
+
+def test_a_link_is_refused(place: Place) -> None:
+    """A file that is a link is neither read nor replaced."""
+    (place.root / "state.md").rename(place.root / "real.md")
+    (place.root / "state.md").symlink_to("real.md")
+    with pytest.raises(TaskstateError) as caught:
+        place.write()
+    assert caught.value.code == "is-link"
+    assert (place.root / "real.md").read_bytes() == OLD["state.md"]
+    assert (place.root / "archive.md").read_bytes() == OLD["archive.md"]
+
+
+def test_a_plan_names_each_path_once(place: Place) -> None:
+    """A plan that touches a file twice is a fault of ours, told before anything is changed."""
+    with pytest.raises(ValueError, match="a path twice"):
+        place.write((*PLAN, Delete("state.md", "")))
+    assert place.content() == OLD
+
+
+def test_nothing_is_written_over_an_unfinished_plan(place: Place) -> None:
+    """Writing asks for the recovery first: a new plan would turn the old one into a conflict."""
+    place.interrupt()
+    with pytest.raises(TaskstateError) as caught:
+        place.write((PLAN[4],))
+    assert caught.value.code == "pending"
+    assert place.content() == OLD
+
+
+# what the system refuses
+
+
+def test_a_failure_before_the_first_change_leaves_nothing(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the first operation is refused, nothing was changed and nothing is pending."""
+
+    def no_space(*_: object) -> None:
+        raise TaskstateError("cannot append", code="disk-full", help="free some space")
+
+    monkeypatch.setattr(files, "append", no_space)
+    with pytest.raises(TaskstateError) as caught:
+        place.write()
+    assert str(caught.value) == "cannot append: free some space"
+    assert place.content() == OLD
+    assert place.left() == ()
+
+
+def test_a_failure_in_the_middle_is_finished_later(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a later operation is refused, the message says that the rest follows, and it does."""
+
+    def no_space(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", no_space)
+        with pytest.raises(TaskstateError) as caught:
+            place.write()
+    assert caught.value.code == "disk-full"
+    assert "the next taskstate command finishes it" in caught.value.message
+    assert journal.pending(place.journal)
+    assert len(place.recover()) == 1
+    assert place.content() == NEW
+    assert place.left() == ()
+
+
+def test_a_passing_refusal_keeps_the_plan(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When recovery itself meets a full disk, the plan waits for the next command."""
+    place.interrupt(after=1)
+
+    def no_space(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", no_space)
+        with pytest.raises(TaskstateError) as caught:
+            place.recover()
+    assert caught.value.code == "disk-full"
+    place.recover()
+    assert place.content() == NEW
+
+
+def test_what_cannot_be_seen_counts_as_begun(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a failure leaves unclear how far the plan got, its record stays, and the next command looks again."""
+
+    def refuse(*_: object) -> None:
+        raise TaskstateError("cannot read", code="no-permission")
+
+    def fail(*_: object) -> None:
+        monkeypatch.setattr(files, "read", refuse)
+        raise TaskstateError("cannot append", code="os-error")
+
+    monkeypatch.setattr(files, "append", fail)
+    with pytest.raises(TaskstateError, match="the next taskstate command finishes it"):
+        place.write()
+    assert journal.pending(place.journal)
+    with pytest.raises(TaskstateError, match="cannot read"):
+        place.recover()
+    assert journal.pending(place.journal)
+    monkeypatch.undo()
+    place.recover()
+    assert place.content() == NEW
+
+
+def test_a_change_in_the_last_instant_is_a_conflict(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that changes after the second look is not overwritten either."""
+    look = journal._require_untouched  # noqa: SLF001 - the moment that the test is about
+
+    def look_slowly(root: Path, plan: Plan) -> None:
+        look(root, plan)
+        if journal.pending(place.journal):
+            (place.root / "state.md").write_bytes(b"by hand\n")
+
+    monkeypatch.setattr(journal, "_require_untouched", look_slowly)
+    with pytest.raises(TaskstateError) as caught:
+        place.write()
+    assert caught.value.code == "recover-conflict"
+    assert place.content() == OLD | {"state.md": b"by hand\n"}
+
+
+# recovery
+
+
+@pytest.mark.parametrize("after", range(len(PLAN) + 1))
+def test_recovery_finishes_from_every_step(place: Place, after: int) -> None:
+    """However many operations were carried out, recovery carries out the others and says so; a second does nothing."""
+    place.interrupt(after=after)
+    assert journal.pending(place.journal)
+    (message,) = place.recover()
+    assert "state.md" in message
+    assert place.content() == NEW
+    assert place.left() == ()
+    assert place.recover() == ()
+    assert place.content() == NEW
+
+
+@pytest.mark.parametrize("tail", [b"s", b"session 1", b"sess\0\0\0", b"\0" * 10])
+def test_recovery_mends_a_torn_append(place: Place, tail: bytes) -> None:
+    """A part of our own text at the end, with zeros where a power cut left some, is replaced by the whole text."""
+    place.interrupt()
+    (place.root / "archive.md").write_bytes(OLD["archive.md"] + tail)
+    place.recover()
+    assert place.content() == NEW
+
+
+def test_recovery_mends_a_torn_creation(place: Place) -> None:
+    """Where hard links are missing a kill leaves an empty file: it is filled."""
+    place.interrupt(after=1)
+    files.create(place.root / "new/other.md", b"")
+    place.recover()
+    assert place.content() == NEW
+
+
+def test_recovery_accepts_what_was_added_behind(place: Place) -> None:
+    """An append that was carried out is not made again when somebody added more behind it."""
+    place.interrupt(after=1)
+    files.append(place.root / "archive.md", b"more\n", len(NEW["archive.md"]))
+    place.recover()
+    assert place.content() == NEW | {"archive.md": NEW["archive.md"] + b"more\n"}
+
+
+def test_recovery_cuts_off_nobodys_text(place: Place) -> None:
+    """A torn append behind which somebody wrote is a conflict: cutting it off would lose their text."""
+    place.interrupt()
+    (place.root / "archive.md").write_bytes(OLD["archive.md"] + b"sess\0\0\0\0\0\0by hand\n")
+    before = place.content()
+    with pytest.raises(TaskstateError) as caught:
+        place.recover()
+    assert caught.value.code == "recover-conflict"
+    assert place.content() == before
+
+
+CONFLICTS: dict[str, Callable[[Path], object]] = {
+    "archive.md": lambda root: (root / "archive.md").write_bytes(b"archived 0\nby hand, and longer\n"),
+    "new/other.md": lambda root: files.create(root / "new/other.md", b"by hand\n"),
+    "state.md": lambda root: (root / "state.md").write_bytes(b"front\nby hand\n"),
+    "open.md, new/open.md": lambda root: files.create(root / "new/open.md", b"by hand\n"),
+    "gone.md": lambda root: (root / "gone.md").write_bytes(b"by hand\n"),
+}
+
+
+@pytest.mark.parametrize("path", CONFLICTS)
+def test_recovery_overwrites_nobodys_change(place: Place, path: str) -> None:
+    """A file that somebody changed meanwhile stops recovery before its first change; the plan is put aside."""
+    place.interrupt()
+    CONFLICTS[path](place.root)
+    before = place.content()
+    with pytest.raises(TaskstateError) as caught:
+        place.recover()
+    assert caught.value.code == "recover-conflict"
+    assert path in caught.value.message
+    assert "0 of 5 steps were done" in caught.value.message
+    assert place.content() == before
+    (kept,) = place.left()
+    assert kept.startswith("conflict-")
+    assert str(place.journal / kept) in caught.value.help
+    assert b"session 1" in (place.journal / kept).read_bytes()
+    assert place.recover() == ()
+
+
+def test_recovery_says_how_far_the_plan_got(place: Place) -> None:
+    """In the middle of a plan nothing more is changed either, and text that was given over stands in both files."""
+    place.interrupt(after=2)
+    (place.root / "state.md").write_bytes(b"front\nsession 1\nby hand\n")
+    with pytest.raises(TaskstateError, match="2 of 5 steps were done"):
+        place.recover()
+    assert place.content()["archive.md"] == NEW["archive.md"]
+    assert place.content()["gone.md"] == OLD["gone.md"]
+
+
+def test_conflicts_are_kept_side_by_side(place: Place) -> None:
+    """A second conflict of the same plan does not overwrite the record of the first."""
+    for expected in (1, 2):
+        place.interrupt(PLAN[2:4])
+        (place.root / "state.md").write_bytes(b"by hand\n")
+        with pytest.raises(TaskstateError) as caught:
+            place.recover()
+        assert caught.value.code == "recover-conflict"
+        assert len(place.left()) == expected
+
+
+@pytest.mark.parametrize("form", ["link", "folder", "link to a folder outside"])
+def test_recovery_refuses_what_took_a_files_place(place: Place, tmp_path: Path, form: str) -> None:
+    """A link or a folder in a file's place is a conflict, and does not hold up every later command."""
+    place.interrupt()
+    (place.root / "state.md").unlink()
+    if form == "folder":
+        (place.root / "state.md").mkdir()
+    else:
+        (place.root / "state.md").symlink_to("archive.md" if form == "link" else tmp_path)
+    with pytest.raises(TaskstateError) as caught:
+        place.recover()
+    assert caught.value.code == "recover-conflict"
+    assert not journal.pending(place.journal)
+
+
+def test_recovery_sweeps_temporary_files(place: Place) -> None:
+    """What a killed writer left beside its files and in the journal folder is removed, also without a plan."""
+    stray = ".taskstate-1-abcdef.tmp"
+    place.interrupt()
+    for folder in (place.root, place.journal):
+        (folder / stray).write_bytes(b"half")
+    place.recover()
+    assert place.content() == NEW
+    assert place.left() == ()
+    (place.journal / stray).write_bytes(b"half")
+    assert journal.pending(place.journal)
+    assert place.recover() == ()
+    assert place.left() == ()
+
+
+# records that nobody can have meant
+
+GOOD = {"operation": "delete", "path": "gone.md", "expected_digest": files.digest(b"gone\n")}
+BAD_OPERATIONS: tuple[object, ...] = (
+    None,
+    [],
+    {},
+    GOOD | {"operation": "format"},
+    GOOD | {"operation": ["delete"]},
+    GOOD | {"more": 1},
+    GOOD | {"path": 1},
+    GOOD | {"expected_digest": None},
+    {"operation": "append", "path": "archive.md", "expected_size": -1, "data": ""},
+    {"operation": "append", "path": "archive.md", "expected_size": True, "data": ""},
+    {"operation": "append", "path": "archive.md", "expected_size": "11", "data": ""},
+    {"operation": "create", "path": "x.md", "data": "\ud800"},
+    {"operation": "create", "path": "x.md"},
+)
+BAD_RECORDS = [
+    b"",
+    b"\0" * 100,
+    b"\xff\xfe",
+    b"[]",
+    b"{}",
+    b"null",
+    b'{"taskstate_journal": 1, "oper',
+    b'{"taskstate_journal": 1}',
+    b'{"taskstate_journal": 0, "operations": []}',
+    b'{"taskstate_journal": "1", "operations": []}',
+    b'{"taskstate_journal": 1, "operations": {}}',
+    b"[" * 100_000,
+    *(json.dumps({"taskstate_journal": 1, "operations": [bad]}).encode() for bad in BAD_OPERATIONS),
+    json.dumps({"taskstate_journal": 1, "operations": [GOOD, GOOD]}).encode(),
+]
+
+
+@pytest.mark.parametrize("record", BAD_RECORDS)
+def test_an_unreadable_record_is_set_aside(place: Place, record: bytes) -> None:
+    """A torn record, or one of another shape, changes no file, is told, and is kept where it holds up nobody."""
+    files.create(place.journal / "pending-x.json", record)
+    (message,) = place.recover()
+    assert "pending-x.json is not a plan" in message
+    assert place.content() == OLD
+    assert place.left() == ("unreadable-x.json",)
+    assert (place.journal / "unreadable-x.json").read_bytes() == record
+
+
+@pytest.mark.parametrize("form", ["folder", "fifo", "link", "device", "huge"])
+def test_a_record_that_is_no_file_is_set_aside(place: Place, form: str) -> None:
+    """Whatever bears a record's name, the command neither hangs nor fails."""
+    record = place.journal / "pending-x.json"
+    place.journal.mkdir()
+    if form == "folder":
+        record.mkdir()
+    elif form == "fifo":
+        os.mkfifo(record)
+    elif form == "huge":
+        with record.open("wb") as stream:
+            stream.truncate(files.MAX_BYTES + 1)
+    else:
+        record.symlink_to("/dev/zero" if form == "device" else place.root / "state.md")
+    assert len(place.recover()) == 1
+    assert place.left() == ("unreadable-x.json",)
+    assert place.content() == OLD
+
+
+@pytest.mark.parametrize("path", ["../x.md", "/taskstate-x.md", ".git/config", "out/x.md", "a\0b", "\udcff/../../x"])
+def test_a_record_cannot_reach_out_of_the_root(place: Place, tmp_path: Path, path: str) -> None:
+    """A record that names a place outside the root, or git's own folder, is refused and kept."""
+    (place.root / ".git").mkdir()
+    (place.root / "out").symlink_to(tmp_path)
+    document = {"taskstate_journal": 1, "operations": [{"operation": "create", "path": path, "data": "x"}]}
+    files.create(place.journal / "pending-x.json", json.dumps(document).encode())
+    with pytest.raises(TaskstateError) as caught:
+        place.recover()
+    assert caught.value.code == "recover-conflict"
+    assert place.left() == ("conflict-x.json",)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["journal", "root"]
+    assert list((place.root / ".git").iterdir()) == []
+
+
+def test_a_newer_record_is_left_to_the_newer_tool(place: Place) -> None:
+    """What a newer version wrote down is neither guessed at nor lost."""
+    files.create(place.journal / "pending-x.json", b'{"taskstate_journal": 2, "steps": []}')
+    with pytest.raises(TaskstateError) as caught:
+        place.recover()
+    assert caught.value.code == "newer-journal"
+    assert place.left() == ("pending-x.json",)
+
+
+def test_a_record_keeps_every_byte(place: Place) -> None:
+    """Text, line ends and bytes that are no UTF-8 come back from the record as they were."""
+    data = 'é\r\n\u2028"\\\x00'.encode() + bytes(range(256))
+    place.interrupt((Create("x.md", data), Create("y.md", b"")))
+    place.recover()
+    assert place.content() == OLD | {"x.md": data, "y.md": b""}
+
+
+def test_a_plan_too_large_to_be_read_back_is_refused(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan that recovery could not read is not begun."""
+    monkeypatch.setattr(files, "MAX_BYTES", 500)
+    with pytest.raises(TaskstateError) as caught:
+        place.write((Create("x.md", b"x" * 600), Create("y.md", b"")))
+    assert caught.value.code == "too-large"
+    assert place.content() == OLD
+
+
+# crashes
+
+
+def die_at(number: int, *, torn: bool) -> None:
+    """Make this process die by SIGKILL at its `number`-th change of the disk; `torn`: half of a write is made first."""
+    count = 0
+
+    def shim(call: str, really: Callable[..., object]) -> Callable[..., object]:
+        def counted(*args: object, **options: object) -> object:
+            nonlocal count
+            count += 1
+            if count == number:
+                if torn and call == "write":
+                    data = args[1]
+                    assert isinstance(data, memoryview)
+                    really(args[0], data[: len(data) // 2])
+                os.kill(os.getpid(), signal.SIGKILL)
+            return really(*args, **options)
+
+        return counted
+
+    for call in CALLS:
+        setattr(os, call, shim(call, getattr(os, call)))
+
+
+def killed(work: Callable[[], object], number: int, *, torn: bool = False) -> bool:
+    """Do `work` in a child process that dies at its `number`-th change of the disk; tell whether it did die."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            die_at(number, torn=torn)
+            work()
+            status = 0
+        finally:
+            os._exit(status)
+    _, ended = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(ended) or os.WEXITSTATUS(ended) == 0
+    return os.WIFSIGNALED(ended)
+
+
+def copies(tmp_path: Path) -> Callable[[], Place]:
+    """Return a maker of fresh places."""
+    count = iter(range(1_000_000))
+    return lambda: Place(tmp_path / str(next(count)))
+
+
+forks = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # a test runner has threads, the child none
+
+
+@forks
+@pytest.mark.parametrize("torn", [False, True])
+@pytest.mark.parametrize("plan", [PLAN, (PLAN[0], PLAN[2])], ids=["all kinds", "archiving"])
+def test_a_kill_at_any_instant_loses_nothing(tmp_path: Path, plan: Plan, *, torn: bool) -> None:
+    """Wherever a writer is killed, afterwards the plan was carried out wholly or not at all, each text exactly once."""
+    fresh = copies(tmp_path)
+    whole = fresh()
+    whole.write(plan)
+    seen = {"old": 0, "new": 0}
+    number = 1
+    while True:
+        place = fresh()
+        died = killed(lambda place=place: place.write(plan), number, torn=torn)  # type: ignore[misc]  # a default argument in a lambda
+        between = place.content()
+        assert OLD["archive.md"] in between["archive.md"]
+        assert b"session 1" in between["archive.md"] + between["state.md"]  # before recovery, too
+        place.recover()
+        after = place.content()
+        assert after in (OLD, whole.content())
+        assert place.left() == ()
+        assert not journal.pending(place.journal)
+        seen["old" if after == OLD else "new"] += 1
+        if not died:
+            break
+        number += 1
+    assert number > 20
+    assert min(seen.values()) > 5
+
+
+@forks
+@pytest.mark.parametrize("operation", PLAN)
+def test_a_kill_in_a_single_operation_leaves_old_or_new(tmp_path: Path, operation: journal.Operation) -> None:
+    """Without a record, too, a killed writer leaves the old or the new."""
+    fresh = copies(tmp_path)
+    whole = fresh()
+    whole.write((operation,))
+    number = 1
+    while True:
+        place = fresh()
+        died = killed(lambda place=place: place.write((operation,)), number, torn=True)  # type: ignore[misc]  # a default argument in a lambda
+        place.recover()
+        for folder in (place.root, place.root / "new"):
+            files.sweep(folder)
+        assert place.content() in (OLD, whole.content())
+        if not died:
+            break
+        number += 1
+    assert number > 3
+
+
+@forks
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_a_kill_of_the_recovery_loses_nothing(tmp_path: Path, after: int) -> None:
+    """Recovery may be killed at any instant itself: the next one finishes the plan."""
+    fresh = copies(tmp_path)
+    number = 1
+    while True:
+        place = fresh()
+        place.interrupt(after=after)
+        died = killed(place.recover, number, torn=True)
+        place.recover()
+        assert place.content() == NEW
+        assert place.left() == ()
+        if not died:
+            break
+        number += 1
+    assert number > 10

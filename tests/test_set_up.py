@@ -1,0 +1,266 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from taskstate.set_up import PRE_COMMIT, SetUp, set_up
+from taskstate.workspace import find_workspace
+from tests.place import refusal, tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FRESH = (
+    ".gitignore",
+    ".gitattributes",
+    "taskstate.toml",
+    ".taskstate/tasks/.gitkeep",
+    ".taskstate/archives/.gitkeep",
+    ".taskstate/handoffs/.gitkeep",
+    ".taskstate/templates/.gitkeep",
+)
+REPOS = "repos:\n- repo: https://example.invalid/hooks\n  rev: v1\n  hooks:\n  - id: one\n"
+
+
+def init(root: Path, *, pre_commit: bool = False, dry_run: bool = False) -> SetUp:
+    """Set a repository up."""
+    return set_up(find_workspace(root, root=str(root)), pre_commit=pre_commit, dry_run=dry_run)
+
+
+def put(root: Path, name: str, text: str | bytes) -> bytes:
+    """Write a file, and return its bytes."""
+    data = text if isinstance(text, bytes) else text.encode()
+    (root / name).write_bytes(data)
+    return data
+
+
+def validates(path: Path) -> bool:
+    """Return whether the real pre-commit takes a configuration."""
+    command = [sys.executable, "-m", "pre_commit", "validate-config", str(path)]
+    return subprocess.run(command, check=False, capture_output=True).returncode == 0
+
+
+def test_empty_folder_is_set_up(tmp_path: Path) -> None:
+    """Folders, configuration and git's lines are made, and told."""
+    done = init(tmp_path)
+    assert done == SetUp(created=FRESH, changed=(), kept=())
+    assert set(tree(tmp_path)) == set(FRESH)
+    assert (
+        (tmp_path / ".gitignore").read_text(encoding="utf-8").startswith(".taskstate/artifacts/\n.taskstate/cache/\n")
+    )
+    assert ".taskstate/**/*.md text\n" in (tmp_path / ".gitattributes").read_text(encoding="utf-8")
+    assert find_workspace(tmp_path).config == find_workspace(tmp_path, root=str(tmp_path)).config
+
+
+@pytest.mark.parametrize("pre_commit", [False, True])
+def test_doing_it_again_changes_nothing(tmp_path: Path, *, pre_commit: bool) -> None:
+    """The second time everything is found as it should be."""
+    init(tmp_path, pre_commit=pre_commit)
+    before = tree(tmp_path)
+    done = init(tmp_path, pre_commit=pre_commit)
+    assert (done.created, done.changed) == ((), ())
+    assert tree(tmp_path) == before
+
+
+def test_dry_run_writes_nothing(tmp_path: Path) -> None:
+    """A dry run tells the same and does nothing."""
+    done = init(tmp_path, pre_commit=True, dry_run=True)
+    assert set(done.created) == {*FRESH, PRE_COMMIT}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folder_in_use_needs_no_placeholder(tmp_path: Path) -> None:
+    """A folder that holds something is kept by git anyway, so that nothing is put into it again."""
+    init(tmp_path)
+    keep = tmp_path / ".taskstate" / "tasks" / ".gitkeep"
+    keep.rename(keep.with_name("task-1-state.md"))
+    assert init(tmp_path).created == ()
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".gitattributes"])
+@pytest.mark.parametrize("text", ["*.pyc\n", "*.pyc", "a\r\nb\r\n", "\ufeff# x\n\n\n", "caf\u00e9/\u2028x\n", "\n"])
+def test_lines_are_added_behind_what_is_there(tmp_path: Path, name: str, text: str) -> None:
+    """An existing file keeps every byte, and the new lines take its line end."""
+    before = put(tmp_path, name, text)
+    assert init(tmp_path).changed == (name,)
+    after = (tmp_path / name).read_bytes()
+    assert after.startswith(before)
+    added = after.removeprefix(before)
+    newline = b"\r\n" if b"\r\n" in before else b"\n"
+    assert added.count(b"\n") == added.count(newline)
+    assert after.endswith(newline)
+    assert b".taskstate/" in after.split(newline)[-2] or name == ".gitignore"
+
+
+def test_lines_that_are_there_are_not_doubled(tmp_path: Path) -> None:
+    """Of several lines only those that are missing are added."""
+    put(tmp_path, ".gitignore", "  .taskstate/cache/  \n.taskstate/lock\n")
+    init(tmp_path)
+    lines = (tmp_path / ".gitignore").read_text(encoding="utf-8").split()
+    assert lines.count(".taskstate/cache/") == lines.count(".taskstate/lock") == lines.count(".taskstate/journal/") == 1
+
+
+def test_git_ignores_what_is_derived(repository: Path) -> None:
+    """Git sees the state files and neither lock nor cache, journal and artifacts, nor what a killed writer left."""
+    init(repository)
+    derived = ["lock", "cache/x", "journal/pending-1.json", "artifacts/task-1/x", "tasks/.taskstate-1-ab.tmp"]
+    for name in (*derived, "tasks/task-1-state.md"):
+        path = repository / ".taskstate" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x\n", encoding="utf-8")
+    seen = subprocess.run(
+        ["git", "status", "--short", "--untracked-files=all"],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert ".taskstate/tasks/task-1-state.md" in seen
+    assert not [name for name in derived if f".taskstate/{name}" in seen]
+
+
+def test_root_with_another_name(repository: Path) -> None:
+    """The lines name the folder that is configured, also one with a blank in its name, as git reads them."""
+    put(repository, "taskstate.toml", 'root = "my state"\n')
+    done = init(repository)
+    assert "my state/tasks/.gitkeep" in done.created
+    assert "taskstate.toml" not in done.created
+    path = repository / "my state" / "tasks" / "x.md"
+    path.write_text("x\n", encoding="utf-8")
+    told = subprocess.run(
+        ["git", "check-attr", "text", "my state/tasks/x.md"], cwd=repository, capture_output=True, text=True, check=True
+    )
+    assert told.stdout.strip().endswith("text: set")
+    assert told.stderr == ""
+
+
+@pytest.mark.parametrize("toml", ["[tool.taskstate]\n", "[tool.taskstate.size]\nmax-kb = 9\n"])
+def test_configuration_in_pyproject_is_one(tmp_path: Path, toml: str) -> None:
+    """Where the configuration stands in pyproject.toml, no other is made."""
+    put(tmp_path, "pyproject.toml", toml)
+    init(tmp_path)
+    assert not (tmp_path / "taskstate.toml").exists()
+
+
+def test_pyproject_without_our_table_is_none(tmp_path: Path) -> None:
+    """A pyproject.toml that only depends on taskstate configures nothing."""
+    put(tmp_path, "pyproject.toml", '[project]\ndependencies = ["taskstate"]\n')
+    assert "taskstate.toml" in init(tmp_path).created
+
+
+# The pre-commit configuration
+
+
+def test_pre_commit_configuration_is_made(tmp_path: Path) -> None:
+    """Where there is none, pre-commit gets a configuration with our two hooks, local and of language system."""
+    assert PRE_COMMIT in init(tmp_path, pre_commit=True).created
+    path = tmp_path / PRE_COMMIT
+    (repo,) = yaml.safe_load(path.read_text(encoding="utf-8"))["repos"]
+    assert repo["repo"] == "local"
+    assert [hook["id"] for hook in repo["hooks"]] == ["taskstate-lint", "taskstate-archive-check"]
+    assert {hook["language"] for hook in repo["hooks"]} == {"system"}
+    assert validates(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        REPOS,
+        REPOS.replace("\n", "\r\n"),
+        "\n".join(line if line == "repos:" else "    " + line for line in REPOS.split("\n")).rstrip(" "),
+        "# mine\n---\nexclude: ^x/\n" + REPOS,
+        "---\n" + REPOS.rstrip("\n"),
+        REPOS + "\n\n  # the end\n\n",
+        REPOS + "    args: [a,   'b']  # as I like it\n    entry: |\n      x\n\n",
+        "ci: {skip: [one]}\n" + REPOS,
+        "\ufeff" + REPOS,
+    ],
+    ids=["plain", "crlf", "indented", "marks", "no end", "comments", "odd", "keys", "bom"],
+)
+def test_hooks_are_added_to_a_block_list(tmp_path: Path, text: str) -> None:
+    """A list over several lines keeps every byte, and gets our hooks behind it in its own indentation."""
+    before = put(tmp_path, PRE_COMMIT, text)
+    assert PRE_COMMIT in init(tmp_path, pre_commit=True).changed
+    after = (tmp_path / PRE_COMMIT).read_bytes()
+    assert after.startswith(before)
+    new, old = (yaml.safe_load(data.decode("utf-8-sig")) for data in (after, before))
+    assert new["repos"][:-1] == old["repos"]
+    assert new["repos"][-1]["repo"] == "local"
+    assert {key: value for key, value in new.items() if key != "repos"} == {
+        key: value for key, value in old.items() if key != "repos"
+    }
+    newline = b"\r\n" if b"\r\n" in before else b"\n"
+    assert after.count(b"\n") == after.count(newline)
+    assert validates(tmp_path / PRE_COMMIT)
+    assert init(tmp_path, pre_commit=True).changed == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "repos: []\n",
+        "repos: [{repo: meta, hooks: [{id: identity}]}]\n",
+        REPOS + "ci: {}\n",
+        REPOS + "...\n",
+        "repos:\n",
+        "ci: {}\n",
+        "- repo: x\n",
+        "# nothing\n",
+        "repos:\n-\n  repo: meta\n",
+        "repos: [\n",
+        "repos: &a\n- repo: x\nx: *a\n",
+        "repos:\n- repo: x\nrepos:\n- repo: y\n",
+    ],
+)
+def test_other_forms_are_refused(tmp_path: Path, text: str) -> None:
+    """What cannot be added to safely is one line that says what to do, and nothing at all is set up."""
+    put(tmp_path, PRE_COMMIT, text)
+    before = tree(tmp_path)
+    error = refusal(lambda: init(tmp_path, pre_commit=True))
+    assert error.code == "cannot-edit"
+    assert "\n" not in str(error)
+    assert "repos" in str(error)
+    assert tree(tmp_path) == before
+
+
+def test_hooks_that_are_there_already_stay(tmp_path: Path) -> None:
+    """Somebody who has the hook, in whatever form, is left alone."""
+    text = "repos: [{repo: 'https://example.invalid/taskstate', rev: v1, hooks: [{id: taskstate-lint}]}]\n"
+    put(tmp_path, PRE_COMMIT, text)
+    assert PRE_COMMIT in init(tmp_path, pre_commit=True).kept
+    assert (tmp_path / PRE_COMMIT).read_text(encoding="utf-8") == text
+
+
+# What stands in the way
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".gitattributes", PRE_COMMIT])
+def test_file_that_is_not_utf8_is_refused(tmp_path: Path, name: str) -> None:
+    """A file that cannot be read safely is not rewritten."""
+    put(tmp_path, name, b"# caf\xe9\n")
+    before = tree(tmp_path)
+    assert refusal(lambda: init(tmp_path, pre_commit=True)).code == "not-utf8"
+    assert tree(tmp_path) == before
+
+
+def test_link_is_not_written_through(tmp_path: Path) -> None:
+    """A `.gitignore` that is a link is refused: what it leads to may be somebody else's."""
+    root = tmp_path / "repository"
+    root.mkdir()
+    put(tmp_path, "theirs", "x\n")
+    (root / ".gitignore").symlink_to(tmp_path / "theirs")
+    refusal(lambda: init(root))
+    assert (tmp_path / "theirs").read_text(encoding="utf-8") == "x\n"
+    assert not (root / ".taskstate").exists()
+
+
+def test_file_in_the_place_of_the_state_folder(tmp_path: Path) -> None:
+    """Where a file bears the state folder's name, that is told."""
+    put(tmp_path, ".taskstate", "x\n")
+    before = tree(tmp_path)
+    refusal(lambda: init(tmp_path))
+    assert tree(tmp_path) == before
