@@ -164,7 +164,7 @@ class Workspace(_Workspace):
 
     def settle(self) -> tuple[str, ...]:
         """Finish what a killed command left, and return what was finished; costs next to nothing where none is."""
-        if not self.journal.is_dir():
+        if not files.names(self.journal):
             return ()
         from taskstate import journal
 

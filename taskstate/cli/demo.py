@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 _SHOWN_LINES = 14
 _MOST_SESSIONS = 60
-_WORK = "moved the users table one step towards its final form and ran the migration on a copy of the data; "
+_TABLES = ("users", "sessions", "devices", "tokens", "invitations", "teams", "roles")
+_STEPS = (
+    "has its columns",
+    "is filled from the old data",
+    "has its indexes",
+    "is read by the service",
+    "is written by it",
+)
+_DETAILS = "The migration ran on a copy of the data, forwards and backwards, and the row counts agree. "
 # what to break, the text to look for, what to put there
 _FAULTS = (
     ("a value that is no JSON", '"passes": false', '"passes": maybe'),
@@ -104,9 +112,10 @@ class Demo:
         command = "taskstate session add 100 --state 'The schema is half-way.' --next 'The next column.' --did "
         archive = self.root / ".taskstate/archives/task-100-archive.md"
         for number in range(1, _MOST_SESSIONS + 1):
-            done = self.quietly(command + shlex.quote(f"Step {number}: {_WORK * 30}"))
+            work = f"The table {_TABLES[number % len(_TABLES)]} {_STEPS[number // len(_TABLES) % len(_STEPS)]}."
+            done = self.quietly(command + shlex.quote(f"{work}\n\n{_DETAILS * 30}"))
             if number == 1 or archive.exists():
-                self.say(f"$ {command}'Step {number}: …'\n{_indented(done.stdout)}")
+                self.say(f"$ {command}'{work} …'\n{_indented(done.stdout)}")
             if archive.exists():
                 break
             if number == 1:
@@ -194,5 +203,5 @@ def _replaced(text: str, old: str, new: str) -> str:
 def _indented(text: str) -> str:
     lines = text.rstrip("\n").split("\n") if text.strip() else []
     if len(lines) > _SHOWN_LINES:
-        lines = [*lines[:_SHOWN_LINES], f"… {len(lines) - _SHOWN_LINES} more lines"]
+        lines = [*lines[:_SHOWN_LINES], f"… and {len(lines) - _SHOWN_LINES} more"]
     return "\n".join(f"    {line}" for line in lines)
