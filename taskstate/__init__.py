@@ -1,9 +1,42 @@
-"""One living Markdown file per task, kept safe: read it, change it by spans, lint it, archive it."""
+"""One living Markdown file per task, kept safe: read it, change it by spans, lint it, archive it.
+
+The public API. What stands here is loaded when it is first asked for: `import taskstate` itself costs nothing.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from taskstate.version import VERSION
+
+if TYPE_CHECKING:
+    from taskstate.document import Document as Document
+    from taskstate.document import parse as parse
+    from taskstate.edit import Edit as Edit
+    from taskstate.edit import apply as apply
+    from taskstate.errors import TaskstateError as TaskstateError
+    from taskstate.state import TaskState as TaskState
+    from taskstate.state import read_state as read_state
 
 __version__ = VERSION
 
-__all__ = ["__version__"]
+_ROOMS = {
+    "Document": "document",
+    "Edit": "edit",
+    "TaskState": "state",
+    "TaskstateError": "errors",
+    "apply": "edit",
+    "parse": "document",
+    "read_state": "state",
+}
+
+__all__ = ["Document", "Edit", "TaskState", "TaskstateError", "__version__", "apply", "parse", "read_state"]
+
+
+def __getattr__(name: str) -> object:
+    """Return a public name from the room that it lives in."""
+    if name not in _ROOMS:
+        raise AttributeError(f"module 'taskstate' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"taskstate.{_ROOMS[name]}"), name)

@@ -22,13 +22,12 @@ if TYPE_CHECKING:
 MAX_NESTING = 200
 _DEEPEST_COLUMN = MAX_NESTING - 10
 
-_FENCE_CLOSE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*\Z")
-_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|\Z)")
-_INDENTED = re.compile(
-    rf"^((?:[ \t>]|(?:[-*+]|\d{{1,9}}[.)])(?=[ \t])){{{_DEEPEST_COLUMN // 4},}})([^\n]*)$", re.MULTILINE
-)
-_HIDDEN = re.compile(r"(?:^|(?<=\r))[ \t>*+\-\d.)]*?(#{1,6}[ \t]+([^\r\n]*))", re.MULTILINE)
-_CLOSING_MARKS = re.compile(r"(?:\A|[ \t])#+\Z")
+# Compiled when they are used: most runs need none of them, and at start-up each pattern costs time.
+_FENCE_CLOSE = r" {0,3}(`{3,}|~{3,})[ \t]*\Z"
+_ITEM = r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|\Z)"
+_INDENTED = rf"(?m)^((?:[ \t>]|(?:[-*+]|\d{{1,9}}[.)])(?=[ \t])){{{_DEEPEST_COLUMN // 4},}})([^\n]*)$"
+_HIDDEN = r"(?m)(?:^|(?<=\r))[ \t>*+\-\d.)]*?(#{1,6}[ \t]+([^\r\n]*))"
+_CLOSING_MARKS = r"(?:\A|[ \t])#+\Z"
 
 
 class Block(NamedTuple):
@@ -106,8 +105,8 @@ def hidden_headings(text: str, start: int) -> list[tuple[Span, str]]:
     For telling people that a heading which they see is none: in a fence, a list, a quote, an HTML block or a comment.
     """
     return [
-        (Span(*match.span(1)), _CLOSING_MARKS.sub("", match[2].rstrip(" \t")).rstrip(" \t"))
-        for match in _HIDDEN.finditer(text, start)
+        (Span(*match.span(1)), re.sub(_CLOSING_MARKS, "", match[2].rstrip(" \t")).rstrip(" \t"))
+        for match in re.compile(_HIDDEN).finditer(text, start)
     ]
 
 
@@ -136,7 +135,7 @@ class _Lines:
 
 def _tokens(text: str) -> list[Token]:
     tokens: list[Token] = []
-    source = _INDENTED.sub(_shallow, re.sub(r"\r\n?", "\n", text).replace("\0", "\ufffd"))
+    source = re.sub(_INDENTED, _shallow, re.sub(r"\r\n?", "\n", text).replace("\0", "\ufffd"))
     if not source.endswith("\n"):
         source += "\n"  # without it, markdown-it-py 4.3 reads past the end of some texts (`>>- <!--`, then `>>`)
     parser = _parser()
@@ -186,7 +185,7 @@ def _behind_marks(text: str, span: Span) -> Span:
 def _fence(lines: _Lines, token: Token) -> Block:
     first, stop = token.map or (0, 0)
     last = min(stop, len(lines.starts)) - 1
-    closing = _FENCE_CLOSE.match(lines.line(last)) if last > first else None
+    closing = re.match(_FENCE_CLOSE, lines.line(last)) if last > first else None
     closed = bool(closing and closing[1].startswith(token.markup))
     span = lines.span(first, stop) if closed else Span(lines.starts[first], len(lines.whole))
     begin = min(lines.starts[first + 1] if first + 1 < len(lines.starts) else span.end, span.end)
@@ -204,6 +203,6 @@ def _item(lines: _Lines, first: int, stop: int) -> Item:
     while last > first and not lines.line(last).strip(" \t"):
         last -= 1
     start = lines.starts[first]
-    marker = _ITEM.match(lines.line(first))
+    marker = re.match(_ITEM, lines.line(first))
     end = lines.end_of(last)
     return Item(Span(start, end), Span(min(start + (marker.end() if marker else 0), end), end))

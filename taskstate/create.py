@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from taskstate.writing import Outcome, Request
 
 _MOST_REQUIREMENT = 140
-_TEMPLATES = {"task": "task-state.md.j2", "permanent": "permanent-state.md.j2"}
+_TEMPLATE = "task-state.md.j2"
 
 
 class NewTask(NamedTuple):
@@ -103,7 +103,7 @@ def _body(workspace: Workspace, task: NewTask, title: str) -> str:
         "chain_inputs": "",
         "checklist_json": json_text(checklist),
     }
-    return _rendered(*_template(workspace, _TEMPLATES["task"]), parts)
+    return _rendered(*_template(workspace, _TEMPLATE), parts)
 
 
 def _sorted(standards: tuple[Mapping[str, str], ...]) -> list[dict[str, str]]:

@@ -15,11 +15,13 @@ from taskstate.blocks import read_blocks
 from taskstate.errors import TaskstateError
 from taskstate.text import CONTROLS, with_newlines
 
-_DASHES = re.compile(r"\\*-[ \t]*(?:-[ \t]*)+(?=\n|\Z)")
+_DASHES = re.compile(r"-[ \t]*(?:-[ \t]*)+(?=\n|\Z)")
 _EMPHASIS = re.compile(r"(\*[^*\n]+\*|_[^_\n]+_)\Z")
 _UNDERLINE = re.compile(r"[ \t]*(?:=+|-+)[ \t]*\Z")
 _CONFLICT = re.compile(r"\A(?=(?:<{7}|>{7})(?: |\Z))")
 _ESCAPE_ROUNDS = 50
+_MARKS = " \t\r\n-*+"  # blanks, and the markers of list items
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 def clean(text: str, *, what: str) -> str:
@@ -45,6 +47,12 @@ def clean(text: str, *, what: str) -> str:
     return text
 
 
+def says_nothing(text: str) -> bool:
+    """Return whether a text holds nothing but blanks, the markers of list items, and comments."""
+    rest = text.lstrip(_MARKS)
+    return not rest or (rest.startswith("<!--") and not _COMMENT.sub("", rest).strip(_MARKS))
+
+
 def one_line(text: str, *, what: str) -> str:
     """Return `text` as a single line.
 
@@ -62,10 +70,8 @@ def item(text: str, *, what: str = "the text", marker: str = "- ") -> str:
 
     `marker` is the bullet with what belongs before the text, such as a check box, which indents nothing.
     """
-    first, *rest = clean(text, what=what).split("\n")
-    first = first.lstrip(" \t")
-    if _DASHES.match(first):  # `- ---` would be a rule across the page and no item
-        first = "\\" + first
+    text = clean(text, what=what).lstrip(" \t")
+    first, *rest = ("\\" + text if _is_escaped(text) else text).split("\n")
     indent = " " * (marker.index(" ") + 1)
     return "\n".join([marker + first, *(indent + line if line else "" for line in rest)])
 
@@ -95,7 +101,13 @@ def quote(text: str) -> str:
 
 def unescaped(text: str) -> str:
     """Return the text of an item as it was before `item` had to escape its first line."""
-    return text[1:] if text.startswith("\\") and _DASHES.match(text) else text
+    return text[1:] if text.startswith("\\") and _is_escaped(text) else text
+
+
+def _is_escaped(text: str) -> bool:
+    """Return whether an item must not begin with `text`: `- ---` would be a rule, and a lone comment say nothing."""
+    bare = text.lstrip("\\")
+    return bool(bare) and (bool(_DASHES.match(bare)) or says_nothing(bare))
 
 
 def _escape_structure(lines: list[str]) -> bool:

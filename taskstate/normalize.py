@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import textwrap
 
 from taskstate.text import with_newlines
 
 NORMALIZER_VERSION = "2.0.0"
 WIDTH = 120
 
+_BLANKS = re.compile(r"[ \t]+")  # where lines may be wrapped: other white space is part of a word
 _COMMENT = re.compile(r"#(?!#)")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})")
 _FENCE_END = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*\Z")
@@ -37,7 +37,7 @@ def normalize(text: str) -> str:
             _flush(paragraph, blocks)
             blocks.append(line.rstrip(" \t"))
         else:
-            paragraph.append(line.strip())
+            paragraph.append(line.strip(" \t"))
     _flush(paragraph, blocks)
     return "\n".join(_single_blanks(blocks)).strip("\n") + "\n"
 
@@ -53,11 +53,23 @@ def _fence_after(line: str, fence: str) -> str:
 def _flush(paragraph: list[str], blocks: list[str]) -> None:
     """Move the lines of a paragraph, joined and wrapped, to `blocks`."""
     if paragraph:
-        joined = " ".join(" ".join(paragraph).split())
-        wrapped = textwrap.wrap(joined, WIDTH, break_long_words=False, break_on_hyphens=False)
+        words = _BLANKS.split(" ".join(paragraph))
+        wrapped = _wrapped(words)
         structure = any(_KEPT.match(line) or _COMMENT.match(line) or _FENCE.match(line) for line in wrapped)
-        blocks.extend([joined] if structure else wrapped)  # a wrap must not make a list or a comment of a word
+        # A wrap must not make a list or a comment of a word.
+        blocks.extend([" ".join(words)] if structure else wrapped)
         paragraph.clear()
+
+
+def _wrapped(words: list[str]) -> list[str]:
+    """Return lines of at most `WIDTH` characters, as many words on each as there is room for."""
+    lines = words[:1]
+    for word in words[1:]:
+        if len(lines[-1]) + 1 + len(word) <= WIDTH:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
 
 
 def _single_blanks(lines: list[str]) -> list[str]:

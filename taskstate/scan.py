@@ -13,15 +13,30 @@ import re
 
 Scanned = tuple[str, tuple[int, int], tuple[int, int], str, int, bool]
 
-_CANDIDATE = re.compile(
-    r"^( {0,3})(?:(#{1,6})(?=[ \t\r\n]|\Z)|(`{3,}|~{3,})|(</?[A-Za-z]|<[?!])|(?:=+|-+)[ \t]*(?=\r?$))",
-    re.MULTILINE,
-)
+_LINE = r"( {0,3})(?:(#{1,6})(?=[ \t\r\n]|\Z)|(`{3,}|~{3,})|(</?[A-Za-z]|<[?!])|(?:=+|-+)[ \t]*(?=\r?(?:\n|\Z)))"
+_FIRST = re.compile(_LINE)
+_NEXT = re.compile(r"\n(?=[ #`~<=-])" + _LINE)  # looking for a character is twice as fast as for `^`
 _LONE_CR = re.compile(r"\r(?!\n)")
 _CLOSING_MARKS = re.compile(r"(?:^|[ \t])#+\Z")
 RULE = re.compile(r"([-*_])[ \t]*(?:\1[ \t]*){2,}\Z")
 _ITEM = re.compile(r"(?:[-*+]|(\d{1,9})[.)])( {1,4})(?=[^ \t\r\n])")
 _WIDEST_ITEM = 4  # a tab reaches column 4: inside an item whose content begins there or before
+
+# How an HTML block begins that can stand anywhere, and how it ends: CommonMark's first six kinds of seven. They are
+# compiled when one is met: most files have none, and at start-up each pattern costs time.
+HTML_NAMES = (
+    "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|"
+    "dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h1|h2|h3|h4|h5|h6|head|header|hr|html|iframe|"
+    "legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|"
+    "tbody|td|tfoot|th|thead|title|tr|track|ul"
+)
+_HTML = (
+    (r"<!--", r"-->"),
+    (rf"</?(?ai:{HTML_NAMES})(?=\s|/?>|$)", r"\n[ \t]*\r?(?=\n|\Z)"),
+    (r"<(?ai:script|pre|style|textarea)(?=\s|>|$)", r"</(?ai:script|pre|style|textarea)>"),
+    *((r"<\?", r"\?>"), (r"<![A-Z]", r">"), (r"<!\[CDATA\[", r"\]\]>")),
+)
+_NO_TAG = r"</?[A-Za-z][A-Za-z0-9-]*(?![A-Za-z0-9\s/>-])"  # such as an address in angle brackets
 
 
 def scan(text: str, start: int) -> list[Scanned] | None:
@@ -29,14 +44,9 @@ def scan(text: str, start: int) -> list[Scanned] | None:
 
     Each is (kind, span, content, words, level, closed), with the meaning of `blocks.Block`.
     """
-    if "\0" in text or ("\r" in text and _LONE_CR.search(text, start)) or _is_unseen(text, start):
+    if "\0" in text or ("\r" in text and _LONE_CR.search(text, start)):
         return None
     return _Scanner(text, start).run()
-
-
-def _is_unseen(text: str, start: int) -> bool:
-    """Return whether `^` does not match at `start`: behind a byte order mark or a lone CR."""
-    return start > 0 and text[start - 1] != "\n"
 
 
 class _Undecided(Exception):
@@ -49,42 +59,41 @@ class _Scanner:
     def __init__(self, text: str, start: int) -> None:
         self.text = text
         self.boundary = start
-        self.item = (
-            -1,
-            0,
-            -1,
-        )  # the list item that the last indented line stood in: its start, its content's column, seen up to
+        # The list item that the last indented line stood in: its start, its content's column, how far that is known.
+        self.item = (-1, 0, -1)
 
     def run(self) -> list[Scanned] | None:
         found: list[Scanned] = []
-        at = self.boundary
+        match = _FIRST.match(self.text, self.boundary) or _NEXT.search(self.text, self.boundary)
         try:
-            while match := _CANDIDATE.search(self.text, at):
+            while match:
                 block = self._block(match)
-                at = self._end_of_line(match.end())
+                at = match.end()
                 if block:
                     found.append(block)
-                    at = self.boundary = self._next_line(block[1][1])
+                    at = block[1][1]
+                    self.boundary = self._next_line(at)
+                match = _NEXT.search(self.text, at)
         except _Undecided:
             return None
         return found
 
     def _block(self, match: re.Match[str]) -> Scanned | None:
         indent, marks, fence, tag = match.groups()
-        if indent and self._inside_item(match.start(), len(indent)):
+        if indent and self._inside_item(match.start(1), len(indent)):
             return None
         if marks:
             return self._heading(match)
         if fence:
             return self._fence(match)
         if tag:
-            return self._comment(match)
-        if self._follows_text(match.start()):  # an underline makes a heading of the paragraph before it
+            return self._html(match)
+        if self._follows_text(match.start(1)):  # an underline makes a heading of the paragraph before it
             raise _Undecided
         return None
 
     def _heading(self, match: re.Match[str]) -> Scanned:
-        start, end = match.start(), self._end_of_line(match.end())
+        start, end = match.start(1), self._end_of_line(match.end())
         title = self.text[match.end() : end].strip(" \t")
         closing = _CLOSING_MARKS.search(title)
         if closing:
@@ -95,30 +104,33 @@ class _Scanner:
         return "heading", (start, end), (at, at + len(title)), title, len(match[2]), True
 
     def _empty_title(self, match: re.Match[str]) -> int:
-        line = self.text[match.start() : self._end_of_line(match.end())]
-        return match.start() + len(line) - len(line.lstrip(" #"))
+        line = self.text[match.start(1) : self._end_of_line(match.end())]
+        return match.start(1) + len(line) - len(line.lstrip(" #"))
 
     def _fence(self, match: re.Match[str]) -> Scanned | None:
-        start, first_end = match.start(), self._end_of_line(match.end())
+        start, first_end = match.start(1), self._end_of_line(match.end())
         marks, info = match[3], self.text[match.end() : first_end]
         if marks[0] == "`" and "`" in info:
             return None
         begin = self._next_line(first_end)
-        closing = re.compile(rf"^ {{0,3}}{marks[0]}{{{len(marks)},}}[ \t]*(?=\r?$)", re.MULTILINE).search(
-            self.text, begin
-        )
+        closing_line = rf"\n {{0,3}}{marks[0]}{{{len(marks)},}}[ \t]*(?=\r?(?:\n|\Z))"
+        closing = re.compile(closing_line).search(self.text, first_end)
         if closing is None:
             end = len(self.text)
             return "fence", (start, end), (min(begin, end), end), info.strip(), 0, False
-        return "fence", (start, closing.end()), (begin, closing.start()), info.strip(), 0, True
+        return "fence", (start, closing.end()), (begin, closing.start() + 1), info.strip(), 0, True
 
-    def _comment(self, match: re.Match[str]) -> Scanned:
+    def _html(self, match: re.Match[str]) -> Scanned | None:
         start = match.start(4)
-        if not self.text.startswith("<!--", start):
+        line = self.text[start : self._end_of_line(start)]
+        end_of = next((closing for opening, closing in _HTML if re.match(opening, line)), None)
+        if end_of is None:
+            if re.match(_NO_TAG, line):
+                return None
             raise _Undecided
-        closing = self.text.find("-->", start + 2)
-        end = self._end_of_line(closing) if closing >= 0 else len(self.text)
-        span = match.start(), match.start() + len(self.text[match.start() : end].rstrip(" \t\r\n"))
+        closing = re.compile(end_of).search(self.text, start)
+        end = self._end_of_line(closing.start()) if closing else len(self.text)
+        span = match.start(1), match.start(1) + len(self.text[match.start(1) : end].rstrip(" \t\r\n"))
         return "html", span, span, "", 0, True
 
     def _inside_item(self, start: int, indent: int) -> bool:
@@ -160,7 +172,7 @@ class _Scanner:
     def _reaches(self, begin: int, until: int, column: int) -> bool:
         """Return whether each line from `begin` to `until` is blank or indented to `column`: the item has not ended."""
         tab = r"\t" if column <= _WIDEST_ITEM else ""
-        outside = re.compile(rf"^ {{0,{column - 1}}}[^ {tab}\r\n]", re.MULTILINE).search(self.text, begin, until)
+        outside = re.compile(rf"\n {{0,{column - 1}}}[^ {tab}\r\n]").search(self.text, begin - 1, until)
         return outside is None
 
     def _follows_text(self, start: int) -> bool:
@@ -182,7 +194,8 @@ class _Scanner:
 
 
 _PLAIN_ITEM = re.compile(r"([-*+]|\d{1,9}[.)])( {1,4})(?=[^ \t\r\n])")
-_ANY_ITEM = re.compile(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t\r]|$)", re.MULTILINE)
+_ANY_ITEM = r" {0,3}(?:[-*+]|\d{1,9}[.)])(?=[ \t\r\n]|\Z)"
+_FIRST_ITEM, _NEXT_ITEM = re.compile(_ANY_ITEM), re.compile(rf"\n{_ANY_ITEM}")
 
 
 def scan_items(text: str, start: int, end: int) -> list[tuple[int, int, int]] | None:
@@ -191,9 +204,9 @@ def scan_items(text: str, start: int, end: int) -> list[tuple[int, int, int]] | 
     The part begins and ends between blocks. Plain is: every line is blank, begins an item at column 0, or is indented
     into the item above it by spaces.
     """
-    if _LONE_CR.search(text, start, end) or (_is_unseen(text, start) and text[start : start + 1] not in {"\r", "\n"}):
+    if _LONE_CR.search(text, start, end):
         return None
-    if not _ANY_ITEM.search(text, start, end):
+    if not (_FIRST_ITEM.match(text, start, end) or _NEXT_ITEM.search(text, start, end)):
         return []
     found: list[tuple[int, int, int]] = []
     column, marker, at = 0, "", start

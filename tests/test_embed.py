@@ -52,16 +52,19 @@ def test_a_check_box_indents_nothing() -> None:
     assert item("a\n\nb", marker="- [ ] ") == "- [ ] a\n\n  b"
 
 
-@pytest.mark.parametrize("text", ["--", "---", "- -", "-\t- ---\nb", "\\---", "\\\\- -"])
+@pytest.mark.parametrize(
+    "text",
+    ["--", "---", "- -", "-\t- ---\nb", "\\---", "\\\\- -", "-", "* +\n-", "\\-", "<!-- a -->", "- <!-- a", "\\<!--"],
+)
 def test_dashes_are_no_rule(text: str) -> None:
-    """An item of dashes alone is an item, and is told as it was."""
+    """An item of dashes alone, or of what would not be seen, is an item, and is told as it was."""
     written = item(text)
     assert written.startswith("- \\")
     first, *rest = written.removeprefix("- ").split("\n")
     assert unescaped("\n".join([first, *(line.removeprefix("  ") for line in rest)])) == text
 
 
-@pytest.mark.parametrize("text", ["-", "- a", "\\a", "\\", "-- a", "\\- a"])
+@pytest.mark.parametrize("text", ["- a", "\\a", "\\", "-- a", "\\- a", "<!-- a --> b"])
 def test_other_texts_are_not_escaped(text: str) -> None:
     """A backslash is put before what would be a rule, and is taken away from nothing else."""
     assert item(text) == f"- {text}"

@@ -51,20 +51,9 @@ FULL_TASK = EMPTY_TASK | {
     "repository_paths": ["- `src/auth/**`"],
     "chain_inputs": "### From Task #100: Schema\n\n> ### Summary\n>\n> Done.",
 }
-FULL_PERMANENT: dict[str, Any] = {
-    "title": "Login platform",
-    "description": "Users stay signed in.",
-    "impact_map_json": '{\n  "modules": [],\n  "interfaces": [],\n  "ripple_paths": []\n}',
-    "decisions": "### AD-1: Asymmetric signing\n\n**Status:** accepted",
-    "phase_status": ["- Phase 1: in progress"],
-    "constraints": ["- No new dependency"],
-    "change_log": ["- v1 - 2026-02-08T09:00:00Z - lead - all: created"],
-}
 RENDERED = [
     pytest.param("task", EMPTY_TASK, id="task-empty"),
     pytest.param("task", FULL_TASK, id="task-full"),
-    pytest.param("permanent", {"title": "Login platform"}, id="permanent-empty"),
-    pytest.param("permanent", FULL_PERMANENT, id="permanent-full"),
 ]
 
 

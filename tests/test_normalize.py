@@ -25,6 +25,7 @@ LONG = " ".join(["words"] * 30)
         ("``` a`b\n# gone\nc", "``` a`b c\n"),
         ("```\n\n\n", "```\n"),
         ("    ```\n# gone\n    # kept", "    ```\n    # kept\n"),
+        ("a \x0cb\xa0\nc\x0c", "a \x0cb\xa0 c\x0c\n"),
         ("a\n\x0c# b\n\u2028\n\nc", "a\n\x0c# b\n\u2028\n\nc\n"),
     ],
 )

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from markdown_it.common.html_blocks import block_names
 
 from taskstate.blocks import list_items, read_blocks, reference_blocks, reference_items
-from taskstate.scan import scan, scan_items
+from taskstate.scan import HTML_NAMES, scan, scan_items
 from taskstate.text import Span
 
 
@@ -35,6 +36,17 @@ def found(text: str, start: int = 0) -> list[tuple[str, str]] | None:
         ("```", [("fence", "")]),
         ("<!-- a -->\n# h\n<!--\n# x\n-->\n## i", [("html", ""), ("heading", "h"), ("html", ""), ("heading", "i")]),
         ("<!-- a\n# x\n\n", [("html", "")]),
+        (
+            "<details>\n# x\n\n# h\n</details>\n \n# i\n<p",
+            [("html", ""), ("heading", "h"), ("html", ""), ("heading", "i"), ("html", "")],
+        ),
+        ("a\n<PRE class='x'>\n\n# x\n</pre> # y\n# h\n<style\n\n", [("html", ""), ("heading", "h"), ("html", "")]),
+        (
+            "- a\n<?php\n# x ?>\n<!DOCTYPE\n# x\n>\n<![CDATA[ ]]>\n# h\n",
+            [("html", ""), ("html", ""), ("html", ""), ("heading", "h")],
+        ),
+        ("- a\n\n  <div>\n  # x\n\n# h\n", [("heading", "h")]),
+        ("<https://x.y>\n<a@b.c>\n<x\n# h\n", [("heading", "h")]),
         ("a\n\n---\n\nb\n\n===\n", []),
         ("# a\n---\n", [("heading", "a")]),
         ("# a\r\n```\r\n# x\r\n```\r\n## b\r\n", [("heading", "a"), ("fence", ""), ("heading", "b")]),
@@ -52,9 +64,9 @@ def test_plain_texts_are_read(text: str, blocks: list[tuple[str, str]]) -> None:
         "# a\r# b",
         "a\n---\n",
         "a\n===\n",
-        "<div>\n",
-        "<?php\n",
-        "<https://x.y>\n",
+        "<b>\n",
+        "</x-y >\n",
+        "<!x\n",
         "# \u2003a\n",
         "# a\x0b\n",
         "text\n  # h\n",
@@ -74,13 +86,18 @@ def test_what_is_not_plain_is_declined(text: str) -> None:
     assert found(text) is None
 
 
+def test_the_names_of_html_blocks_are_those_of_the_reference() -> None:
+    """The scanner knows the tags that markdown-it-py knows."""
+    assert block_names == HTML_NAMES.split("|")
+
+
 def test_a_scan_begins_where_it_is_told() -> None:
-    """What stands before the start is not looked at, but the start must be a line's that ends as in a plain text."""
+    """What stands before the start is not looked at, be it a lone CR or a byte order mark."""
     text = "a\n# b\n"
     assert found(text, 2) == [("heading", "b")]
     assert found("\r# a\n\n# b\n", 5) == [("heading", "b")]
-    assert found("\ufeff# a\n", 1) is None
-    assert found("a\r# a\n", 2) is None
+    assert found("\ufeff# a\n", 1) == [("heading", "a")]
+    assert found("a\r# a\n", 2) == [("heading", "a")]
 
 
 def items(text: str) -> list[str] | None:
@@ -118,10 +135,10 @@ def test_lists_that_are_not_plain_are_declined(text: str) -> None:
     assert items(text) is None
 
 
-def test_a_part_behind_a_lone_cr_is_declined() -> None:
-    """A list whose first line begins behind a lone CR is left to the reference, one behind a line end is not."""
+def test_a_list_begins_where_its_part_does() -> None:
+    """What stands before a part is not looked at: a lone CR, or a line of which the part begins with the end."""
     text = "# h\r- a\n- b\n"
-    assert scan_items(text, 4, len(text)) is None
-    assert len(list_items(text, Span(4, len(text)))) == 2
+    assert scan_items(text, 4, len(text)) == [(4, 6, 7), (8, 10, 11)]
+    assert list_items(text, Span(4, len(text))) == reference_items(text, Span(4, len(text)))
     text = "**x:**\n- a\n"
     assert scan_items(text, 6, len(text)) == [(7, 9, 10)]

@@ -32,10 +32,18 @@ class Door:
         """The workspace around the working folder, set up or not; what a killed command left is finished first."""
         from taskstate.workspace import find_workspace
 
-        root = self.args.root or os.environ.get("TASKSTATE_ROOT", "")
-        workspace = find_workspace(_working_folder(), root=root, config_file=self.args.config or "")
+        root = self._given("root") or os.environ.get("TASKSTATE_ROOT", "")
+        workspace = find_workspace(_working_folder(), root=root, config_file=self._given("config"))
         self.notes(workspace.settle())
         return workspace
+
+    def _given(self, flag: str) -> str:
+        """Return what a flag was given; one that is given nothing, as by an unset variable, is not as good as none."""
+        value: str | None = getattr(self.args, flag)
+        if value == "":
+            name = f"--{flag.replace('_', '-')}"
+            raise TaskstateError(f"{name} is empty", help="say which one, or leave the flag out", code="usage")
+        return value or ""
 
     @cached_property
     def workspace(self) -> Workspace:
@@ -58,7 +66,7 @@ class Door:
         from taskstate.writing import Request
 
         stamp = Stamp(actor=self._actor(), now=datetime.now(UTC), git_head=git.head(self.workspace.root))
-        return Request(stamp=stamp, expect=self.args.expect_revision or "", dry_run=self.args.dry_run)
+        return Request(stamp=stamp, expect=self._given("expect_revision"), dry_run=self.args.dry_run)
 
     def _actor(self) -> str:
         from taskstate import embed, git

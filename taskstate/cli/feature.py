@@ -62,7 +62,7 @@ def run_add(door: Door) -> int:
 
 def run_pass(door: Door) -> int:
     """Record that a feature passes."""
-    evidence = _run(door) if door.args.command else _evidence(door)
+    evidence = _evidence(door) if door.args.command is None else _run(door)
     return _set(door, passes=True, evidence=evidence)
 
 

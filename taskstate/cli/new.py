@@ -68,7 +68,7 @@ def _task(door: Door) -> NewTask:
         priority=args.priority,
         area=args.area,
     )
-    if not args.source:
+    if args.source is None:
         return task
     path = Path(args.source).resolve()
     root = door.workspace.root.resolve()

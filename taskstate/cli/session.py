@@ -76,7 +76,7 @@ def run_add(door: Door) -> int:
 def _entry(door: Door) -> Entry:
     from taskstate.sessions import Entry
 
-    said = _from_json(door.read(door.args.source), door.args.source) if door.args.source else {}
+    said = {} if door.args.source is None else _from_json(door.read(door.args.source), door.args.source)
     for key in _LISTS:
         said[key] = (*said.get(key, ()), *(door.text_of(text) for text in getattr(door.args, key)))
     for key in _TEXTS:

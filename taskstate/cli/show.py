@@ -41,7 +41,7 @@ def _section(loaded: Loaded, name: str) -> Section:
 
     sections = [section for section in loaded.document.sections if section.level in (SECTION_LEVEL, PART_LEVEL)]
     for section in sections:
-        if section_key(section.title) == section_key(name):
+        if section_key(section.title) == section_key(name.lstrip("# ")):
             return section
     titles = ", ".join(section_key(section.title) for section in sections if section.level == SECTION_LEVEL)
     raise TaskstateError(f"{loaded.relative} has no section {name!r}", help=f"it has: {titles}", code="not-found")

@@ -77,7 +77,7 @@ def test_command_is_not_run_for_a_feature_that_is_not_there(cli: Cli, place: Pla
         (("pass", "101", "jwt-1", "--evidence", "x", "--run", "y"), "not allowed with"),
         (("pass", "101", "jwt-1", "--evidence", ""), "--evidence is empty"),
         (("pass", "101", "jwt-1", "--evidence", "\x07"), "U+0007"),
-        (("pass", "101", "jwt-1", "--run", ""), "required"),
+        (("pass", "101", "jwt-1", "--run", ""), "--run is empty"),
         (("pass", "101", "jwt-1", "--run", "a\nb"), "--run has several lines"),
         (("pass", "101", "jwt-2", "--evidence", "x"), "did you mean jwt-1?"),
         (("pass", "101", "jwt-1", "--evidence", "x", "--expect-revision", "2"), "is at revision 1-"),
@@ -91,8 +91,9 @@ def test_what_cannot_be_recorded_is_refused(cli: Cli, arguments: tuple[str, ...]
     assert what in cli.refused("feature", *arguments)
 
 
-def test_nothing_to_change_is_told(cli: Cli, place: Place) -> None:
+def test_dry_run_prints_the_diff(cli: Cli, place: Place) -> None:
     """A dry run prints the diff, and changes nothing."""
     before = place.text
-    assert '+    {"id": "jwt-1", ' in cli.ok("feature", "fail", "101", "jwt-1", "--dry-run").replace("  ", "  ")
+    diff = cli.ok("feature", "pass", "101", "jwt-1", "--evidence", "seen", "--dry-run")
+    assert '-  "overall_progress": "0%"\n+  "overall_progress": "100%"\n' in diff
     assert place.text == before

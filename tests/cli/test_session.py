@@ -79,7 +79,7 @@ def test_session_comes_from_json(cli: Cli, place: Place) -> None:
         "did": ["one", "two"],
         "state": "s",
         "next": ["n"],
-        "issues": ["-"],
+        "issues": ["None"],
         "commits": ["abc1234"],
         "verification": ["v"],
         "agent": "a",
@@ -87,7 +87,12 @@ def test_session_comes_from_json(cli: Cli, place: Place) -> None:
     (place.root / "session.json").write_text(json.dumps(said), encoding="utf-8-sig")
     cli.ok("session", "add", "101", "--from", "session.json", "--did", "three", "--state", "mine")
     told = cli.json("session", "show", "101", "1")
-    assert (told["did"], told["state"], told["next"], told["issues"]) == (["one", "two", "three"], "mine", ["n"], ["-"])
+    assert (told["did"], told["state"], told["next"], told["issues"]) == (
+        ["one", "two", "three"],
+        "mine",
+        ["n"],
+        ["None"],
+    )
     cli.ok("session", "add", "101", "--from", "-", stdin=json.dumps(said))
     assert cli.json("session", "show", "101", "2")["did"] == ["one", "two"]
 

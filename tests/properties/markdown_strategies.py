@@ -87,12 +87,22 @@ class Dice:
     """Choices read from bytes; the first option of each where they have run out, so that what is short is simple."""
 
     def __init__(self, rolled: bytes) -> None:
-        self._bytes = iter(rolled)
+        self._rolled = rolled
+        self._at = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all bytes have been read."""
+        return self._at >= len(self._rolled)
 
     def below(self, limit: int) -> int:
         """Return a number from 0 up to, not including, `limit`."""
-        number = next(self._bytes, 0)
-        return (number if limit <= 256 else number * 256 + next(self._bytes, 0)) % limit
+        number = self._next()
+        return (number if limit <= 256 else number * 256 + self._next()) % limit
+
+    def _next(self) -> int:
+        self._at += 1
+        return 0 if self._at > len(self._rolled) else self._rolled[self._at - 1]
 
     def pick(self, options: Sequence[T]) -> T:
         """Return one of the options."""
@@ -157,9 +167,10 @@ def _small(dice: Dice) -> Lines:
 def _list(dice: Dice) -> Lines:
     """Return a list; most of its lines are indented as they should be, a few are not."""
     marker, outer = dice.pick(_MARKERS), dice.pick(("", "", "", "", " ", "  ", "   "))
-    width = len(marker.rstrip()) + 1 if marker.endswith(("\t", " " * 5)) else len(marker)
     lines: Lines = []
     for _ in range(1 + dice.below(3)):
+        marker = dice.pick(_MARKERS) if dice.seldom(8) else marker
+        width = len(marker.rstrip()) + 1 if marker.endswith(("\t", " " * 5)) else len(marker)
         first, *rest = [""] if dice.seldom(6) else _several(dice, 2)
         indent = outer + " " * max(0, width + (dice.pick((-1, 1, 2, -9)) if dice.seldom(12) else 0))
         lines.append(outer + (marker + first if first else marker.rstrip()))
@@ -207,6 +218,14 @@ def _anything(dice: Dice) -> Lines:
         (lambda dice: _several(dice, 6), lambda dice: _several(dice, 6), _deep, lambda dice: dice.lines(14))
     )
     return make(dice)
+
+
+def _page(dice: Dice) -> Lines:
+    """Return one thing below the other for as long as there are bytes."""
+    lines = _anything(dice)
+    while not dice.is_over:
+        lines += _anything(dice)
+    return lines
 
 
 def _joined(lines: Sequence[str]) -> str:
@@ -263,11 +282,9 @@ def _checklist(dice: Dice) -> Lines:
         if dice.seldom(5)
         else {"features": features, "overall_progress": "0%"}
     )
-    return [
-        "```json",
-        *json.dumps(odd, indent=2, ensure_ascii=False).split("\n"),
-        *(() if dice.seldom(9) else ("```",)),
-    ]
+    text = json.dumps(odd, indent=2, ensure_ascii=False)
+    source = text[: -1 - dice.below(9)] if dice.seldom(6) else text
+    return ["```json", *source.split("\n"), *(() if dice.seldom(9) else ("```",))]
 
 
 def _static(dice: Dice) -> Lines:
@@ -311,8 +328,8 @@ def with_line_ends(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> str:
     return text.rstrip("\r\n") if draw(st.integers(0, 4)) == 0 else text
 
 
-_rolled = st.binary(max_size=30) | st.binary(min_size=30, max_size=120) | st.binary(min_size=120, max_size=400)
-bodies = _rolled.map(lambda rolled: _joined(_anything(Dice(rolled))))  # with LF
+_rolled = st.binary(max_size=60) | st.binary(min_size=150, max_size=400) | st.binary(min_size=400, max_size=800)
+bodies = _rolled.map(lambda rolled: _joined(_page(Dice(rolled))))  # with LF
 markdown = with_line_ends(bodies)
 soups = st.text(st.sampled_from("#-=`~>* \t\n\r_+1.<!/a:[]\\x\x0c\x00"), max_size=40)
 state_files = with_line_ends(_rolled.map(lambda rolled: _state_file(Dice(rolled))))

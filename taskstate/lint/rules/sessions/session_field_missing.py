@@ -45,8 +45,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from taskstate.embed import says_nothing
 from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.outline import SECTION, SUBSECTION, is_empty
+from taskstate.lint.outline import SECTION, SUBSECTION
 from taskstate.lint.words import line_of
 from taskstate.state import is_summary, labelled_fields, session_number
 from taskstate.text import Span
@@ -64,7 +65,6 @@ RULE = Rule(
 
 REQUIRED = ("What I did", "Issues encountered", "Current state", "Next steps")
 
-_MARKS = " \t\r\n-*+"  # blanks, and the markers of list items
 _FORM = "a label stands in bold at the left margin, outside of fences, lists and quotes"
 
 
@@ -79,13 +79,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
                 field = _first(document, strays.get(session.section.span, ()), label)
             if field is None:
                 yield _absent(document, session, label)
-            elif _says_nothing(field.span.of(document.text)):
+            elif says_nothing(field.span.of(document.text)):
                 yield _empty(document, session, field)
-
-
-def _says_nothing(text: str) -> bool:
-    rest = text.lstrip(_MARKS)
-    return not rest or (rest.startswith("<!--") and is_empty(rest.strip(_MARKS)))
 
 
 def _absent(document: Document, session: Session, label: str) -> Diagnostic:

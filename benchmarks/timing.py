@@ -1,0 +1,55 @@
+"""Takes times so that they can be compared: the candidates in turns, several rounds, the median of each."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from statistics import linear_regression, median
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+ROUNDS = 7
+
+
+def interleaved(candidates: Mapping[str, Callable[[], float]], *, rounds: int = ROUNDS) -> dict[str, float]:
+    """Return the median of the seconds that each candidate says it took; a first round only warms up.
+
+    In each round every candidate runs once, in an order that rotates, so that a machine which grows slower or faster
+    meanwhile treats all alike.
+    """
+    names = list(candidates)
+    taken: dict[str, list[float]] = {name: [] for name in names}
+    for turn in range(rounds + 1):
+        start = turn % len(names)
+        for name in names[start:] + names[:start]:
+            seconds = candidates[name]()
+            if turn:
+                taken[name].append(seconds)
+    return {name: median(times) for name, times in taken.items()}
+
+
+def timed(action: Callable[[], object]) -> Callable[[], float]:
+    """Return a candidate that does an action and says how long it took."""
+
+    def run() -> float:
+        start = perf_counter()
+        action()
+        return perf_counter() - start
+
+    return run
+
+
+def python(arguments: Sequence[str], folder: Path) -> Callable[[], float]:
+    """Return a candidate that runs a whole Python process in a folder."""
+    return timed(lambda: subprocess.run([sys.executable, *arguments], cwd=folder, stdout=subprocess.PIPE, check=False))
+
+
+def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
+    """Return the slope of the times against the sizes, both on logarithmic scales: 1 is linear."""
+    x, y = [math.log(size) for size in sizes], [math.log(second) for second in seconds]
+    return linear_regression(x, y).slope

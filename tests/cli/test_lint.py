@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.place import tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Cli
+    from tests.place import Place
+
+TITLE = ("# Task #101: JWT Service", "# Task #101: JWT service")
+STATE = ".taskstate/tasks/task-101-state.md"
+
+
+@pytest.fixture
+def wrong(place: Place) -> Place:
+    """Return a repository whose task has an error that can be mended."""
+    place.text = place.text.replace(*TITLE)
+    return place
+
+
+def codes(cli: Cli, *arguments: str | Path, status: int = 1) -> list[str]:
+    """Return the codes that linting finds."""
+    return [finding["code"] for finding in cli.json("lint", *arguments, status=status)["findings"]]
+
+
+def test_clean_repository(cli: Cli) -> None:
+    """Without findings the exit status is 0, and the files are counted."""
+    assert "1 file" in cli.ok("lint")
+    assert cli.json("lint") == {"files": 1, "findings": []}
+
+
+def test_finding_stands_at_its_place(cli: Cli, wrong: Place) -> None:
+    """A finding has path, line, column, code, name, message and help, and an error exits with 1."""
+    line = wrong.text[: wrong.text.index("# Task #101")].count("\n") + 1
+    data = cli.json("lint", status=1)
+    (finding,) = data["findings"]
+    assert list(finding) == [
+        *("path", "line", "column", "end_line", "end_column", "code", "name", "severity", "message", "help", "fixable")
+    ]
+    assert (finding["path"], finding["line"], finding["code"], finding["fixable"]) == (STATE, line, "TS206", True)
+    said = cli("lint")
+    assert said.status == 1
+    assert f"{STATE}:{line}:" in said.out
+    assert "TS206" in said.out
+
+
+def test_output_formats(cli: Cli, wrong: Place) -> None:
+    """Concise is a line for each finding, json is bare."""
+    said = cli("lint", "--output-format", "concise")
+    assert (said.status, said.out.count("\n")) == (1, 1)
+    bare = json.loads(cli("lint", "--output-format", "json").out)
+    assert bare == cli.json("lint", status=1)
+    assert wrong.text.count("JWT service") == 1
+
+
+def test_warnings_count_when_strict(cli: Cli, place: Place) -> None:
+    """A warning exits with 0, and with 1 under --strict."""
+    place.text = place.text.replace("file_size_kb: 2", "file_size_kb: 7")
+    assert codes(cli, status=0) == ["TS105"]
+    assert codes(cli, "--strict") == ["TS105"]
+
+
+def test_codes_are_chosen(cli: Cli, wrong: Place) -> None:
+    """--select and --ignore take codes and prefixes, in any case, with commas."""
+    wrong.text = wrong.text.replace("file_size_kb: 2", "file_size_kb: 7")
+    assert codes(cli) == ["TS105", "TS206"]
+    assert codes(cli, "--select", "ts2, TS3") == ["TS206"]
+    assert codes(cli, "--ignore", "TS105") == ["TS206"]
+    assert codes(cli, "--ignore", "TS206,TS1", status=0) == []
+
+
+def test_paths_are_relative_to_the_working_folder(
+    cli: Cli, wrong: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A path is shown as a person in the working folder would write it, and a link leads to the same file."""
+    monkeypatch.chdir(wrong.path.parent)
+    assert cli.json("lint", status=1)["findings"][0]["path"] == "task-101-state.md"
+    assert cli.json("lint", wrong.path.name, status=1)["findings"][0]["path"] == "task-101-state.md"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to(wrong.root)
+    assert codes(cli, tmp_path / "link" / STATE) == ["TS206"]
+    assert codes(cli, "link") == ["TS206"]
+
+
+def test_exclusion_counts_through_a_link_too(cli: Cli, wrong: Place, tmp_path: Path) -> None:
+    """A file that the configuration excludes is excluded on whatever way it is named."""
+    wrong.configure('exclude = [".taskstate/tasks/**"]\n')
+    (tmp_path / "link").symlink_to(wrong.root)
+    assert codes(cli, tmp_path / "link" / STATE, status=0) == []
+
+
+def test_file_that_is_none_of_ours_is_told(cli: Cli, place: Place) -> None:
+    """A named file that would not be checked is told, and is no error."""
+    (place.root / "README.md").write_text("x", encoding="utf-8")
+    said = cli("lint", "README.md")
+    assert (said.status, "README.md was not checked" in said.err) == (0, True)
+
+
+def test_unreadable_file_is_told_and_the_others_are_checked(cli: Cli, wrong: Place) -> None:
+    """What cannot be read exits with 2, and is told also when quiet."""
+    wrong.path.with_name("task-7-state.md").symlink_to("nowhere")
+    said = cli("lint", "--quiet")
+    assert said.status == 2
+    assert "task-7-state.md" in said.err
+    assert "TS206" in said.out
+
+
+def test_standard_input_is_checked(cli: Cli, wrong: Place) -> None:
+    """`-` checks the text of an editor, under the name that is given."""
+    text = wrong.path.read_bytes()
+    wrong.path.unlink()
+    found = cli.json("lint", "-", "--stdin-filename", "x/task-101-state.md", stdin=text, status=1)["findings"]
+    assert [(each["path"], each["code"]) for each in found] == [("x/task-101-state.md", "TS206")]
+    assert cli("lint", "-", "--stdin-filename", "task-101-state.md", stdin=b"\xff").status == 1
+
+
+# Fixing
+
+
+def test_fix_mends_and_checks_again(cli: Cli, wrong: Place) -> None:
+    """What can be mended is mended, told on standard error, and the rest is found."""
+    said = cli("lint", "--fix")
+    assert said.status == 0
+    assert f"{STATE}: fixed TS206" in said.err
+    assert TITLE[0] in wrong.text
+    assert wrong.state.revision == 2
+    assert cli("lint", "--fix").err == ""
+    assert wrong.state.revision == 2
+
+
+def test_fix_mends_only_what_is_selected(cli: Cli, wrong: Place) -> None:
+    """A rule that is not selected, or ignored, mends nothing."""
+    before = tree(wrong.root)
+    cli.ok("lint", "--fix", "--select", "TS3")
+    cli.ok("lint", "--fix", "--ignore", "TS206")
+    assert tree(wrong.root) == before
+
+
+def test_unsafe_fixes_are_asked_for(cli: Cli, place: Place) -> None:
+    """A fix that may change the meaning is made with --unsafe-fixes alone."""
+    place.text = place.text.replace("status: created", "status: created\npriorty: P1")
+    assert cli("lint", "--fix").status == 1
+    assert "priorty" in place.text
+    assert cli("lint", "--fix", "--unsafe-fixes").status == 0
+    assert "priority: P1" in place.text
+
+
+def test_dry_run_shows_the_diff_and_what_is_found(cli: Cli, wrong: Place) -> None:
+    """A dry run prints the diff before the findings, in JSON the findings alone, and writes nothing."""
+    wrong.text = wrong.text.replace("Issue tokens.", "Issue \x9btokens.")
+    before = tree(wrong.root)
+    said = cli("lint", "--fix", "--dry-run")
+    assert f"+{TITLE[0]} - State" in said.out
+    assert "\x9b" not in said.out
+    assert codes(cli, "--fix", "--dry-run") == ["TS206", "TS006"]
+    assert json.loads(cli("lint", "--fix", "--dry-run", "--output-format", "json").out)["files"] == 1
+    assert tree(wrong.root) == before
+
+
+def test_what_cannot_be_mended_is_told(cli: Cli, wrong: Place) -> None:
+    """A file that must not be written is told, and keeps its findings."""
+    wrong.text = wrong.text.replace("audit:", "context: {}\naudit:")
+    said = cli("lint", "--fix", "--quiet")
+    assert said.status == 1
+    assert "not fixed: " in said.err
+    assert "changed by hand" in said.err
+
+
+def test_file_elsewhere_is_checked_and_not_mended(cli: Cli, wrong: Place, tmp_path: Path) -> None:
+    """A file of another repository is checked, and left to that."""
+    other = tmp_path / "task-101-state.md"
+    other.write_bytes(wrong.path.read_bytes())
+    said = cli("lint", "--fix", other)
+    assert (said.status, "not fixed: " in said.err, "lies outside of" in said.err) == (1, True, True)
+    assert other.read_bytes() == wrong.path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("nowhere",), "does not exist"),
+        (("\x1b[31m",), "\\x1b[31m does not exist"),
+        (("--select", "TS99"), "no lint rule has the code TS99"),
+        (("--ignore", "X"), "no lint rule has the code X"),
+        (("--output-format", "xml"), "invalid choice"),
+        (("-",), "- needs --stdin-filename"),
+        (("-", "--stdin-filename", "task-1-state.md", "--fix"), "cannot change standard input"),
+        (("-", "x"), "does not exist"),
+    ],
+)
+def test_what_cannot_be_checked_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
+    """A wrong argument is one line that says what is wrong."""
+    assert what in cli.refused("lint", *arguments)

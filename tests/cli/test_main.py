@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from taskstate import brief, journal
+from taskstate.cli import COMMANDS
+from taskstate.version import VERSION
+from tests.place import Place, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.cli.conftest import Cli
+
+    RunCli = Callable[..., subprocess.CompletedProcess[str]]
+
+TASKSTATE = [sys.executable, "-m", "taskstate"]
+SESSION = ("session", "add", "101", "--did", "x", "--state", "s", "--next", "n")
+ONCE_EACH: dict[str, tuple[str, ...]] = {
+    "init": ("init", "--pre-commit"),
+    "new": ("new", "7", "--title", "T"),
+    "show": ("show", "101"),
+    "list": ("list",),
+    "session": SESSION,
+    "feature": ("feature", "pass", "101", "jwt-1", "--evidence", "seen"),
+    "criterion": ("criterion", "check", "101", "1"),
+    "archive": ("archive", "101"),
+    "lint": ("lint",),
+    "rule": ("rule", "TS404"),
+}
+
+
+@pytest.fixture
+def root(repository: Path) -> Path:
+    """Return a real git repository with task 101."""
+    Place(repository)
+    return repository
+
+
+# Real processes
+
+
+def test_every_command_answers_in_json(root: Path, run_cli: RunCli) -> None:
+    """Each command, as a process, prints the envelope and nothing else, and exits with 0."""
+    assert set(ONCE_EACH) == set(COMMANDS) - {"demo"}
+    for arguments in ONCE_EACH.values():
+        done = run_cli(*arguments, "--format", "json")
+        envelope = json.loads(done.stdout)
+        assert (done.returncode, done.stderr, envelope["success"]) == (0, "", True), arguments
+    assert len(tree(root)) > 8
+
+
+def test_exit_statuses(root: Path, run_cli: RunCli) -> None:
+    """0 done, 1 found something, 2 could not be done; what went wrong is one line on standard error."""
+    assert run_cli("lint").returncode == 0
+    path = root / ".taskstate/tasks/task-101-state.md"
+    path.write_text(path.read_text(encoding="utf-8").replace('"passes": false', '"passes": maybe'), encoding="utf-8")
+    found = run_cli("lint", "--format", "json")
+    assert (found.returncode, found.stderr) == (1, "")
+    assert [each["code"] for each in json.loads(found.stdout)["data"]["findings"]] == ["TS005"]
+    before = tree(root)
+    refused = run_cli("feature", "pass", "101", "jwt-1", "--evidence", "x")
+    assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (2, "", 1)
+    assert refused.stderr.startswith("taskstate: the Feature Checklist of task 101 cannot be read")
+    assert tree(root) == before
+
+
+def test_actor_is_the_git_user(root: Path, run_cli: RunCli) -> None:
+    """Without a flag or setting, who writes is whom git would name, and the commit is noted."""
+    assert run_cli("criterion", "check", "101", "1").returncode == 0
+    text = (root / ".taskstate/tasks/task-101-state.md").read_text(encoding="utf-8")
+    assert "  updated_by: Somebody\n" in text
+    assert run_cli("criterion", "check", "101", "2", env={"TASKSTATE_ACTOR": "An agent"}).returncode == 0
+    assert "  updated_by: An agent\n" in (root / ".taskstate/tasks/task-101-state.md").read_text(encoding="utf-8")
+    assert run_cli("criterion", "uncheck", "101", "2", "--actor", "x").returncode == 0
+    assert "  updated_by: x\n" in (root / ".taskstate/tasks/task-101-state.md").read_text(encoding="utf-8")
+
+
+def test_root_is_found_named_and_inherited(root: Path, run_cli: RunCli, tmp_path: Path) -> None:
+    """The repository is found upwards, by --root, or by TASKSTATE_ROOT; the flag goes before the setting."""
+    for arguments, cwd, env in (
+        (("list",), root / ".taskstate" / "tasks", {}),
+        (("list", "--root", root), tmp_path, {}),
+        (("list",), tmp_path, {"TASKSTATE_ROOT": str(root)}),
+        (("list", "--root", root), tmp_path, {"TASKSTATE_ROOT": "/nonexistent"}),
+        (("list", "--config", root / "taskstate.toml"), tmp_path, {}),
+    ):
+        done = run_cli(*arguments, cwd=cwd, env=env)
+        assert "101" in done.stdout, (arguments, done.stderr)
+    missing = run_cli("list", cwd=tmp_path, env={"TASKSTATE_ROOT": "/nonexistent"})
+    assert (missing.returncode, "there is no folder /nonexistent" in missing.stderr) == (2, True)
+
+
+def test_interrupted_command_changes_nothing(root: Path) -> None:
+    """Ctrl-C ends a command with 130 and without a traceback, and nothing is recorded."""
+    before = tree(root)
+    command = [*TASKSTATE, "feature", "pass", "101", "jwt-1", "--run", "touch .git/begun; sleep 60"]
+    process = subprocess.Popen(
+        command, cwd=root, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 30
+    while not (root / ".git" / "begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, "", "")
+    assert tree(root) == before
+
+
+@pytest.mark.parametrize("arguments", [("rule",), ("list",)])
+def test_reader_that_has_gone_is_no_fault(root: Path, arguments: tuple[str, ...]) -> None:
+    """A pipe that nobody reads ends a command in silence, with little to print as with much."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [*TASKSTATE, *arguments], cwd=root, stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_closed_standard_input_is_empty(root: Path) -> None:
+    """Where there is no standard input, nothing is read from it."""
+    command = "exec " + " ".join([*TASKSTATE, *SESSION, "--issue", "-"]) + " <&-"
+    done = subprocess.run(["sh", "-c", command], cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, "an issue is empty" in done.stderr) == (2, True)
+
+
+def test_working_folder_that_is_gone(tmp_path: Path) -> None:
+    """A folder that was deleted under one's feet is one clear error."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = f"cd {gone} && rmdir {gone} && exec {' '.join(TASKSTATE)} list"
+    environment = os.environ | {"PYTHONPATH": str(Path(brief.__file__).parent.parent)}
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "the working folder is gone" in done.stderr
+
+
+def test_output_is_utf8_wherever(root: Path, run_cli: RunCli) -> None:
+    """Text is printed and read as UTF-8 in every language setting."""
+    env = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
+    done = run_cli(*SESSION, "--issue", "-", stdin="caf\u00e9 \u65e5\u672c", env=env)
+    assert done.returncode == 0, done.stderr
+    assert "caf\u00e9 \u65e5\u672c" in run_cli("session", "show", "101", "1", env=env).stdout
+    assert (root / ".taskstate").is_dir()
+
+
+# In this process
+
+
+def test_no_command_prints_help(cli: Cli) -> None:
+    """Without a word the commands are listed, with --version the version is told."""
+    out = cli.ok()
+    assert all(re.search(rf"^ +{command}\b", out, re.MULTILINE) for command in COMMANDS)
+    assert cli.ok("--version") == f"taskstate {VERSION}\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(cli: Cli, command: str) -> None:
+    """Each command tells its flags, the common ones among them."""
+    out = cli.ok(command, "--help")
+    assert out.startswith(f"usage: taskstate {command}")
+    if "ACTION" in out:
+        actions = re.findall(r"^    (\w+) ", out, re.MULTILINE)
+        out = "".join(cli.ok(command, action, "--help") for action in actions)
+    flags = ("--format {text,json}", "--root DIR", "--config FILE", "--quiet", "--verbose", "--no-color")
+    assert all(flag in out for flag in flags)
+
+
+WRITING = ("new", "session add", "feature add", "feature pass", "feature fail", "criterion check", "archive", "lint")
+
+
+@pytest.mark.parametrize("command", WRITING)
+def test_every_writing_command_has_its_flags(cli: Cli, command: str) -> None:
+    """Each command that writes takes who writes, the expected revision, and a dry run."""
+    out = cli.ok(*command.split(), "--help")
+    assert all(flag in out for flag in ("--actor NAME", "--expect-revision TOKEN", "--dry-run"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("nope",), "invalid choice: 'nope'"),
+        (("\x1b[31m",), "invalid choice"),
+        (("--nope",), "required"),
+        (("list", "--nope"), "unrecognized arguments: --nope"),
+        (("list", "--root"), "expected one argument"),
+        (("list", "--root", "/nonexistent\x1b"), "no folder /nonexistent\\x1b"),
+        (("list", "--config", "/nonexistent/x.toml"), "does not exist"),
+        (("list", "--config", "."), "folder"),
+        (("list", "--root", ""), "--root is empty"),
+        (("list", "--config", ""), "--config is empty"),
+        ((*SESSION, "--expect-revision", ""), "--expect-revision is empty"),
+        ((*SESSION, "--from", ""), "folder"),
+        (("new", "7", "--title", "T", "--from", ""), "folder"),
+    ],
+)
+def test_wrong_arguments_are_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
+    """What cannot be understood is one line that says what is wrong, and how to get help."""
+    message = cli.refused(*arguments)
+    assert what in message
+    assert "\x1b" not in message
+
+
+@pytest.mark.parametrize("toml", ["[size]\nmax-kb = 'x'\n", "nope = 1\n", "= 1\n", "root = '..'\n"])
+@pytest.mark.parametrize("command", ONCE_EACH)
+def test_wrong_configuration_is_refused_by_every_command(cli: Cli, place: Place, command: str, toml: str) -> None:
+    """A configuration that is wrong is one clear error, whatever is to be done; a rule's page needs none."""
+    place.configure(toml)
+    if command == "rule":
+        cli.ok(*ONCE_EACH[command])
+    else:
+        assert "taskstate.toml" in cli.refused(*ONCE_EACH[command])
+
+
+@pytest.mark.parametrize("command", sorted(set(ONCE_EACH) - {"init", "lint", "rule"}))
+def test_repository_that_is_not_set_up_is_refused(cli: Cli, place: Place, tmp_path: Path, command: str) -> None:
+    """Where nothing is set up, the command that does it is told."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    place.root = empty
+    assert "run `taskstate init` there" in cli.refused(*ONCE_EACH[command], "--root", empty)
+
+
+@pytest.mark.parametrize("flag", ["--format=json", "--form=json", "--forma"])
+def test_json_may_be_asked_for_in_every_way(cli: Cli, flag: str) -> None:
+    """An abbreviated flag means what it stands for."""
+    arguments = [flag] if "=" in flag else [flag, "json"]
+    assert json.loads(cli.ok("list", *arguments))["success"] is True
+    assert cli("list", "--quiet", *arguments).out
+
+
+def test_fault_of_our_own_is_one_line_and_a_log(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A fault of the tool itself exits with 3, and the traceback is in a log that is named."""
+
+    def fail(*_: Any, **__: Any) -> None:  # noqa: ANN401 - a stand-in
+        raise RuntimeError("secret \x1b inside")
+
+    monkeypatch.setattr(brief, "list_tasks", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    said = cli("list")
+    assert (said.status, said.out, said.err.count("\n")) == (3, "", 1)
+    log = Path(said.err.rstrip("\n").rpartition(" in ")[2])
+    assert log.parent == tmp_path
+    assert "RuntimeError: secret" in log.read_text(encoding="utf-8")
+    envelope = json.loads(cli("list", "--format", "json").out)
+    assert (envelope["success"], envelope["code"]) == (False, "fault")
+
+
+def test_commands_do_not_get_in_each_others_way(cli: Cli) -> None:
+    """Every command can be called in one process after every other, as servers do."""
+    for _round in range(2):
+        for arguments in ONCE_EACH.values():
+            assert cli(*arguments).status in {0, 2}
+
+
+def test_unfinished_write_is_told_by_the_next_command(cli: Cli, place: Place) -> None:
+    """What a killed command left is finished by a command that only reads, and told on standard error."""
+    plan = (journal.Create("a.md", b"a"), journal.Create("b.md", b"b"))
+    journal._record(place.workspace.state_root / "journal", plan)  # noqa: SLF001 - what a killed writer leaves
+    said = cli("list")
+    assert (said.status, "finished an interrupted change of a.md, b.md" in said.err) == (0, True)
+    assert cli("list").err == ""
+    assert (place.root / "b.md").exists()

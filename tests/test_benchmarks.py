@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.__main__ import table
+from benchmarks.corpus import C1, Corpus, generate, write
+from benchmarks.questions import Answer
+from benchmarks.timing import exponent, interleaved
+from taskstate.config import read_config
+from taskstate.lint.engine import findings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SMALL = Corpus(name="small", files=85, least=2, most=12, total="600 KB")
+
+
+def test_the_corpus_is_the_same_bytes_everywhere() -> None:
+    """One seed gives one corpus, on any machine and with any Python."""
+    ((name, data),) = generate(C1)
+    assert name == "task-1-state.md"
+    assert 74 * 1024 < len(data) <= 75 * 1024
+    assert hashlib.sha256(data).hexdigest() == "3a437a7daa7682fb62434bf39b9441d75f40ea6fd8a54df13e2b16565671f752"
+    assert list(generate(SMALL)) == list(generate(SMALL)) != list(generate(SMALL, seed=1))
+
+
+def test_the_corpus_lints_clean() -> None:
+    """No file of it has a finding, whichever form it has; over 50 KB the warning about that alone."""
+    config = read_config({}, "the test")
+    files = list(generate(SMALL))
+    assert any(b"<details>" in data for _, data in files)
+    assert any(b"\r\n" in data for _, data in files)
+    assert [finding for name, data in files for finding in findings(data, name, config)] == []
+    assert [each.diagnostic.code for name, data in generate(C1) for each in findings(data, name, config)] == ["TS501"]
+
+
+def test_a_corpus_is_written_into_folders(tmp_path: Path) -> None:
+    """The files are where the list says, with what was generated."""
+    paths = write(SMALL, tmp_path)
+    assert [path.relative_to(tmp_path).parts for path in paths[:1]] == [("part-00", "task-1-state.md")]
+    assert [path.read_bytes() for path in paths] == [data for _, data in generate(SMALL)]
+
+
+def test_candidates_take_turns_and_the_median_counts() -> None:
+    """After a round to warm up each runs once a round, in an order that rotates."""
+    order: list[str] = []
+
+    def candidate(name: str, times: list[float]) -> float:
+        order.append(name)
+        return times.pop(0)
+
+    slow, fast = [9.0, 3.0, 5.0, 4.0], [8.0, 1.0, 1.0, 2.0]
+    taken = interleaved({"slow": lambda: candidate("slow", slow), "fast": lambda: candidate("fast", fast)}, rounds=3)
+    assert taken == {"slow": 4.0, "fast": 1.0}
+    assert order == ["slow", "fast", "fast", "slow"] * 2
+
+
+def test_what_grows_in_step_has_the_exponent_one() -> None:
+    """Twice the size in twice the time is linear, in four times the time it is quadratic."""
+    assert exponent([1, 2, 4], [3.0, 6.0, 12.0]) == pytest.approx(1)
+    assert exponent([10, 100], [1.0, 100.0]) == pytest.approx(2)
+
+
+def test_answers_are_shown_as_a_table() -> None:
+    """A question without a target has none."""
+    answers = [Answer("one", "nothing", 1.234, 5.0), Answer("two", "all", 12345.6, 0, "so")]
+    assert table(answers).split("\n")[2:4] == ["| one | nothing | 1.23 | 5 |", "| two | all (so) | 1.23e+04 |  |"]

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from taskstate import files, journal, sessions
+from taskstate.errors import StaleFile
+from taskstate.writing import Change, change, unified_diff
+from tests.place import TASK, Place, refusal, tree
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository with task 101."""
+    return Place(tmp_path / "repository")
+
+
+# The expected revision
+
+
+@pytest.mark.parametrize("form", ["{number}", "{number}-{digest}", "{number}-{digest:.4}", "{number}-{upper}"])
+def test_right_revision_is_accepted(place: Place, form: str) -> None:
+    """The number alone, or with the beginning of the hash, in any case of letters."""
+    digest = files.digest(place.path.read_bytes())
+    expect = form.format(number=1, digest=digest, upper=digest[:8].upper())
+    assert place.check(request=place.request(expect=expect)).changed
+
+
+@pytest.mark.parametrize("expect", ["0", "2", "1-00000000", "2-{digest}"])
+def test_other_revision_is_refused(place: Place, expect: str) -> None:
+    """A file that is at another revision is not changed, and the right token is told."""
+    before = tree(place.root)
+    token = place.workspace.load(place.path).token
+    expect = expect.format(digest=token.partition("-")[2])
+    error = refusal(lambda: place.check(request=place.request(expect=expect)))
+    assert error.code == "revision"
+    assert token in error.message
+    assert tree(place.root) == before
+
+
+def test_hand_edit_is_seen_by_the_token_and_not_by_the_number(place: Place) -> None:
+    """A hand edit leaves the number: only the whole token sees it."""
+    token = place.workspace.load(place.path).token
+    place.text += "\n"
+    assert refusal(lambda: place.check(request=place.request(expect=token))).code == "revision"
+    assert place.check(request=place.request(expect="1")).changed
+
+
+@pytest.mark.parametrize("expect", ["x", "1-", "-1", "1.0", " 1", "1-x-y ", "\u0661", "9" * 5_000, "v1"])
+def test_what_is_no_revision_is_refused(place: Place, expect: str) -> None:
+    """A word that is no revision changes nothing."""
+    before = tree(place.root)
+    assert refusal(lambda: place.check(request=place.request(expect=expect))).code in {"usage", "revision"}
+    assert tree(place.root) == before
+
+
+def test_outcome_tells_the_next_token(place: Place) -> None:
+    """What a change returns as revision is what the next one may expect."""
+    token = place.check(1).revision
+    assert token == place.workspace.load(place.path).token
+    assert place.check(2, request=place.request(expect=token)).changed
+
+
+# Writing
+
+
+def test_every_write_raises_the_revision_by_one(place: Place) -> None:
+    """Each change counts, whatever it is, and no change does not."""
+    jobs = {"add": 2, "check": 3, "prove": 4, "archive": 4, "add again": 5, "archive again": 6, "check again": 6}
+    for job, revision in jobs.items():
+        getattr(place, job.split(maxsplit=1)[0])()
+        assert place.state.revision == revision, job
+
+
+def test_mode_of_the_file_stays(place: Place) -> None:
+    """A state file keeps the permissions that it has."""
+    place.path.chmod(0o640)
+    place.add()
+    assert place.path.stat().st_mode & 0o777 == 0o640
+
+
+def test_result_that_reads_worse_is_not_written(place: Place) -> None:
+    """A job whose result could not be read, or would be another task, is stopped."""
+    before = place.text
+    for wrong in (
+        before.replace("## 5. Git History", "```\n\n## 5. Git History"),
+        before.replace("title: JWT Service", "title: JWT: Service\nx: ["),
+        before.replace('"passes": false', '"passes": maybe'),
+        before.replace('task_id: "101"', 'task_id: "7"'),
+    ):
+        assert wrong != before
+        error = refusal(lambda: change(place.workspace, TASK, lambda _: Change(text=wrong), place.request()))  # noqa: B023 - called at once
+        assert error.code in {"unsafe", "unreadable"}
+        assert place.text == before
+
+
+def test_damage_that_was_there_before_is_no_obstacle(place: Place) -> None:
+    """A file that could not be read in one place can still be changed in another."""
+    place.text = place.text.replace('"passes": false', '"passes": maybe')
+    place.add()
+    assert place.numbers() == [(1, False)]
+    assert '"passes": maybe' in place.text
+
+
+class Racing:
+    """Somebody who changes the state file just before each of the first `times` writes."""
+
+    def __init__(self, place: Place, times: int) -> None:
+        self.place, self.times, self.seen = place, times, 0
+        self.write = journal.write
+
+    def __call__(self, *args: Any) -> None:  # noqa: ANN401 - handed on as they come
+        """Change the file, then write."""
+        if self.seen < self.times:
+            self.seen += 1
+            self.place.text = self.place.text.replace("## 5. Git", f"<!-- by hand {self.seen} -->\n\n## 5. Git")
+        self.write(*args)
+
+
+@pytest.mark.parametrize("times", [1, 4])
+def test_change_in_between_is_planned_for_anew(place: Place, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    """A file that somebody changed meanwhile is read again, and neither change is lost."""
+    monkeypatch.setattr(journal, "write", Racing(place, times))
+    place.add("Mine.")
+    assert all(f"<!-- by hand {number} -->" in place.text for number in range(1, times + 1))
+    assert sessions.find_session(place.workspace, TASK, 1).did == ("Mine.",)
+    assert place.state.revision == 2
+
+
+def test_change_in_between_is_refused_where_a_revision_was_expected(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who expects the very file that they saw is told that it is another one now."""
+    monkeypatch.setattr(journal, "write", Racing(place, 1))
+    token = place.workspace.load(place.path).token
+    assert refusal(lambda: place.check(request=place.request(expect=token))).code == "revision"
+    assert "[x]" not in place.text
+
+
+def test_file_that_keeps_changing_is_given_up(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where somebody changes the file each time, nothing is overwritten, and that is told."""
+    monkeypatch.setattr(journal, "write", Racing(place, 1_000))
+    with pytest.raises(StaleFile, match="each time") as caught:
+        place.add()
+    assert caught.value.help == "run this again"
+    assert place.numbers() == []
+
+
+def test_many_writers_lose_nothing(place: Place) -> None:
+    """Processes that write at once wait for each other, and every session is there."""
+    script = (
+        "import sys; from datetime import UTC, datetime; from pathlib import Path; from taskstate import sessions\n"
+        "from taskstate.stamp import Stamp; from taskstate.workspace import find_workspace\n"
+        "from taskstate.writing import Request\n"
+        "at = find_workspace(Path(sys.argv[1]), root=sys.argv[1])\n"
+        "for n in range(5):\n"
+        "    entry = sessions.Entry(did=(f'{sys.argv[2]}.{n}',), state='s', next=('n',))\n"
+        "    sessions.add(at, '101', entry, Request(stamp=Stamp(actor='a', now=datetime.now(UTC))))\n"
+    )
+    command = [sys.executable, "-c", script, str(place.root)]
+    writers = [subprocess.Popen([*command, str(number)], cwd=Path(__file__).parent.parent) for number in range(4)]
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0, 0]
+    told = sessions.all_sessions(place.workspace, TASK)
+    assert [each.number for each in told] == list(range(1, 21))
+    assert sorted(each.did[0] for each in told) == [f"{writer}.{n}" for writer in range(4) for n in range(5)]
+
+
+# The seal
+
+
+def test_broken_seal_is_refused(place: Place) -> None:
+    """A file whose tool-written blocks were changed by hand is not written."""
+    before = place.text = place.text.replace("audit:", "output: {sha256: x}\naudit:")
+    error = refusal(place.add)
+    assert error.code == "seal-broken"
+    assert "git" in error.help
+    assert place.text == before
+
+
+def test_absent_seal_is_accepted(place: Place) -> None:
+    """A file by hand has no seal, and gets one."""
+    place.text = "\n".join(line for line in place.text.split("\n") if not line.startswith("  seal:"))
+    place.add()
+    assert len(place.state.document.front_matter["audit"]["seal"]) == 64
+
+
+# What a killed command left
+
+
+def test_plan_of_a_killed_command_is_finished_first(place: Place) -> None:
+    """The next command of any kind carries out what stands written down, and tells it."""
+    at = place.workspace
+    assert at.settle() == ()
+    text = place.text.replace("- [ ] Tokens verify", "- [x] Tokens verify")
+    plan = (
+        journal.Create(".taskstate/archives/task-101-archive.md", b"# Archive\n"),
+        journal.Replace(at.relative(place.path), files.digest(place.path.read_bytes()), text.encode()),
+    )
+    journal._record(at.state_root / "journal", plan)  # noqa: SLF001 - what a killed writer leaves
+    outcome = place.add()
+    assert "finished an interrupted change" in outcome.notes[0]
+    assert place.archive_path.exists()
+    assert [each.checked for each in place.state.criteria] == [True, False]
+    assert place.numbers() == [(1, False)]
+
+
+def test_conflict_with_a_killed_command_is_told_once(place: Place) -> None:
+    """A plan that no longer fits is set aside and named, and holds up no later command."""
+    at = place.workspace
+    plan = (journal.Create("a.md", b"a"), journal.Replace(at.relative(place.path), "0" * 64, b"x"))
+    journal._record(at.state_root / "journal", plan)  # noqa: SLF001 - what a killed writer leaves
+    assert refusal(place.add).code == "recover-conflict"
+    place.add()
+    assert place.numbers() == [(1, False)]
+
+
+# Diffs
+
+
+def test_diff_is_unified_and_ends_lines_with_lf() -> None:
+    """Line ends make no difference, and a last line without one is a line like the others."""
+    assert (
+        unified_diff("a.md", "a\r\nb\r\nc", "a\nB\nc\n") == "--- a/a.md\n+++ b/a.md\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n"
+    )
+    assert unified_diff("a.md", "", "a\n", is_new=True) == "--- /dev/null\n+++ b/a.md\n@@ -0,0 +1 @@\n+a\n"
+    assert unified_diff("a.md", "a\r\n", "a\n") == ""
