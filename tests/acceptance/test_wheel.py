@@ -46,7 +46,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     flags = () if isolated else ("--no-build-isolation",)
     command = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", *flags, "--wheel-dir", folder, source)
     succeed(*command, cwd=folder)
-    (built,) = folder.glob("*.whl")
+    (built,) = folder.glob("taskstate-*.whl")
     return built
 
 
