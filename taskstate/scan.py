@@ -14,10 +14,9 @@ import re
 Scanned = tuple[str, tuple[int, int], tuple[int, int], str, int, bool]
 
 _LINE = r"( {0,3})(?:(#{1,6})(?=[ \t\r\n]|\Z)|(`{3,}|~{3,})|(</?[A-Za-z]|<[?!])|(?:=+|-+)[ \t]*(?=\r?(?:\n|\Z)))"
-_FIRST = re.compile(_LINE)
 _NEXT = re.compile(r"\n(?=[ #`~<=-])" + _LINE)  # looking for a character is twice as fast as for `^`
 _LONE_CR = re.compile(r"\r(?!\n)")
-_CLOSING_MARKS = re.compile(r"(?:^|[ \t])#+\Z")
+_CLOSING_MARKS = r"(?:^|[ \t])#+\Z"
 RULE = re.compile(r"([-*_])[ \t]*(?:\1[ \t]*){2,}\Z")
 _ITEM = re.compile(r"(?:[-*+]|(\d{1,9})[.)])( {1,4})(?=[^ \t\r\n])")
 _WIDEST_ITEM = 4  # a tab reaches column 4: inside an item whose content begins there or before
@@ -64,7 +63,7 @@ class _Scanner:
 
     def run(self) -> list[Scanned] | None:
         found: list[Scanned] = []
-        match = _FIRST.match(self.text, self.boundary) or _NEXT.search(self.text, self.boundary)
+        match = self._first()
         try:
             while match:
                 block = self._block(match)
@@ -77,6 +76,12 @@ class _Scanner:
         except _Undecided:
             return None
         return found
+
+    def _first(self) -> re.Match[str] | None:
+        """Return the first candidate; the first line may be one, whatever stands before it in place of a line end."""
+        if self.boundary and self.text[self.boundary - 1] == "\n":
+            return _NEXT.search(self.text, self.boundary - 1)
+        return re.compile(_LINE).match(self.text, self.boundary) or _NEXT.search(self.text, self.boundary)
 
     def _block(self, match: re.Match[str]) -> Scanned | None:
         indent, marks, fence, tag = match.groups()
@@ -95,7 +100,7 @@ class _Scanner:
     def _heading(self, match: re.Match[str]) -> Scanned:
         start, end = match.start(1), self._end_of_line(match.end())
         title = self.text[match.end() : end].strip(" \t")
-        closing = _CLOSING_MARKS.search(title)
+        closing = re.search(_CLOSING_MARKS, title) if title.endswith("#") else None
         if closing:
             title = title[: closing.start()].rstrip(" \t")
         if title and (title[0].isspace() or title[-1].isspace()):
@@ -195,7 +200,7 @@ class _Scanner:
 
 _PLAIN_ITEM = re.compile(r"([-*+]|\d{1,9}[.)])( {1,4})(?=[^ \t\r\n])")
 _ANY_ITEM = r" {0,3}(?:[-*+]|\d{1,9}[.)])(?=[ \t\r\n]|\Z)"
-_FIRST_ITEM, _NEXT_ITEM = re.compile(_ANY_ITEM), re.compile(rf"\n{_ANY_ITEM}")
+_NEXT_ITEM = re.compile(rf"\n{_ANY_ITEM}")
 
 
 def scan_items(text: str, start: int, end: int) -> list[tuple[int, int, int]] | None:
@@ -206,7 +211,7 @@ def scan_items(text: str, start: int, end: int) -> list[tuple[int, int, int]] | 
     """
     if _LONE_CR.search(text, start, end):
         return None
-    if not (_FIRST_ITEM.match(text, start, end) or _NEXT_ITEM.search(text, start, end)):
+    if not (_NEXT_ITEM.search(text, start, end) or re.compile(_ANY_ITEM).match(text, start, end)):
         return []
     found: list[tuple[int, int, int]] = []
     column, marker, at = 0, "", start

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import math
 import os
+import pkgutil
 import subprocess
 import sys
 import time
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 from hypothesis import settings
+
+import taskstate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,7 +26,11 @@ if TYPE_CHECKING:
     RunCli: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
 
 # "ci" (built on hypothesis's own) draws the same examples each time, so that a red run is the fault of the change;
-# new counterexamples are looked for by "fuzz".
+# new counterexamples are looked for by "fuzz". Hypothesis also draws the constants of all modules of ours that are
+# imported by then, so all of them are: otherwise the examples would depend on which tests ran before.
+for module in pkgutil.walk_packages(taskstate.__path__, "taskstate."):
+    if module.name != "taskstate.__main__":
+        import_module(module.name)
 settings.register_profile("ci", settings.get_profile("ci"), max_examples=1_000)
 settings.register_profile("dev", deadline=None, max_examples=200)
 settings.register_profile("fuzz", settings.get_profile("dev"), max_examples=2_000, print_blob=True)

@@ -7,6 +7,7 @@ start-up time is imports. Adding a command is adding its file and a row here.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from itertools import pairwise
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 INTERRUPTED, OUR_FAULT, CANNOT = 130, 3, 2
+_DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 # command: its module in this package, and what it does
 COMMANDS = {
@@ -50,9 +52,7 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     arguments = [*(sys.argv[1:] if argv is None else argv)]  # not `list`: that is the command's module, once imported
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    _ready_streams()
     door = Door(as_json=_wants_json(arguments))
     try:
         status = _run(arguments, door)
@@ -62,11 +62,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone; say nothing more
+        _say_no_more()  # the reader has gone
         return 0
+    except OSError as error:
+        if error.errno not in _DISK_FULL:
+            return door.fail(_our_fault(error), OUR_FAULT)
+        _say_no_more()
+        what = f"cannot write the output: {error.strerror}"
+        return door.fail(TaskstateError(what, help="free some space, then run this again", code="disk-full"), CANNOT)
     except Exception as error:  # noqa: BLE001 - the last resort: a fault of our own becomes one line and a log
         return door.fail(_our_fault(error), OUR_FAULT)
     return status
+
+
+def _ready_streams() -> None:
+    """Have UTF-8 go out whatever the language setting, and nothing where a stream was closed."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open as long as the process
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the same
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _say_no_more() -> None:
+    """Let what is still to be printed go nowhere, so that the interpreter does not fail over it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _wants_json(arguments: Sequence[str]) -> bool:

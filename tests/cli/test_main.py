@@ -138,6 +138,25 @@ def test_closed_standard_input_is_empty(root: Path) -> None:
     assert (done.returncode, "an issue is empty" in done.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "closed", "status"), [("list", ">&-", 0), ("show 9", "2>&-", 2), ("show 9", ">&- 2>&-", 2)]
+)
+def test_closed_output_is_no_fault(root: Path, arguments: str, closed: str, status: int) -> None:
+    """Where a stream was closed, what would go there goes nowhere, and the exit status says how it went."""
+    command = f"exec {' '.join(TASKSTATE)} {arguments} {closed}"
+    assert subprocess.run(["sh", "-c", command], cwd=root, check=False).returncode == status
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("arguments", ["rule", "list", "rule --format json"])
+def test_full_disk_is_told(root: Path, arguments: str) -> None:
+    """Where the output cannot be written, that is one line and no fault of ours."""
+    command = f"exec {' '.join(TASKSTATE)} {arguments} >/dev/full"
+    done = subprocess.run(["sh", "-c", command], cwd=root, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "cannot write the output" in done.stderr
+
+
 def test_working_folder_that_is_gone(tmp_path: Path) -> None:
     """A folder that was deleted under one's feet is one clear error."""
     gone = tmp_path / "gone"

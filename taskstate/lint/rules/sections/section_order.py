@@ -99,10 +99,16 @@ def _fix(document: Document, outline: Outline) -> Fix | None:
 def _content(document: Document, section: Section) -> Span:
     """Return a section's text without what stands between it and the next one: blank lines, and rules below one."""
     text = document.text
-    start, end = start_of(document, section), end_of(document, section)
+    start, stop = start_of(document, section), end_of(document, section)
+    end = stop
     while True:
         end = start + len(text[start:end].rstrip(_BLANKS))
         line = max(text.rfind("\n", start, end), text.rfind("\r", start, end)) + 1
         if not (_RULE.match(text, line, end) and _BLANK_ABOVE.search(text, max(line - _LOOK_BACK, 0), line)):
-            return Span(start, end)
+            return Span(start, _end_of_line(text, end, stop))
         end = line
+
+
+def _end_of_line(text: str, at: int, stop: int) -> int:
+    """Return the offset behind the blanks that end a line: they are its own, and move with it."""
+    return next((end for end in range(at, stop) if text[end] not in " \t"), stop)
