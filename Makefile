@@ -4,6 +4,7 @@
 #   make check              what to run while working: ruff, mypy, the fast tests
 #   make test               all that must hold before a change lands; continuous integration runs the same
 #   make fuzz SECONDS=60    look for counterexamples to the laws for about that long, with new seeds each round
+#   make torture            many writers and editors at once, in long: what they did, and whether anything is lost
 #   make bench              the figures that docs and targets speak of
 #   make format             put the code into its form
 #   make coverage           which lines and branches the tests reach
@@ -14,7 +15,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := check
 .NOTPARALLEL:
-.PHONY: bench check clean coverage demo docs fuzz format gen lint test
+.PHONY: bench check clean coverage demo docs fuzz format gen lint test torture
 
 BIN := .venv/bin
 READY := .venv/ready
@@ -58,9 +59,13 @@ check: lint
 test: lint docs
 	HYPOTHESIS_PROFILE=ci $(PYTEST)
 
-# A round that is under way when the time is up skips the laws that it has not begun (tests/conftest.py).
+# A third of the time goes to atheris, which is guided by the lines that a text reaches, the rest to the laws. A round
+# that is under way when the time is up skips the laws that it has not begun (tests/conftest.py).
 fuzz: $(READY)
+	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --no-input \
+	  --disable-pip-version-check --progress-bar off --editable '.[fuzz]' || echo "make: atheris cannot be installed here"
 	@end=$$(( $$(date +%s) + $(SECONDS) )); \
+	$(BIN)/python -m tests.fuzz.run $$(( $(SECONDS) / 3 + 1 )) || exit 1; \
 	while left=$$(( end - $$(date +%s) )); [ "$$left" -gt 0 ]; do \
 	  seed=$$($(BIN)/python -c 'import secrets; print(secrets.randbits(32))'); \
 	  echo "make: fuzzing, $$left s left, seed $$seed"; \
@@ -68,7 +73,11 @@ fuzz: $(READY)
 	    $(PYTEST) -q --hypothesis-seed=$$seed --randomly-seed=$$seed tests/properties || exit 1; \
 	done
 
+torture: $(READY)
+	$(BIN)/python -m tests.torture
+
 bench: $(READY)
+	@$(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
 coverage: $(READY)

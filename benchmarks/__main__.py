@@ -6,9 +6,13 @@ import argparse
 import platform
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks import corpus
-from benchmarks.questions import QUESTIONS, Answer
+from benchmarks.questions import QUESTIONS
+
+if TYPE_CHECKING:
+    from benchmarks.answer import Answer
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 _HEAD = """\

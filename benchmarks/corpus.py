@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 KB = 1024
 SEED = 20240128
-_FORM_EVERY = 40  # one file in so many holds HTML or an underlined heading, which only markdown-it-py can place
+_FORM_EVERY = 40  # one file in so many holds HTML, which only markdown-it-py can place
 _CRLF_EVERY = 25
 
 
@@ -211,8 +211,8 @@ def _tail(random: Random, number: int) -> str:
     history = "\n".join(
         f"- `{_hexadecimal(random, 7)}` - {_sentence(random, 4, 9)[:-1]}" for _ in range(random.randint(1, 12))
     )
-    odd = ("\n<details>\n<summary>log</summary>\n\n# kept\n\n</details>\n", "\nKept aside\n----------\n\ntext\n")
-    notes = odd[number // _FORM_EVERY % 2] if number % _FORM_EVERY == 0 else ""
+    odd = "\n<details>\n<summary>log</summary>\n\n# kept\n\n</details>\n"
+    notes = odd if number % _FORM_EVERY == 0 else ""
     return f"""
 ## 5. Git History
 

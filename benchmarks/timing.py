@@ -46,9 +46,13 @@ def timed(action: Callable[[], object]) -> Callable[[], float]:
 
 
 def python(arguments: Sequence[str], folder: Path) -> Callable[[], float]:
-    """Return a candidate that runs a whole Python process in a folder, its modules compiled as an installer does it."""
+    """Return a candidate that runs a whole Python process in a folder."""
+    return program((sys.executable, *arguments), folder)
+
+
+def program(command: Sequence[str], folder: Path) -> Callable[[], float]:
+    """Return a candidate that runs a program in a folder; what is Python finds its modules compiled, as installed."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    command = [sys.executable, *arguments]
     return timed(lambda: subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, check=False))
 
 

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 # id, the command, what it does, the types of own files that it reads
 HOOKS = (
-    ("taskstate-lint", "taskstate lint", "Check state files, archives, handoffs and impact maps.", None),
+    ("taskstate-lint", "taskstate lint --staged", "Check state files, archives, handoffs and impact maps.", None),
     ("taskstate-archive-check", "taskstate archive --check", "Refuse a state file over its limit.", ("state",)),
+    ("taskstate-fmt", "taskstate fmt", "Put state files into their canonical form.", ("state",)),
 )
+OFFERED = {"taskstate-fmt"}  # a hook that rewrites files is chosen by those who want it; `init` does not set it up
 _MANIFEST_HEAD = """\
 # What other repositories may use from this one; written by `make gen`. Files are matched by name, anywhere, and not by
 # type: a state file that is no longer text (a stray NUL) must reach the linter, which says so.
@@ -35,7 +37,9 @@ def generated() -> dict[str, str]:
     files = {f"docs/rules/{rule.RULE.code}.md": pages.page(rule) for rule in RULES}
     files["docs/rules/index.md"] = _index()
     files[".pre-commit-hooks.yaml"] = _MANIFEST_HEAD + "\n".join(_manifest(*hook) for hook in HOOKS)
-    files["hooks/pre-commit.yaml"] = "  - repo: local\n    hooks:\n" + "".join(_local(*hook) for hook in HOOKS)
+    files["hooks/pre-commit.yaml"] = "  - repo: local\n    hooks:\n" + "".join(
+        _local(*hook) for hook in HOOKS if hook[0] not in OFFERED
+    )
     return files
 
 

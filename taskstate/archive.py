@@ -12,19 +12,19 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import files, journal
+from taskstate.batches import ENTRY_LEVEL, entry_hash, headings, read_batches
 from taskstate.document import parse
 from taskstate.edit import Edit, apply
 from taskstate.errors import TaskstateError
 from taskstate.limits import is_over_limit, shown_kb
-from taskstate.seal import sha256
 from taskstate.stamp import set_front_matter, timestamp
-from taskstate.state import KB, read_state, session_number, session_of, trimmed
+from taskstate.state import KB, read_state, session_of, trimmed
 from taskstate.summary import summarise
 from taskstate.text import size_in_bytes, with_newlines
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from taskstate.config import Config
@@ -34,15 +34,6 @@ if TYPE_CHECKING:
 
 _TAIL = 16 * KB  # holds the trailer of a batch of some 200 sessions; a longer one is read in a second go
 _BATCH = re.compile(r"^Sessions archived: (\d{1,9})(?:-(\d{1,9}))?[ \t]*\r?$", re.MULTILINE)
-ENTRY_LEVEL = 2  # of a session's heading in the archive
-_TRAILER = re.compile(
-    r"^---\r?\n\r?\nArchived on: [^\r\n]*\r?\nReason: [^\r\n]*\r?\nSessions archived: [0-9-]+\r?\n"
-    r"(?:Size: (\d+) bytes\r?\n)?"
-    r"Entries SHA-256:\r?\n\r?\n(?:- \d+: [0-9a-f]{64}(?:\r?\n|\Z))+",
-    re.MULTILINE,
-)
-_HEAD = re.compile(r"\ufeff?# [^\r\n]*")
-_ENTRY_HASH = re.compile(r"^- (\d+): ([0-9a-f]{64})", re.MULTILINE)
 UNFIT = frozenset({"session-order", "unsafe"})  # codes of what keeps sessions from the archive, and nothing else
 
 
@@ -73,7 +64,7 @@ def _last_number(path: Path, size: int) -> int:
             first, last = batches[-1]
             return int(last or first)
         if length == size:  # no batch was ever closed here: somebody made the file by hand
-            return max((number or 0 for number, _ in _headings(tail)), default=0)
+            return max((number or 0 for number, _ in headings(tail)), default=0)
         length = min(length * 8, size)
 
 
@@ -118,7 +109,8 @@ def plan_archive(workspace: Workspace, relative: str, text: str, request: Reques
     now = timestamp(request.stamp.now)
     entries = _entries(state, going)
     nl = state.document.newline
-    batch = entries.rstrip("\r\n") + nl * 2 + _trailer(going, entries, reason=reason, now=now, newline=nl)
+    hashes = {each.number: entry_hash(each.section.span.of(each.document.text)) for each in going}
+    batch = entries.rstrip("\r\n") + nl * 2 + trailer(entries, hashes, reason=reason, now=now, newline=nl)
     shorter = _without(state, going, summarise(state, going, link))
     archive_path = workspace.archive_path(state.id)
     shorter = apply(shorter, set_front_matter(parse(shorter), "archive_path", archive_path))
@@ -160,29 +152,22 @@ def _entries(state: TaskState, going: tuple[Session, ...]) -> str:
     return "".join(section.span.of(state.document.text).replace("###", "##", 1) for section in sections)
 
 
-def _trailer(going: tuple[Session, ...], entries: str, *, reason: str, now: str, newline: str) -> str:
+def trailer(entries: str, hashes: Mapping[int, str], *, reason: str, now: str, newline: str) -> str:
     """Return the lines that close a batch: what it holds, how large its entries are (as cut out), a hash of each."""
+    numbers = list(hashes)
     lines = [
         "---",
         "",
         f"Archived on: {now}",
         f"Reason: {reason}",
-        f"Sessions archived: {going[0].number}-{going[-1].number}",
+        f"Sessions archived: {numbers[0]}-{numbers[-1]}",
         f"Size: {size_in_bytes(entries)} bytes",
         "Entries SHA-256:",
         "",
-        *(f"- {each.number}: {entry_hash(each.section.span.of(each.document.text))}" for each in going),
+        *(f"- {number}: {sha}" for number, sha in hashes.items()),
         "",
     ]
     return newline.join(lines)
-
-
-def entry_hash(entry: str) -> str:
-    """Return the hash of an entry as it stands in the state file: line ends as LF, without trailing blank lines."""
-    lines = with_newlines(entry, "\n").split("\n")
-    while lines and not lines[-1].strip(" \t"):
-        lines.pop()
-    return sha256("\n".join(lines))
 
 
 def _without(state: TaskState, going: tuple[Session, ...], summary: str) -> str:
@@ -234,54 +219,6 @@ def archived_sessions(workspace: Workspace, task_id: str) -> tuple[Session, ...]
         if section.level == ENTRY_LEVEL
     ]
     return tuple(session for session in found if session)
-
-
-def read_batches(text: str) -> list[str]:
-    """Return the entries of each batch of an archive file, oldest first.
-
-    Where an entry's own text looks like a trailer, numbers and hashes decide: a batch ends at the first trailer that is
-    right about the sessions before it; in a damaged archive at the one that is right about most of them, or else at the
-    first. What stands behind the last trailer comes last.
-    """
-    batches: list[str] = []
-    head = _HEAD.match(text)
-    begin = head.end() if head else 0
-    trailers, headings = [*_TRAILER.finditer(text)], _headings(text)
-    while trailers:
-        closing = _closing(text, begin, trailers, headings)
-        entries = text[begin : closing.start()].strip("\r\n")
-        missing = int(closing[1]) - size_in_bytes(entries) if closing[1] else 0  # blank lines behind the last entry
-        batches.append(entries + "\n" * min(max(missing, 0), closing.start() - begin))
-        begin = closing.end()
-        trailers = [trailer for trailer in trailers if trailer.start() >= begin]
-    rest = text[begin:].strip("\r\n")
-    return [*batches, rest] if rest else batches
-
-
-def _headings(text: str) -> list[tuple[int | None, int]]:
-    """Return the headings of an archive's entries: a session's number, None for any other, and where each begins."""
-    sections = (section for section in parse(text).sections if section.level <= ENTRY_LEVEL)
-    return [(session_number(section.title), section.span.start) for section in sections]
-
-
-def _closing(
-    text: str, begin: int, trailers: list[re.Match[str]], headings: list[tuple[int | None, int]]
-) -> re.Match[str]:
-    """Return the one of `trailers` that closes the batch which begins at `begin`."""
-    best, most = trailers[0], -1
-    for trailer in trailers:
-        within = [(number, start) for number, start in headings if begin <= start < trailer.start()]
-        stops = [*(start for _, start in within[1:]), trailer.start()]
-        spans = {number: (start, stop) for (number, start), stop in zip(within, stops, strict=True) if number}
-        told = {int(number): sha for number, sha in _ENTRY_HASH.findall(trailer[0])}
-        if list(spans) != list(told):
-            continue
-        entries = {number: text[start:stop].replace("##", "###", 1) for number, (start, stop) in spans.items()}
-        right = sum(entry_hash(entries[number]) == sha for number, sha in told.items())
-        if right == len(told):
-            return trailer
-        best, most = (trailer, right) if right > most else (best, most)
-    return best
 
 
 def tasks_over_limit(

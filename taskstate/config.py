@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeAlias
 from taskstate.errors import TaskstateError
 
 _NOTHING: Mapping[str, Any] = {}
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_NAME = re.compile(r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
-_SELECTOR = re.compile(r"TSP?[0-9]{0,3}")
+_BARE_KEY = r"[A-Za-z0-9_-]+"
+_NAME = r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
+_SELECTOR = r"TSP?[0-9]{0,3}"
 _SHOWN = 60
 
 
@@ -115,6 +115,16 @@ class Config(NamedTuple):
     handoff: Handoff = Handoff()
 
 
+def matches(path: str, pattern: str) -> bool:
+    """Return whether a path from the repository's root (with `/`) is one that a glob of the configuration means.
+
+    `*` stands for anything, `/` included; without a wildcard a pattern also means all that lies under it.
+    """
+    from fnmatch import fnmatchcase
+
+    return fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern.rstrip('/')}/*")
+
+
 class _At(NamedTuple):
     """A place in a configuration, for messages."""
 
@@ -125,7 +135,7 @@ class _At(NamedTuple):
         """Return the place of a key or an index below this one."""
         if isinstance(step, int):
             return _At(self.source, f"{self.key}[{step}]")
-        shown = step if _BARE_KEY.fullmatch(step) else repr(step)
+        shown = step if re.fullmatch(_BARE_KEY, step) else repr(step)
         return _At(self.source, f"{self.key}.{shown}" if self.key else shown)
 
     def refuse(self, problem: str, help_: str = "correct it, or leave it out for the default") -> TaskstateError:
@@ -151,12 +161,22 @@ def parse_config(text: str, name: str) -> Config | None:
     shared = re.split(r"[/\\]", name)[-1] == "pyproject.toml"
     if shared and "taskstate" not in text:
         return None
-    document = _parse_toml(text, name)
+    document = _parse_toml(text, name) if _says_something(text) else {}  # `init` writes comments; importing costs
     if not shared:
         return read_config(document, name)
     tools = document.get("tool")
     table = tools.get("taskstate") if isinstance(tools, Mapping) else None
     return None if table is None else read_config(table, f"{name} [tool.taskstate]")
+
+
+def _says_something(text: str) -> bool:
+    """Return whether a line of TOML is no comment; what cannot stand in one is for the parser to tell."""
+    lines = (line.strip(" \t\r") for line in text.removeprefix("\ufeff").split("\n"))
+    return (
+        not text.isascii()
+        or not text.replace("\r\n", "").replace("\n", "").isprintable()
+        or any(line and not line.startswith("#") for line in lines)
+    )
 
 
 def read_config(mapping: object, source: str) -> Config:
@@ -219,9 +239,9 @@ def _full(value: object, at: _At) -> str:
     return value
 
 
-def _matching(pattern: re.Pattern[str], what: str) -> _Reader:
+def _matching(pattern: str, what: str) -> _Reader:
     def read(value: object, at: _At) -> str:
-        if not isinstance(value, str) or not pattern.fullmatch(value):
+        if not isinstance(value, str) or not re.fullmatch(pattern, value):
             raise at.must_be(what, value)
         return value
 

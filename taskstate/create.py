@@ -6,9 +6,11 @@ import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import embed, files, kinds, resources, schema
+from taskstate.chain import read_upstream, render_input
 from taskstate.checklist import new_feature
 from taskstate.data import Node
 from taskstate.errors import TaskstateError
+from taskstate.form.layout import formatted
 from taskstate.json_edits import json_text
 from taskstate.normalize import normalize
 from taskstate.stamp import timestamp
@@ -21,6 +23,7 @@ from taskstate.yaml_write import yaml_block
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from taskstate.chain import Upstream
     from taskstate.workspace import Workspace
     from taskstate.writing import Outcome, Request
 
@@ -54,10 +57,20 @@ def create(workspace: Workspace, task: NewTask, request: Request) -> Outcome:
         TaskstateError: the id is taken, an upstream task is unknown, or a text cannot be taken over.
     """
     _require_free(workspace, task.id)
-    for upstream in task.depends_on:
-        workspace.locate(upstream)
+    upstreams = tuple(_upstream(workspace, upstream) for upstream in sorted(task.depends_on, key=kinds.id_key))
     relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
-    return create_file(workspace, relative, render(workspace, task, request), request)
+    text = render(workspace, task, request, upstreams)
+    return create_file(workspace, relative, formatted(text, relative), request)  # what was given has its own layout
+
+
+def _upstream(workspace: Workspace, task_id: str) -> Upstream:
+    """Return what an upstream task says to those that build on it.
+
+    Raises:
+        TaskstateError: there is no such task, or its file cannot be read.
+    """
+    loaded = workspace.load(workspace.locate(task_id))
+    return read_upstream(loaded.document, loaded.relative)
 
 
 def _require_free(workspace: Workspace, task_id: str) -> None:
@@ -72,8 +85,8 @@ def _require_free(workspace: Workspace, task_id: str) -> None:
     )
 
 
-def render(workspace: Workspace, task: NewTask, request: Request) -> str:
-    """Return the text of a new state file, not stamped yet."""
+def render(workspace: Workspace, task: NewTask, request: Request, upstreams: tuple[Upstream, ...] = ()) -> str:
+    """Return the text of a new state file, not stamped yet; `upstreams` hand down what they have."""
     title = embed.one_line(task.title, what="the title")
     front_matter: dict[str, Any] = {"taskstate": FORMAT, "task_id": task.id, "title": title, "status": "created"}
     area = embed.one_line(task.area, what="the area") if task.area else ""
@@ -85,10 +98,12 @@ def render(workspace: Workspace, task: NewTask, request: Request) -> str:
     if task.task_file:
         front_matter["context"] = {"task_file": task.task_file, "task_file_sha": task.task_file_sha}
     head = "\n".join(yaml_block(front_matter, 0))
-    return f"---\n{head}\n---\n\n{_body(workspace, task, title)}"
+    now, complete = timestamp(request.stamp.now), (each for each in upstreams if each.output)
+    inputs = "\n\n".join(render_input(each, now, workspace.config) for each in complete)
+    return f"---\n{head}\n---\n\n{_body(workspace, task, title, inputs)}"
 
 
-def _body(workspace: Workspace, task: NewTask, title: str) -> str:
+def _body(workspace: Workspace, task: NewTask, title: str, inputs: str) -> str:
     checklist = {"features": [new_feature(*feature) for feature in _features(task)], "overall_progress": "0%"}
     parts = {
         "task_id": task.id,
@@ -100,7 +115,7 @@ def _body(workspace: Workspace, task: NewTask, title: str) -> str:
         "standards_json": json_text(_sorted(task.standards)) if task.standards else "",
         "validation_json": json_text({"commands": list(task.commands)}) if task.commands else "",
         "repository_paths": _paths(task),
-        "chain_inputs": "",
+        "chain_inputs": inputs,
         "checklist_json": json_text(checklist),
     }
     return _rendered(*_template(workspace, _TEMPLATE), parts)

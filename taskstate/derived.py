@@ -14,6 +14,8 @@ from taskstate.state import KB, read_state
 from taskstate.text import size_in_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from taskstate.data import Node
     from taskstate.document import Document
     from taskstate.state import Checklist, TaskState
@@ -51,17 +53,18 @@ def overall_progress(checklist: Checklist) -> str:
     return f"{100 * checklist.passing // counted}%" if counted else "0%"
 
 
-def derived_edits(document: Document) -> tuple[Edit, ...]:
+def derived_edits(document: Document, more: Iterable[Edit] = (), state: TaskState | None = None) -> tuple[Edit, ...]:
     """Return the edits that bring all derived values of a file up to date, adding those that its front matter lacks.
 
-    The size is that of the text after these very edits.
+    The size is that of the text after these very edits and `more`, which are among those returned. Who has read the
+    document's state already gives it too.
 
     Raises:
         CannotEdit: the form of the front matter or of the checklist does not allow a safe change.
     """
-    state = read_state(document)
+    state = state or read_state(document)
     root = document.front_matter.node
-    edits = _progress_edits(document, state)
+    edits = (*more, *_progress_edits(document, state))
     if root is None:
         return edits
     if state.section(_LOG):

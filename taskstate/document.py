@@ -160,6 +160,13 @@ def parse(text: str) -> Document:
     )
 
 
+def parse_head(text: str) -> Document:
+    """Return the document that the front matter of `text` is by itself, for those who need no more of it."""
+    problems: list[Problem] = []
+    front_matter, body = _front_matter(text, problems)
+    return Document(text=text[:body], front_matter=front_matter, blocks=(), sections=(), problems=tuple(problems))
+
+
 def _front_matter(text: str, problems: list[Problem]) -> tuple[FrontMatter, int]:
     """Return the front matter and the offset at which the body begins."""
     start = 1 if text.startswith("\ufeff") else 0

@@ -15,13 +15,13 @@ from taskstate.blocks import read_blocks
 from taskstate.errors import TaskstateError
 from taskstate.text import CONTROLS, with_newlines
 
-_DASHES = re.compile(r"-[ \t]*(?:-[ \t]*)+(?=\n|\Z)")
-_EMPHASIS = re.compile(r"(\*[^*\n]+\*|_[^_\n]+_)\Z")
-_UNDERLINE = re.compile(r"[ \t]*(?:=+|-+)[ \t]*\Z")
-_CONFLICT = re.compile(r"\A(?=(?:<{7}|>{7})(?: |\Z))")
+_DASHES = r"-[ \t]*(?:-[ \t]*)+(?=\n|\Z)"
+_EMPHASIS = r"(\*[^*\n]+\*|_[^_\n]+_)\Z"
+_UNDERLINE = r"[ \t]*(?:=+|-+)[ \t]*\Z"
+_CONFLICT = r"\A(?=(?:<{7}|>{7})(?: |\Z))"
 _ESCAPE_ROUNDS = 50
 _MARKS = " \t\r\n-*+"  # blanks, and the markers of list items
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
 
 
 def clean(text: str, *, what: str) -> str:
@@ -31,7 +31,7 @@ def clean(text: str, *, what: str) -> str:
         TaskstateError: it is empty, or holds control characters that a terminal or an editor would obey.
     """
     text = with_newlines(text, "\n")
-    control = CONTROLS.search(text)
+    control = re.compile(CONTROLS).search(text)
     if control:
         name = unicodedata.name(control[0], "a control character")
         line = text.count("\n", 0, control.start()) + 1
@@ -50,7 +50,7 @@ def clean(text: str, *, what: str) -> str:
 def says_nothing(text: str) -> bool:
     """Return whether a text holds nothing but blanks, the markers of list items, and comments."""
     rest = text.lstrip(_MARKS)
-    return not rest or (rest.startswith("<!--") and not _COMMENT.sub("", rest).strip(_MARKS))
+    return not rest or (rest.startswith("<!--") and not re.compile(_COMMENT).sub("", rest).strip(_MARKS))
 
 
 def one_line(text: str, *, what: str) -> str:
@@ -85,8 +85,8 @@ def paragraphs(text: str, *, what: str = "the text") -> str:
     """Return `text` as free Markdown that stands between two headings and adds none of its own."""
     lines = clean(text, what=what).split("\n")
     lines[0] = lines[0].lstrip(" \t")
-    lines = [_CONFLICT.sub(r"\\", line, count=1) for line in lines]
-    if len(lines) == 1 and _EMPHASIS.match(lines[0]):  # a single line in emphasis would be a placeholder
+    lines = [re.compile(_CONFLICT).sub(r"\\", line, count=1) for line in lines]
+    if len(lines) == 1 and re.compile(_EMPHASIS).match(lines[0]):  # a single line in emphasis would be a placeholder
         lines[0] = "\\" + lines[0]
     for _round in range(_ESCAPE_ROUNDS):
         if not _escape_structure(lines):
@@ -107,7 +107,7 @@ def unescaped(text: str) -> str:
 def _is_escaped(text: str) -> bool:
     """Return whether an item must not begin with `text`: `- ---` would be a rule, and a lone comment say nothing."""
     bare = text.lstrip("\\")
-    return bool(bare) and (bool(_DASHES.match(bare)) or says_nothing(bare))
+    return bool(bare) and (bool(re.compile(_DASHES).match(bare)) or says_nothing(bare))
 
 
 def _escape_structure(lines: list[str]) -> bool:
@@ -125,7 +125,7 @@ def _escape_structure(lines: list[str]) -> bool:
         if block.kind == "html":  # each tag at a line's start would be the next one; together they are told as text
             targets = [each for each in range(number, last + 1) if lines[each].lstrip(" \t").startswith("<")]
         else:
-            targets = [last if last > number and _UNDERLINE.match(lines[last]) else number]
+            targets = [last if last > number and re.compile(_UNDERLINE).match(lines[last]) else number]
         for target in targets:
             lines[target] = _escaped(lines[target])
         changed = True

@@ -1,4 +1,4 @@
-"""Bytes on disk: read, replace, create, append, move, delete so that a crash leaves the old or the new; and the lock.
+"""Bytes on disk: read, replace, create, append, move, delete so that a crash leaves the old or the new.
 
 Nothing here knows what a task is: paths and bytes only. Every change is durable when its function returns (file and
 folder are synced), and what the operating system refuses becomes a `TaskstateError` that says what, where and what to
@@ -14,14 +14,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskstate.errors import LockTimeout, StaleFile, TaskstateError
+from taskstate.errors import StaleFile, TaskstateError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_BYTES = 64 * 1024 * 1024
-LOCK_SECONDS = 10.0
-_POLL_SECONDS = 0.02
 _CHUNK = 1024 * 1024
 _TEMPORARY = (".taskstate-", ".tmp")
 # Flags that only some systems have; O_NONBLOCK: opening a FIFO that took the file's place must not wait for ever.
@@ -82,7 +80,7 @@ def _escapes(relative: str, why: str) -> TaskstateError:
 
 
 @contextmanager
-def _told(doing: str, path: Path) -> Iterator[None]:
+def told(doing: str, path: Path) -> Iterator[None]:
     """Turn what the operating system refuses into one clear error about `path`."""
     try:
         yield
@@ -121,7 +119,7 @@ def _open(path: Path, flags: int) -> int:
 
 def size(path: Path) -> int | None:
     """Return the length in bytes of the plain file at `path`, or None where there is nothing; a link is refused."""
-    with _told("read", path):
+    with told("read", path):
         try:
             status = path.lstat()
         except FileNotFoundError:
@@ -137,7 +135,7 @@ def read(path: Path) -> bytes:
 
 def read_part(path: Path, start: int, length: int, *, whole: bool = False) -> bytes:
     """Return at most `length` bytes from offset `start`; with `whole`, a file longer than `MAX_BYTES` is refused."""
-    with _told("read", path):
+    with told("read", path):
         descriptor = _open(path, os.O_RDONLY)
         try:
             there = os.fstat(descriptor).st_size
@@ -168,13 +166,14 @@ def _read_up_to(descriptor: int, length: int, chunk: int) -> bytes:
     return b"".join(pieces)
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write `data` to a descriptor, however many calls that takes."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the names in `folder` durable, where the system can."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0))
@@ -191,28 +190,28 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
     """Make `folder` and those above it, each durable before the next."""
     if folder.is_dir():
         return
-    _make_folder(folder.parent)
+    make_folder(folder.parent)
     try:
         folder.mkdir()
     except FileExistsError:
         if not folder.is_dir():  # somebody else's folder is as good as ours
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from None
-    _sync_folder(folder.parent)
+    sync_folder(folder.parent)
 
 
 @contextmanager
-def _temporary(path: Path, data: bytes, like: os.stat_result | None = None) -> Iterator[Path]:
+def temporary_file(path: Path, data: bytes, like: os.stat_result | None = None) -> Iterator[Path]:
     """Give a synced file beside `path` that holds `data`, with mode and owner as in `like`; at the end it is gone."""
     start, end = _TEMPORARY
     temporary = path.with_name(f"{start}{os.getpid()}-{os.urandom(6).hex()}{end}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600 if like else 0o666)
     try:
         try:
-            _write_all(descriptor, data)
+            write_all(descriptor, data)
             if like:
                 _take_after(descriptor, like)
             os.fsync(descriptor)
@@ -236,27 +235,34 @@ def _take_after(descriptor: int, like: os.stat_result) -> None:
 
 def replace(path: Path, data: bytes) -> None:
     """Put `data` at once in the place of the file at `path`, or where none is; a link or read-only file is refused."""
-    with _told("write", path):
-        try:
-            before = path.lstat()
-        except FileNotFoundError:
-            before = None
-        if before:
-            _require_file(before, path)
-            if not os.access(path, os.W_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-        with _temporary(path, data, before) as temporary:
-            temporary.replace(path)
-        _sync_folder(path.parent)
+    with told("write", path), temporary_file(path, data, replaceable(path)) as temporary:
+        temporary.replace(path)
+        sync_folder(path.parent)
+
+
+def replaceable(path: Path) -> os.stat_result | None:
+    """Return what is known of the file at `path`, or None where nothing is; what must not be replaced is refused."""
+    try:
+        before = path.lstat()
+    except FileNotFoundError:
+        return None
+    _require_file(before, path)
+    if not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    return before
 
 
 def create(path: Path, data: bytes) -> None:
     """Put `data` at `path`, making the folders above it; whatever stands there already is never overwritten."""
-    with _told("create", path):
-        _make_folder(path.parent)
-        with _temporary(path, data) as temporary:
+    with told("create", path):
+        make_folder(path.parent)
+        with temporary_file(path, data) as temporary:
             _name_anew(temporary, path)
-        _sync_folder(path.parent)
+        try:
+            sync_folder(path.parent)
+        except OSError:
+            path.unlink()
+            raise
 
 
 def _name_anew(temporary: Path, path: Path) -> None:
@@ -276,7 +282,7 @@ def _name_anew(temporary: Path, path: Path) -> None:
 
 def append(path: Path, data: bytes, size: int) -> None:
     """Add `data` to the end of the file at `path`, which must be `size` bytes long, and stays so if that fails."""
-    with _told("append to", path):
+    with told("append to", path):
         descriptor = _open(path, os.O_WRONLY | os.O_APPEND | _NO_LINK)
         try:
             there = os.fstat(descriptor).st_size
@@ -284,7 +290,7 @@ def append(path: Path, data: bytes, size: int) -> None:
                 what = f"{shown(path)} is {there} bytes long and not {size}: somebody changed it meanwhile"
                 raise StaleFile(what, help="run the command again")
             try:
-                _write_all(descriptor, data)
+                write_all(descriptor, data)
                 os.fsync(descriptor)
             except BaseException:
                 os.ftruncate(descriptor, size)
@@ -295,7 +301,7 @@ def append(path: Path, data: bytes, size: int) -> None:
 
 def shorten(path: Path, size: int) -> None:
     """Cut the file at `path` back to its first `size` bytes."""
-    with _told("write", path):
+    with told("write", path):
         descriptor = _open(path, os.O_WRONLY | _NO_LINK)
         try:
             os.ftruncate(descriptor, size)
@@ -309,26 +315,26 @@ def move(source: Path, target: Path) -> None:
 
     One rename, so that a crash leaves one of the two names; that no other writer takes the name is the lock's matter.
     """
-    with _told("move to", target):
-        _make_folder(target.parent)
+    with told("move to", target):
+        make_folder(target.parent)
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
-    with _told("move", source):
+    with told("move", source):
         source.rename(target)
-        _sync_folder(target.parent)
-        _sync_folder(source.parent)
+        sync_folder(target.parent)
+        sync_folder(source.parent)
 
 
 def delete(path: Path) -> None:
     """Remove the file at `path`."""
-    with _told("delete", path):
+    with told("delete", path):
         path.unlink()
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
 
 
 def names(folder: Path) -> tuple[str, ...]:
     """Return the names in `folder`, sorted; none where there is no such folder."""
-    with _told("list", folder):
+    with told("list", folder):
         try:
             return tuple(sorted(entry.name for entry in folder.iterdir()))
         except (FileNotFoundError, NotADirectoryError):
@@ -346,28 +352,3 @@ def sweep(folder: Path) -> tuple[str, ...]:
     for name in left:
         delete(folder / name)
     return left
-
-
-@contextmanager
-def locked(path: Path, timeout: float = LOCK_SECONDS) -> Iterator[None]:
-    """Hold the lock file at `path`, waiting at most `timeout` seconds; the kernel frees it when its holder dies.
-
-    Raises:
-        LockTimeout: somebody else held it all the time.
-    """
-    from filelock import FileLock, Timeout
-
-    with _told("lock", path):
-        _make_folder(path.parent)
-        lock = FileLock(path)
-        try:
-            lock.acquire(timeout=timeout, poll_interval=_POLL_SECONDS)
-        except Timeout as error:
-            message = f"another command is writing: the lock {shown(path)} was not free within {timeout:g} seconds"
-            raise LockTimeout(
-                message, help="wait until it has ended, then run this again; deleting the lock file does not help"
-            ) from error
-    try:
-        yield
-    finally:
-        lock.release()

@@ -11,16 +11,25 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Sequence
+    from typing import IO
 
-_OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_VERSION = re.compile(r"git version (\d+(?:\.\d+)*)")
+_OBJECT_ID = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
+_VERSION = r"git version (\d+(?:\.\d+)*)"
+_OBJECT_LINE = rb"[0-9a-f]{40,64} ([a-z]+) ([0-9]+)\n"
+_AT_ONCE = 500  # names put to git together: both pipes hold them and their answers
 _MESSAGE_LENGTH = 300
+_MERGED = "GITHEAD_"  # what git merge calls its commits in the environment
+# The names of our own files (schemas/kinds/files.json), and some that are none.
+_PATTERNS = ("*-state.md", "*-archive.md", "*-impact-map.json", "*-handoff-*.md", "*-progress.json")
+# A diff in paths from the folder that is asked about, whatever the user configured.
+_PLAIN = ("--relative", "--no-ext-diff", "--ignore-submodules=dirty")
 # Git sets these for its hooks; what the folder itself says is the same or, for a command that works elsewhere, truer.
 # GIT_INDEX_FILE stays: in a pre-commit hook it names the index of the commit that is being made.
 _DISCOVERED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX")
@@ -71,6 +80,14 @@ def toplevel(path: Path) -> Path | None:
     return Path(top.removesuffix("\n")) if top.strip() else None
 
 
+def is_bare(folder: Path) -> bool:
+    """Return whether a folder lies in git's own folder, and in no working tree: a bare repository, as a rule."""
+    if toplevel(folder) is not None:
+        return False
+    marks = ("HEAD", "objects", "refs")
+    return any(all((above / mark).exists() for mark in marks) for above in (folder, *folder.parents))
+
+
 def head(root: Path) -> str | None:
     """Return the full id of the commit that HEAD names in the repository that holds `root`, or None without one."""
     top = toplevel(root)
@@ -96,13 +113,51 @@ def user_name(root: Path) -> str | None:
     return printable(name.decode("utf-8", "replace")) or None
 
 
+def is_shallow(root: Path) -> bool:
+    """Return whether the repository that holds `root` lacks a part of its history."""
+    top = toplevel(root)
+    folder = _git_folder(top) if top else None
+    if folder is None:
+        return False
+    common = folder / (_first_line(folder / "commondir") or ".")
+    return (common / "shallow").exists()
+
+
+def commit(root: Path, revision: str) -> str:
+    """Return the full id of the commit that `revision` names.
+
+    Raises:
+        GitFailed: it names none here.
+    """
+    # `:/words` takes all that follows for words, and means a commit anyway.
+    name = revision if revision.startswith(":/") else f"{revision}^{{commit}}"
+    found = run(["rev-parse", "--verify", "--end-of-options", name], root)
+    return found.decode("ascii", "replace").strip()
+
+
+def merge_heads(root: Path) -> tuple[str, ...]:
+    """Return the commits that are being merged into HEAD, none while no merge is under way.
+
+    In its hook pre-merge-commit git has not written MERGE_HEAD yet, and tells them by the environment.
+    """
+    top = toplevel(root)
+    folder = _git_folder(top) if top else None
+    if folder is None:
+        return ()
+    try:
+        lines = (folder / "MERGE_HEAD").read_text(encoding="ascii", errors="replace").split()
+    except OSError:
+        lines = [name.removeprefix(_MERGED) for name in sorted(os.environ) if name.startswith(_MERGED)]
+    return tuple(line for line in lines if re.fullmatch(_OBJECT_ID, line))
+
+
 def version() -> tuple[int, ...] | None:
     """Return git's version, such as (2, 39, 5), or None where git is missing."""
     try:
         said = run(["version"], Path())
     except GitFailed:
         return None
-    found = _VERSION.match(said.decode("utf-8", "replace"))
+    found = re.match(_VERSION, said.decode("utf-8", "replace"))
     return tuple(int(part) for part in found[1].split(".")) if found else None
 
 
@@ -144,7 +199,7 @@ def _first_line(path: Path) -> str:
 def _commit_in(folder: Path) -> str | None:
     """Return the commit that HEAD names, in the ordinary forms: detached, a loose reference, a packed one."""
     line = _first_line(folder / "HEAD")
-    if _OBJECT_ID.fullmatch(line):
+    if re.fullmatch(_OBJECT_ID, line):
         return line
     reference = line.removeprefix("ref: ").strip()
     if not line.startswith("ref: refs/") or ".." in reference:
@@ -152,7 +207,7 @@ def _commit_in(folder: Path) -> str | None:
     common = folder / (_first_line(folder / "commondir") or ".")
     for place in (folder, common):  # a worktree has a few references of its own
         loose = _first_line(place / reference)
-        if _OBJECT_ID.fullmatch(loose):
+        if re.fullmatch(_OBJECT_ID, loose):
             return loose
     return _packed(common / "packed-refs", reference)
 
@@ -165,7 +220,7 @@ def _packed(path: Path, reference: str) -> str | None:
         lines = os.fsdecode(path.read_bytes())
     except OSError:
         return None
-    found = re.search(rf"^({_OBJECT_ID.pattern}) {re.escape(reference)}\r?$", lines, re.MULTILINE)
+    found = re.search(rf"^({_OBJECT_ID}) {re.escape(reference)}\r?$", lines, re.MULTILINE)
     return found[1] if found else None
 
 
@@ -176,9 +231,143 @@ def files(folder: Path) -> tuple[str, ...] | None:
     """
     if toplevel(folder) is None:
         return None
-    patterns = ("*-state.md", "*-archive.md", "*-impact-map.json", "*-handoff-*.md")
     try:
-        listed = run(["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns], folder)
+        listed = run(["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *_PATTERNS], folder)
     except GitFailed:
         return None
     return tuple(dict.fromkeys(os.fsdecode(name) for name in listed.split(b"\0") if name))
+
+
+class Objects:
+    """Reads objects of one repository through one process, since thousands of git processes would take minutes."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._processes: dict[tuple[int, str], subprocess.Popen[bytes]] = {}
+
+    def __reduce__(self) -> tuple[type[Objects], tuple[Path]]:
+        return Objects, (self._root,)  # another process starts its own
+
+    def read(self, name: str) -> bytes | None:
+        """Return the content of the object that `name` (an id, or `REV:path`) means, or None where there is none."""
+        stdin, stdout = self._pipes("--batch")
+        ((_, size),) = self._asked(stdin, stdout, [name])
+        return None if size is None else stdout.read(size + 1)[:-1]
+
+    def kinds(self, names: Sequence[str]) -> list[str | None]:
+        """Return the type ("blob", "commit" …) of the object that each name means, None where there is none.
+
+        An id that is cut too short, so that several objects have it, is "ambiguous".
+        """
+        stdin, stdout = self._pipes("--batch-check")
+        chunks = [names[at : at + _AT_ONCE] for at in range(0, len(names), _AT_ONCE)]
+        return [kind for chunk in chunks for kind, _ in self._asked(stdin, stdout, chunk)]
+
+    def close(self) -> None:
+        """End the processes."""
+        for (owner, _), process in self._processes.items():
+            if owner == os.getpid():
+                process.communicate()
+        self._processes.clear()
+
+    def _asked(self, stdin: IO[bytes], stdout: IO[bytes], names: Sequence[str]) -> list[tuple[str | None, int | None]]:
+        """Return type and size of the object that each name means; its content follows where that was asked for."""
+        askable = [name for name in names if "\n" not in name and "\0" not in name]  # the protocol has a name a line
+        try:
+            stdin.write("".join(f"{name}\n" for name in askable).encode("utf-8", "surrogateescape"))
+            stdin.flush()
+            answers = [_object(stdout.readline()) for _ in askable]
+        except OSError as error:
+            raise GitFailed(f"git cat-file ended in {printable(str(self._root))}: {error.strerror}") from error
+        told = dict(zip(askable, answers, strict=True))
+        return [told.get(name, (None, None)) for name in names]
+
+    def _pipes(self, mode: str) -> tuple[IO[bytes], IO[bytes]]:
+        process = self._processes.get((os.getpid(), mode)) or self._start(mode)  # a fork must not share the pipes
+        if process.stdin is None or process.stdout is None:
+            raise GitFailed("git cat-file has no pipes")
+        return process.stdin, process.stdout
+
+    def _start(self, mode: str) -> subprocess.Popen[bytes]:
+        import subprocess
+
+        environment = _environment(self._root) | {"GIT_NO_LAZY_FETCH": "1"}  # a look must not go to the network
+        try:
+            started = subprocess.Popen(
+                ["git", "cat-file", mode],
+                cwd=self._root,
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise GitFailed("git was not found", help="install git, or put it on the PATH") from error
+        return self._processes.setdefault((os.getpid(), mode), started)
+
+
+def _object(line: bytes) -> tuple[str | None, int | None]:
+    """Return the type and size that git tells of an object; others are `… missing` or `… ambiguous`."""
+    found = re.fullmatch(_OBJECT_LINE, line)
+    if found is None:
+        return ("ambiguous" if line.endswith(b" ambiguous\n") else None), None
+    return found[1].decode("ascii"), int(found[2])
+
+
+def index(root: Path) -> dict[str, str]:
+    """Return the object id of each of our own files in the index, by its path from `root`, where nothing conflicts."""
+    listed = run(["ls-files", "-z", "--stage", "--", *_PATTERNS], root)
+    found = {}
+    for entry in listed.split(b"\0"):
+        head, _, name = entry.partition(b"\t")
+        fields = head.split()
+        if len(fields) == len(("mode", "id", "stage")) and fields[2] == b"0" and fields[0].startswith(b"100"):
+            found[os.fsdecode(name)] = fields[1].decode("ascii")
+    return found
+
+
+def tree(root: Path, commit: str) -> dict[str, str]:
+    """Return the object id of each of our own files in a commit, by its path from `root`."""
+    from fnmatch import translate
+
+    own = re.compile("|".join(map(translate, _PATTERNS)))
+    found = {}
+    for entry in run(["ls-tree", "-r", "-z", commit], root).split(b"\0"):
+        head, _, name = entry.partition(b"\t")
+        path = os.fsdecode(name)
+        if head.startswith(b"100") and own.match(path):
+            found[path] = head.split()[2].decode("ascii")
+    return found
+
+
+class Changed(NamedTuple):
+    """A file that differs: its path from the root that was asked about; `origin` is where it was before a renaming.
+
+    `status` is git's letter: `A` for added, `D` for deleted, `M`, `R` for renamed, `T`, `U` for unmerged.
+    """
+
+    status: str
+    path: str
+    origin: str = ""
+
+
+def changes(root: Path, commit: str, *, staged: bool = False) -> tuple[Changed, ...]:
+    """Return the tracked files under `root` that differ from a commit, on disk, or with `staged` in the index."""
+    where = ["--cached"] if staged else []
+    said = run(["diff", "--name-status", "-z", "-M", *_PLAIN, *where, commit, "--"], root).split(b"\0")
+    names = (os.fsdecode(name) for name in said)
+    found = []
+    for status in names:
+        letter = status[:1]
+        if letter in {"R", "C"}:
+            origin = next(names)
+            found.append(Changed(letter, next(names), origin))
+        elif letter:
+            found.append(Changed(letter, next(names)))
+    return tuple(found)
+
+
+def untracked(root: Path) -> tuple[str, ...]:
+    """Return the paths of the files under `root` that git neither tracks nor ignores."""
+    listed = run(["ls-files", "-z", "--others", "--exclude-standard"], root)
+    return tuple(os.fsdecode(name) for name in listed.split(b"\0") if name)

@@ -16,13 +16,15 @@ from taskstate.state import read_state
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
+    from taskstate.document import Problem
+    from taskstate.state import TaskState
     from taskstate.workspace import Loaded
 
 _EXPECTED = "14, or 14-1a2b3c4d as `taskstate show` prints it"
 
 
-def require_writable(loaded: Loaded, expected: str) -> None:
-    """Refuse a file that is not what the caller saw, that a newer version wrote, or whose seal is broken.
+def require_writable(loaded: Loaded, expected: str, *, sealed: bool = True) -> None:
+    """Refuse a file that is not what the caller saw, that a newer version wrote, or (`sealed`) whose seal is broken.
 
     Raises:
         TaskstateError: code "usage", "revision", "newer-format" or "seal-broken".
@@ -32,7 +34,8 @@ def require_writable(loaded: Loaded, expected: str) -> None:
     if isinstance(version, int) and version > FORMAT:
         what = f"{loaded.relative} has format version {version}, and {FORMAT} is the newest one known here"
         raise TaskstateError(what, help="update taskstate", code="newer-format")
-    check_seal(loaded.document, loaded.relative)
+    if sealed:
+        check_seal(loaded.document, loaded.relative)
 
 
 def require_revision(loaded: Loaded, expected: str) -> None:
@@ -74,19 +77,35 @@ def require_whole(loaded: Loaded) -> None:
         raise TaskstateError(what, help="make them agree; `taskstate lint` says how", code="file-name")
 
 
-def require_sound(loaded: Loaded, text: str) -> None:
+def require_sound(loaded: Loaded, text: str, planned: TaskState) -> None:
     """Refuse a result that would read worse than what it came from: a fault of ours must not reach the disk.
+
+    `planned` is the text before its marks were set, which as a rule differs in the front matter alone.
 
     Raises:
         TaskstateError: code "unsafe".
     """
-    after = read_state(parse(text))
-    new = {problem.kind for problem in after.problems} - {problem.kind for problem in loaded.state.problems}
+    task_id, problems = _read_again(text, planned)
+    before = {problem.kind for problem in loaded.state.problems}
+    new = [problem for problem in problems if problem.kind not in before]
     was = loaded.state.text("task_id")
-    if new or (was and after.id != was):
-        said = "; ".join(problem.message for problem in after.problems if problem.kind in new)
+    if new or (was and task_id != was):
+        said = "; ".join(dict.fromkeys(problem.message for problem in new))
         raise TaskstateError(
             f"{loaded.relative} cannot be changed safely: {said or 'its task_id would change'}",
             help="run `taskstate lint` on it first",
             code="unsafe",
         )
+
+
+def _read_again(text: str, planned: TaskState) -> tuple[str, tuple[Problem, ...]]:
+    """Return the id and the problems of a text; a body that is the same to the letter is not read a second time."""
+    front_matter = planned.document.front_matter.span
+    body = planned.document.text[front_matter.end :] if front_matter else ""
+    if front_matter and text.endswith(body):
+        head = parse(text[: len(text) - len(body)])
+        if head.front_matter.span and head.front_matter.span.end == len(head.text):
+            below = [problem for problem in planned.problems if problem.span.start >= front_matter.end]
+            return read_state(head).id, (*head.problems, *below)
+    after = read_state(parse(text))
+    return after.id, after.problems

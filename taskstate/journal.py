@@ -1,81 +1,32 @@
-"""A change of several files as a value, written down before it is made, so that a crash may repeat and never lose.
+"""Carries a plan out: it is written down before it is made, so that a crash may repeat and never lose.
 
-A plan's order is the order in which it is carried out: what receives text comes before what gives it away. Meanwhile
-the plan stands in the journal folder; the next command finds it there (`pending`) and finishes it (`recover`). Each
-operation can tell from the disk whether it was made already, so finishing twice changes nothing. Paths are relative to
-the root, with `/`. The caller holds the lock. No tasks here: paths and bytes only.
+Meanwhile the plan stands in the journal folder; the next command finds it there (`pending`) and finishes it
+(`recover`). Each operation can tell from the disk whether it was made already, so finishing twice changes nothing. A
+file that somebody changes in the middle of it makes what was done be taken back. The caller holds the lock. No tasks
+here: paths and bytes only.
 """
 
 from __future__ import annotations
 
-import json
 import os
+from contextlib import suppress
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from taskstate import files
+from taskstate import files, plans, recent
 from taskstate.errors import StaleFile, TaskstateError
+from taskstate.plans import Append, Create, Delete, Move, Operation, Plan, Replace, paths_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
-    from typing import TypeAlias
 
-_VERSION = 1
+__all__ = ["Append", "Create", "Delete", "Move", "Operation", "Plan", "Replace"]
+__all__ += ["pending", "recover", "set_aside", "take_back", "write"]
+
 _PENDING = "pending-"
+CONFLICT, UNREADABLE = "conflict-", "unreadable-"  # names of plans that were set aside
 # Where an operation can never be carried out; whatever else the system refuses may pass, and is tried again.
 _IMPOSSIBLE = {"path-escapes", "is-link", "not-a-file", "bad-name"}
-
-
-class Create(NamedTuple):
-    """Put `data` where nothing stands."""
-
-    path: str
-    data: bytes
-
-
-class Replace(NamedTuple):
-    """Put `data` in the place of a file whose content has `expected_digest`."""
-
-    path: str
-    expected_digest: str
-    data: bytes
-
-
-class Append(NamedTuple):
-    """Add `data` to the end of a file that is `expected_size` bytes long."""
-
-    path: str
-    expected_size: int
-    data: bytes
-
-
-class Move(NamedTuple):
-    """Give the file or folder `source` the name `target`, which nothing bears."""
-
-    source: str
-    target: str
-
-
-class Delete(NamedTuple):
-    """Remove a file whose content has `expected_digest`."""
-
-    path: str
-    expected_digest: str
-
-
-Operation: TypeAlias = Create | Replace | Append | Move | Delete
-Plan: TypeAlias = tuple[Operation, ...]
-
-_TYPES: Mapping[str, type] = {"data": bytes, "expected_size": int}  # of the fields that are no texts
-_KINDS: Mapping[str, type[Operation]] = {
-    "create": Create,
-    "replace": Replace,
-    "append": Append,
-    "move": Move,
-    "delete": Delete,
-}
-_NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
 class _State(Enum):
@@ -85,11 +36,6 @@ class _State(Enum):
     HALF = "a part of its text was written"
     AFTER = "it was done"
     OTHER = "somebody else changed the file"
-
-
-def paths_of(operation: Operation) -> tuple[str, ...]:
-    """Return the paths that the operation reads or changes."""
-    return (operation.source, operation.target) if isinstance(operation, Move) else (operation.path,)
 
 
 def pending(journal_folder: Path) -> bool:
@@ -107,14 +53,14 @@ def write(root: Path, journal_folder: Path, plan: Plan) -> None:
         StaleFile: a file is not what the plan was made for; nothing was changed.
         TaskstateError: the system refuses, or an unfinished plan has to be recovered first.
     """
-    _require_distinct(plan)
+    plans.require_distinct(plan)
     if pending(journal_folder):
         raise TaskstateError(
             "an interrupted change has to be finished first", code="pending", help="run the command again"
         )
     _require_untouched(root, plan)
     if len(plan) == 1 and not isinstance(plan[0], Append):  # atomic by itself; an append can tear
-        _carry_out(root, plan[0])
+        _carry_out(root, journal_folder, plan[0])
     elif plan:
         _write_recorded(root, _record(journal_folder, plan), plan)
 
@@ -131,11 +77,21 @@ def recover(root: Path, journal_folder: Path) -> tuple[str, ...]:
     return tuple(_recover(root, journal_folder / name) for name in names)
 
 
-def _require_distinct(plan: Plan) -> None:
-    """Refuse a plan that touches a path twice: how far it got could not be told from the disk."""
-    paths = [path for operation in plan for path in paths_of(operation)]
-    if len(set(paths)) < len(paths):
-        raise ValueError(f"a plan names a path twice: {', '.join(sorted(paths))}")
+def set_aside(root: Path, record: Path) -> tuple[Plan, Plan] | None:
+    """Return what of a plan that was set aside is done and what is not; None where nobody can tell.
+
+    Raises:
+        TaskstateError: the record cannot be read.
+    """
+    try:
+        plan = plans.decode(files.read(record))
+    except ValueError:
+        return None
+    states = [_state_or_other(root, operation) for operation in plan]
+    if _State.HALF in states:
+        return None
+    done = tuple(operation for operation, state in zip(plan, states, strict=True) if state is _State.AFTER)
+    return done, tuple(operation for operation in plan if operation not in done)
 
 
 def _require_untouched(root: Path, plan: Plan) -> None:
@@ -147,7 +103,7 @@ def _require_untouched(root: Path, plan: Plan) -> None:
 
 def _record(journal_folder: Path, plan: Plan) -> Path:
     """Write the plan down, durably, and return where."""
-    data = _encode(plan)
+    data = plans.encode(plan)
     if len(data) > files.MAX_BYTES:
         limit = f"{files.MAX_BYTES // 1024**2} MiB"
         raise TaskstateError(
@@ -165,7 +121,7 @@ def _write_recorded(root: Path, record: Path, plan: Plan) -> None:
         files.delete(record)
         raise
     try:
-        _finish(root, record, plan)
+        _finish(root, record, plan, (_State.BEFORE,) * len(plan))
     except TaskstateError as error:
         if not os.path.lexists(record):  # set aside: the error says where
             raise
@@ -187,15 +143,15 @@ def _begun(root: Path, plan: Plan) -> bool:
 
 def _recover(root: Path, record: Path) -> str:
     try:
-        plan = _decode(files.read(record))
+        plan = plans.decode(files.read(record))
     except (ValueError, TaskstateError) as error:
         if isinstance(error, TaskstateError) and error.code not in {*_IMPOSSIBLE, "too-large"}:
             raise
-        kept = _set_aside(record, "unreadable-")
+        kept = _set_aside(record, UNREADABLE)
         return f"{files.shown(record.name)} is not a plan that can be read; nothing was done, and it is kept as {kept}"
     touched = ", ".join(files.shown(path) for operation in plan for path in paths_of(operation))
     _sweep_beside(root, plan)
-    _finish(root, record, plan)
+    _finish(root, record, plan, tuple(_state_or_other(root, operation) for operation in plan))
     return f"finished an interrupted change of {touched}"
 
 
@@ -210,23 +166,57 @@ def _sweep_beside(root: Path, plan: Plan) -> None:
         files.sweep(place.parent)
 
 
-def _finish(root: Path, record: Path, plan: Plan) -> None:
+def _finish(root: Path, record: Path, plan: Plan, states: tuple[_State, ...]) -> None:
     """Carry out what is still to be done of a recorded plan, and remove the record."""
-    states = tuple(_state_or_other(root, operation) for operation in plan)
     if _State.OTHER in states:
         raise _conflict(record, plan, states)
-    for operation, state in zip(plan, states, strict=True):
+    for index, (operation, state) in enumerate(zip(plan, states, strict=True)):
         if state is not _State.AFTER:
-            _carry_out(root, operation, half=state is _State.HALF)
-    files.delete(record)
+            try:
+                _carry_out(root, record.parent, operation, half=state is _State.HALF)
+            except StaleFile:
+                if not take_back(root, plan[:index]):
+                    states = tuple(_state_or_other(root, each) for each in plan)
+                    raise _conflict(record, plan, states) from None
+                files.delete(record)
+                raise
+    with suppress(TaskstateError):  # all is done: a record that stays, or comes back, is found to be so
+        files.delete(record)
+
+
+def take_back(root: Path, done: Plan) -> bool:
+    """Undo what was done, the last first, where all of it only added; tell whether it is undone."""
+    if not all(isinstance(operation, Create | Append | Move) for operation in done):
+        return False
+    try:
+        return all(_undone(root, operation) for operation in reversed(done))
+    except TaskstateError:
+        return False
+
+
+def _undone(root: Path, operation: Operation) -> bool:
+    """Undo an operation that adds; one behind which somebody added more stays, and that is told."""
+    if _state(root, operation) is not _State.AFTER:
+        return False
+    places = [files.inside(root, path) for path in paths_of(operation)]
+    match operation:
+        case Append(expected_size=size, data=data):
+            if files.size(places[0]) != size + len(data):
+                return False
+            files.shorten(places[0], size)
+        case Create():
+            files.delete(places[0])
+        case Move():
+            files.move(places[1], places[0])
+    return True
 
 
 def _conflict(record: Path, plan: Plan, states: tuple[_State, ...]) -> TaskstateError:
     """Set the record aside and return the error that says which file was changed, and how far the plan got."""
-    at = states.index(_State.OTHER)
+    at = states.index(_State.OTHER) if _State.OTHER in states else len(states) - 1
     path = files.shown(", ".join(paths_of(plan[at])))
     done = sum(state is _State.AFTER for state in states)
-    kept = _set_aside(record, "conflict-")
+    kept = _set_aside(record, CONFLICT)
     message = (
         f"an interrupted change cannot be finished, because {path} is not what it was made for: "
         f"{done} of {len(plan)} steps were done, nothing more was changed"
@@ -250,21 +240,24 @@ def _set_aside(record: Path, word: str) -> str:
     return files.shown(target)
 
 
-def _carry_out(root: Path, operation: Operation, *, half: bool = False) -> None:
+def _carry_out(root: Path, journal_folder: Path, operation: Operation, *, half: bool = False) -> None:
     """Make one operation; with `half`, a killed writer left a part of its text."""
     places = [files.inside(root, path) for path in paths_of(operation)]
     match operation:
         case Create(data=data):
             (files.replace if half else files.create)(places[0], data)
-        case Replace(data=data):
-            files.replace(places[0], data)
+        case Replace(path=path, expected_digest=expected, data=data):
+            recent.replace(journal_folder, path, places[0], expected, data)
         case Append(expected_size=size, data=data):
             if half:
                 files.shorten(places[0], size)
             files.append(places[0], data, size)
         case Move():
             files.move(places[0], places[1])
-        case Delete():
+        case Delete(expected_digest=expected):
+            if files.digest(files.read(places[0])) != expected:
+                what = f"{files.shown(places[0])} was changed by somebody else meanwhile"
+                raise StaleFile(what, help="run the command again")
             files.delete(places[0])
 
 
@@ -337,57 +330,3 @@ def _state_of_delete(content: bytes | None, expected: str) -> _State:
     if content is None:
         return _State.AFTER
     return _State.BEFORE if files.digest(content) == expected else _State.OTHER
-
-
-def _encode(plan: Plan) -> bytes:
-    """Return the plan as JSON; bytes that are no UTF-8 survive as the escapes that Python keeps file names with."""
-    document = {"taskstate_journal": _VERSION, "operations": [_encode_operation(operation) for operation in plan]}
-    return json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape")
-
-
-def _encode_operation(operation: Operation) -> dict[str, str | int]:
-    loose: dict[str, str | int] = {"operation": _NAMES[type(operation)]}
-    for field in operation._fields:
-        value: bytes | str | int = getattr(operation, field)
-        loose[field] = value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
-    return loose
-
-
-def _decode(data: bytes) -> Plan:
-    """Return the plan that a journal file holds.
-
-    Raises:
-        ValueError: it is torn, or has another shape.
-        TaskstateError: a newer version wrote it.
-    """
-    try:
-        document = json.loads(data.decode("utf-8", "surrogateescape"))
-    except RecursionError as error:
-        raise ValueError("too deeply nested") from error
-    version = document.get("taskstate_journal") if isinstance(document, dict) else None
-    if isinstance(version, int) and version > _VERSION:
-        message = "a newer taskstate was interrupted while it wrote, and this one cannot finish its work"
-        raise TaskstateError(message, code="newer-journal", help="update taskstate, or run the newer one once")
-    if version != _VERSION or not isinstance(document.get("operations"), list):
-        raise ValueError("not a plan")
-    plan = tuple(_decode_operation(loose) for loose in document["operations"])
-    _require_distinct(plan)
-    return plan
-
-
-def _decode_operation(loose: object) -> Operation:
-    given = loose if isinstance(loose, dict) else {}
-    kind = _KINDS.get(str(given.get("operation")))
-    if kind is None or set(given) != {"operation", *kind._fields}:
-        raise ValueError("an operation of unknown shape")
-    values: dict[str, Any] = {field: _strict(given[field], _TYPES.get(field, str)) for field in kind._fields}
-    return kind(**values)
-
-
-def _strict(value: object, wanted: type) -> bytes | str | int:
-    """Return a value of the field's own type, or refuse it."""
-    if wanted is int and isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    if wanted is not int and isinstance(value, str):
-        return value.encode("utf-8", "surrogateescape") if wanted is bytes else value
-    raise ValueError("a field of the wrong type")

@@ -1,7 +1,7 @@
 """Changes to JSON as edits by span: set a value, add a key, append an item, in the formatting that is found there.
 
-A new collection is laid out as `json_text` does: two spaces a level, short objects of a list on one line. What a key
-means, and whether a value is allowed, the caller knows.
+A new collection is laid out as `json_text` does: two spaces a level, short objects of a list on one line. What had that
+form keeps it, also where it grows past a line. What a key means, and whether a value is allowed, the caller knows.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 from taskstate.data import equals, is_whole
 from taskstate.data_edits import neighbours
-from taskstate.edit import Edit
+from taskstate.edit import Edit, apply
 from taskstate.errors import CannotEdit
+from taskstate.text import with_newlines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import TypeGuard
 
     from taskstate.data import Node
 
 WIDTH = 110  # an object of a list, or a list of scalars, that fits into this many columns stands on one line
 _STEP = "  "
-_INVISIBLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffc\ufffe\uffff]")
-_ALONE = re.compile(r'[ \t]*(?:"(?:[^"\\]|\\.)*"[ \t]*:[ \t]*)?')  # nothing else stands before a value on its line
+_INVISIBLE = "[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffc\ufffe\uffff]"
+_ALONE = r'[ \t]*(?:"(?:[^"\\]|\\.)*"[ \t]*:[ \t]*)?'  # nothing else stands before a value on its line
 
 
 def json_line(value: object) -> str:
@@ -40,7 +41,7 @@ def json_line(value: object) -> str:
         raise CannotEdit(f"the value cannot be written as JSON: {error}") from None
     if not is_whole(text):
         raise CannotEdit("half of a surrogate pair is no character and cannot be written")
-    return _INVISIBLE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return re.compile(_INVISIBLE).sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def json_text(value: object, *, indent: str = "", newline: str = "\n") -> str:
@@ -67,15 +68,15 @@ def set_json(
     if parent is None:
         raise CannotEdit(f"the JSON has nothing at {_shown(path[:-1])}")
     if last is None:
-        return tuple(_set(text, node, value, newline))
+        return _in_form(text, node, _set(text, node, value, newline), newline)
     child = parent.get(last)
     if child is not None:
-        return tuple(_set(text, child, value, newline))
+        return _in_form(text, node, _set(text, child, value, newline), newline)
     if isinstance(last, str):
-        return add_json_key(text, parent, last, value, newline=newline)
+        return _in_form(text, node, add_json_key(text, parent, last, value, newline=newline), newline)
     if last != len(parent.items):
         raise CannotEdit(f"the JSON has nothing at {_shown(path)}")
-    return append_json_item(text, parent, value, newline=newline)
+    return _in_form(text, node, append_json_item(text, parent, value, newline=newline), newline)
 
 
 def update_json(
@@ -88,7 +89,8 @@ def update_json(
         if entry:
             edits += _set(text, entry.value, value, newline)
     new = {key: value for key, value in changes.items() if mapping.entry(key) is None}
-    return (*edits, *_add_keys(text, mapping, new, order=order or tuple(changes), newline=newline))
+    edits += _add_keys(text, mapping, new, order=order or tuple(changes), newline=newline)
+    return _in_form(text, mapping, edits, newline)
 
 
 def add_json_key(  # noqa: PLR0913 - a text, a place, a value, and how new text is to look
@@ -103,7 +105,7 @@ def add_json_key(  # noqa: PLR0913 - a text, a place, a value, and how new text 
     """
     if mapping.kind != "mapping" or mapping.entry(key):
         raise CannotEdit(f"the key {key!r} cannot be added: there is no object, or it has that key")
-    return tuple(_add_keys(text, mapping, {key: value}, order=order, newline=newline))
+    return _in_form(text, mapping, _add_keys(text, mapping, {key: value}, order=order, newline=newline), newline)
 
 
 def append_json_item(text: str, sequence: Node, value: object, *, newline: str = "\n") -> tuple[Edit, ...]:
@@ -114,7 +116,30 @@ def append_json_item(text: str, sequence: Node, value: object, *, newline: str =
     """
     if sequence.kind != "sequence":
         raise CannotEdit("an item cannot be added: there is no list")
-    return tuple(_append(text, sequence, (value,), newline))
+    return _in_form(text, sequence, _append(text, sequence, (value,), newline), newline)
+
+
+def _in_form(text: str, node: Node, edits: Iterable[Edit], newline: str) -> tuple[Edit, ...]:
+    """Return `edits` to the value `node`, or one that writes it anew where it had its form and would lose it."""
+    edits = tuple(edits)
+    start, end = node.span
+    before = text[text.rfind("\n", 0, start) + 1 : start]
+    if not edits or not re.compile(_ALONE).fullmatch(before):
+        return edits
+    in_list = _char_before(text, start) in {"[", ","}  # a value of an object has its key before it
+    if with_newlines(text[start:end], "\n") != "\n".join(_layout(node.value(), _blanks(before), in_list=in_list)):
+        return edits
+    after = apply(text, edits)
+    after = after[start : len(after) - (len(text) - end)]
+    wanted = newline.join(_layout(json.loads(after), _blanks(before), in_list=in_list))
+    return edits if after == wanted else (Edit(start, end, wanted),)
+
+
+def _char_before(text: str, at: int) -> str:
+    """Return the last character before `at` that is no blank, or nothing."""
+    while at and text[at - 1] in " \t\r\n":
+        at -= 1
+    return text[at - 1 : at]
 
 
 def _set(text: str, node: Node, value: Any, newline: str) -> Iterator[Edit]:  # noqa: ANN401 - any JSON value
@@ -139,7 +164,7 @@ def _in_place_of(text: str, node: Node, value: object, newline: str) -> str:
     before = text[line_start : node.span.start]
     one_line = json_line(value)
     was_one_line = bool(node.entries or node.items) and "\n" not in node.span.of(text)
-    if not _ALONE.fullmatch(before) or (was_one_line and len(before) + len(one_line) <= WIDTH):
+    if not re.compile(_ALONE).fullmatch(before) or (was_one_line and len(before) + len(one_line) <= WIDTH):
         return one_line
     return json_text(value, indent=_blanks(before), newline=newline)
 
@@ -201,15 +226,27 @@ def _blanks(line: str) -> str:
 def _layout(value: object, indent: str, *, in_list: bool) -> list[str]:
     """Return the lines of a value; all but the first begin with the indentation."""
     one_line = json_line(value)
-    parts = value.values() if isinstance(value, Mapping) else value if _is_list(value) else ()
-    flat = not any(isinstance(part, (Mapping, list, tuple)) for part in parts)
-    if not parts or (flat and (in_list or _is_list(value)) and len(indent) + len(one_line) <= WIDTH):
+    parts = _parts(value)
+    simple = _is_flat(value) if _is_list(value) else in_list and all(_is_flat(part) for part in parts)
+    if not parts or (simple and len(indent) + len(one_line) <= WIDTH):
         return [one_line]
     inner = indent + _STEP
     if isinstance(value, Mapping):
         blocks = [_headed(json_line(key) + ": ", _layout(part, inner, in_list=False)) for key, part in value.items()]
         return ["{", *_joined(blocks, inner), indent + "}"]
     return ["[", *_joined([_layout(part, inner, in_list=True) for part in parts], inner), indent + "]"]
+
+
+def _parts(value: object) -> Sequence[object]:
+    """Return what a collection holds; nothing in what is none."""
+    if isinstance(value, Mapping):
+        return tuple(value.values())
+    return value if _is_list(value) else ()
+
+
+def _is_flat(value: object) -> bool:
+    """Return whether a value holds no collection."""
+    return not any(isinstance(part, (Mapping, list, tuple)) for part in _parts(value))
 
 
 def _headed(head: str, lines: list[str]) -> list[str]:

@@ -22,12 +22,12 @@ ID_PATTERN = r"(?![Tt][Aa][Ss][Kk]-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
 MAX_ID = 64
 
 _ID = re.compile(ID_PATTERN)
-_TYPED = re.compile(r"task-(?:(.+)-state\.md|(.+))", re.IGNORECASE)  # as people type it: TASK-101
+_TYPED = r"(?i)task-(?:(.+)-state\.md|(.+))"  # as people type it: TASK-101
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)*(?:[.):]\s*|\s+)(?=\S)")
-_CLOSING = re.compile(r"\s#+\Z")
-_EMPHASIS = re.compile(r"\*[^*\s](?:[^*\r\n]*[^*\s])?\*|_[^_\s](?:[^_\r\n]*[^_\s])?_")
+_CLOSING = r"\s#+\Z"
+_EMPHASIS = r"\*[^*\s](?:[^*\r\n]*[^*\s])?\*|_[^_\s](?:[^_\r\n]*[^_\s])?_"
 _BRACKETS = {")": "(", "]": "["}
-_DIGITS = re.compile(r"([0-9]+)")
+_DIGITS = r"([0-9]+)"
 
 
 class FenceSpec(NamedTuple):
@@ -71,8 +71,7 @@ class SubsectionSpec(NamedTuple):
         """Return what the pattern's groups found in `title` (none without a pattern), or None where it does not fit."""
         if not self.pattern:
             return {} if section_key(title) == section_key(self.name) else None
-        found = _compiled(self.pattern).fullmatch(" ".join(title.split()))
-        return {group: text for group, text in found.groupdict().items() if text} if found else None
+        return _groups(self.pattern, title)
 
     def title(self, groups: Mapping[str, str]) -> str | None:
         """Return the title as it should be written, or None where `groups` lacks a part of it."""
@@ -170,13 +169,14 @@ class Kind(NamedTuple):
     def is_placeholder(self, text: str) -> bool:
         """Return whether the whole content of a part is one line in emphasis, or this kind's own placeholder."""
         stripped = text.strip()
-        return stripped == self.placeholder or bool(_EMPHASIS.fullmatch(stripped))
+        return stripped == self.placeholder or bool(re.fullmatch(_EMPHASIS, stripped))
 
 
 class OwnFile(NamedTuple):
-    """What a file's name says: its type ("state", "archive", "impact-map" or "handoff") and the task's id.
+    """What a file's name says: its type ("state", "archive", "impact-map", "handoff" or "progress") and the task's id.
 
-    The id stands as the name bears it, even a malformed one; it is None for a handoff whose folder does not tell it.
+    The id stands as the name bears it, even a malformed one; it is None for a file whose folder would tell it and does
+    not.
     """
 
     type: str
@@ -205,7 +205,7 @@ def kind_of(value: object) -> Kind:
 @lru_cache(maxsize=2048)
 def section_key(title: str) -> str:
     """Return what a heading is recognised by: its title without number, suffix in brackets, `#`s, spacing and case."""
-    key = " ".join(_CLOSING.sub("", title.strip()).split())
+    key = " ".join(re.sub(_CLOSING, "", title.strip()).split())
     key = _without_suffix(key)
     number = _NUMBER.match(key)
     return (key[number.end() :] if number else key).casefold()
@@ -219,6 +219,13 @@ def own_file(name: str) -> OwnFile | None:
         if found:
             return OwnFile(file_type, found["id"])
     return None
+
+
+def phase_in(name: str) -> str | None:
+    """Return the phase that the name of a handoff or of a progress file bears, or None."""
+    path = name.replace("\\", "/")
+    found = next((match for _, pattern in _own_files() if (match := pattern.search(path))), None)
+    return found.groupdict().get("phase") if found else None
 
 
 def is_id(text: str) -> bool:
@@ -261,7 +268,7 @@ def parse_feature_id(text: str) -> str:
 def id_key(task_id: str) -> tuple[tuple[tuple[bool, int, str], ...], str]:
     """Return the key by which ids sort naturally (`9`, `10`, `101`, `101a`); keys are equal for the same id alone."""
     folded = task_id.casefold()
-    parts = (part for part in _DIGITS.split(folded) if part)
+    parts = (part for part in re.split(_DIGITS, folded) if part)
     return tuple(_part_key(part) for part in parts), folded
 
 
@@ -271,7 +278,7 @@ def _id_in(name: str) -> str | None:
     if own:
         return own.id
     bare = name.removeprefix("#")
-    typed = _TYPED.fullmatch(bare)
+    typed = re.fullmatch(_TYPED, bare)
     return (typed[1] or typed[2]) if typed else bare
 
 
@@ -309,6 +316,13 @@ def _opening(title: str) -> int:
 def _shown(text: str) -> str:
     """Return `text` in quotes, without what a terminal would obey, cut where it is long."""
     return repr(text if len(text) <= MAX_ID + 16 else text[: MAX_ID + 16] + "…")
+
+
+@lru_cache(maxsize=2048)
+def _groups(pattern: str, title: str) -> Mapping[str, str] | None:
+    """Return the groups that a pattern finds in a title; several rules ask the same of every session's heading."""
+    found = _compiled(pattern).fullmatch(" ".join(title.split()))
+    return {group: text for group, text in found.groupdict().items() if text} if found else None
 
 
 @cache

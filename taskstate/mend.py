@@ -1,47 +1,95 @@
-"""Writes what the linter's fixes make of a file, the way of every write: under the lock, read anew, stamped, proved."""
+"""Writes what the linter's fixes make of a file, the way of every write: under the lock, read anew, stamped, proved.
+
+A fix that needs other files is a job: the linter names it, and here it is done.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.guards import require_whole
 from taskstate.lint import engine
+from taskstate.stamp import timestamp
 from taskstate.writing import Change, change_at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from taskstate.config import Config
-    from taskstate.workspace import Loaded, Workspace
+    from taskstate.check import Checking
+    from taskstate.lint.diagnostic import Diagnostic
+    from taskstate.workspace import Loaded
     from taskstate.writing import Outcome, Request
 
 
-def fix_file(workspace: Workspace, path: Path, request: Request, *, config: Config, unsafe: bool = False) -> Outcome:
-    """Apply the fixes to a file and write it, stamped as by every write, and archived where that is the fix."""
+class _Work(NamedTuple):
+    """A file that a job works on; `about` is what the findings say that it is to deal with."""
+
+    checking: Checking
+    loaded: Loaded
+    request: Request
+    about: tuple[str, ...] = ()
+
+
+def fix_file(checking: Checking, path: Path, request: Request, *, unsafe: bool = False) -> Outcome:
+    """Apply the fixes to a file and write it, stamped as by every write, and do the jobs that are the fix of others."""
 
     def job(loaded: Loaded) -> Change:
-        fixed = engine.fix(loaded.document.text, loaded.relative, config, unsafe=unsafe)
-        jobs = {diagnostic.fix.job for diagnostic in fixed.diagnostics if diagnostic.fix}
-        told = _told(fixed.applied)
-        if "archive" not in jobs:
-            return Change(text=fixed.text, notes=told)
-        try:
-            archived = _archived(workspace, loaded, fixed.text, request)
-        except TaskstateError as error:  # what is mended stays mended
-            return Change(text=fixed.text, notes=(*told, f"not archived: {error}"))
-        return Change(text=archived.text, before=archived.before, notes=(*told, *archived.notes))
+        name, around = loaded.relative, checking.repository.around(path)
+        fixed = engine.fix(loaded.document.text, name, checking.config, around, unsafe=unsafe)
+        change, left = Change(text=fixed.text, notes=_told(fixed.applied, request)), fixed.diagnostics
+        for wanted, do in _JOBS.items():
+            about = _about(left, wanted)
+            if about:
+                done = do(change, _Work(checking, loaded, request, about))
+                left = left if done.text == change.text else engine.check(done.text, name, checking.config, around)
+                change = done
+        return change
 
-    return change_at(workspace, path, job, request)
+    outcome = change_at(checking.repository.workspace, path, job, request)
+    if outcome.changed:
+        checking.repository.forget_file(path)
+    return outcome
 
 
-def _archived(workspace: Workspace, loaded: Loaded, text: str, request: Request) -> Change:
+def _about(diagnostics: Iterable[Diagnostic], job: str) -> tuple[str, ...]:
+    """Return what a job is to deal with, each once; nothing where no finding asks for it."""
+    return tuple(dict.fromkeys(each.fix.about for each in diagnostics if each.fix and each.fix.job == job))
+
+
+def _pull(change: Change, work: _Work) -> Change:
+    """Take over the outputs of the tasks that the findings name, as they are now."""
+    from taskstate.chain import pulled
+
+    now, notes, text = timestamp(work.request.stamp.now), list(change.notes), change.text
+    told = "would pull" if work.request.dry_run else "pulled"
+    for task_id in work.about:
+        for upstream in work.checking.repository.upstreams_now(task_id):
+            try:
+                text = pulled(text, upstream, now, work.checking.config)
+                notes.append(f"{told} the output of task {upstream.id}")
+            except TaskstateError as error:  # what is mended stays mended
+                notes.append(f"not pulled: {error}")
+    return change._replace(text=text, notes=tuple(notes))
+
+
+def _archive(change: Change, work: _Work) -> Change:
     from taskstate.archive import over_limit, plan_archive
 
-    require_whole(loaded)
+    workspace = work.checking.repository.workspace
     keep, reason = workspace.config.size.keep_sessions, over_limit(workspace.config)
-    return plan_archive(workspace, loaded.relative, text, request, keep=keep, reason=reason)
+    try:
+        require_whole(work.loaded)
+        archived = plan_archive(workspace, work.loaded.relative, change.text, work.request, keep=keep, reason=reason)
+    except TaskstateError as error:  # what is mended stays mended
+        return change._replace(notes=(*change.notes, f"not archived: {error}"))
+    return archived._replace(before=(*change.before, *archived.before), notes=(*change.notes, *archived.notes))
 
 
-def _told(applied: tuple[str, ...]) -> tuple[str, ...]:
-    return (f"fixed {', '.join(applied)}",) if applied else ()
+# In the order in which they are done: pulling makes a file larger, and archiving smaller.
+_JOBS = {"pull": _pull, "archive": _archive}
+
+
+def _told(applied: tuple[str, ...], request: Request) -> tuple[str, ...]:
+    return (f"{'would fix' if request.dry_run else 'fixed'} {', '.join(applied)}",) if applied else ()

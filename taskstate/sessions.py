@@ -44,10 +44,11 @@ def add(workspace: Workspace, task_id: str, entry: Entry, request: Request) -> O
 
     def job(loaded: Loaded) -> Change:
         last = archive.read_archive(workspace, loaded.state.id).last
-        text, notes = plan_add(loaded.state, entry, now=request.stamp.now, archived=last)
-        finished = stamped(text, request.stamp, revision=loaded.state.revision + 1)
+        longer, notes = plan_add(loaded.state, entry, now=request.stamp.now, archived=last)
+        text = longer.document.text
+        finished = stamped(text, request.stamp, revision=loaded.state.revision + 1, state=longer)
         if not archive.is_over(finished, workspace.config):
-            return Change(text=text, notes=notes)
+            return Change(text=text, notes=notes, state=longer, stamped=finished)
         keep, reason = workspace.config.size.keep_sessions, archive.over_limit(workspace.config)
         try:
             shorter = archive.plan_archive(workspace, loaded.relative, text, request, keep=keep, reason=reason)
@@ -60,8 +61,8 @@ def add(workspace: Workspace, task_id: str, entry: Entry, request: Request) -> O
     return change(workspace, task_id, job, request)
 
 
-def plan_add(state: TaskState, entry: Entry, *, now: datetime, archived: int) -> tuple[str, tuple[str, ...]]:
-    """Return the text with the next session appended, and what to tell; `archived` is the archive's highest number.
+def plan_add(state: TaskState, entry: Entry, *, now: datetime, archived: int) -> tuple[TaskState, tuple[str, ...]]:
+    """Return the state with the next session appended, and what to tell; `archived` is the archive's highest number.
 
     Raises:
         TaskstateError: there is no Progress Log, or something in it swallows what is appended to it.
@@ -78,8 +79,8 @@ def plan_add(state: TaskState, entry: Entry, *, now: datetime, archived: int) ->
     place = _end_of_content(document.text, log.span)
     edit = Edit(place, place, nl * 2 + text + ("" if place < len(document.text) else nl))
     notes, status = _begun(state)
-    longer = apply(document.text, (edit, *status))
-    written = [session.entry for session in read_state(parse(longer)).sessions]
+    longer = read_state(parse(apply(document.text, (edit, *status))))
+    written = [session.entry for session in longer.sessions]
     if written != [*(session.entry for session in state.sessions), text]:
         raise TaskstateError(
             f"task {state.id}: a session cannot be appended, since something in the Progress Log never closes",

@@ -1,11 +1,11 @@
-"""Sets a repository up: folders, configuration, lines in git's files, the pre-commit entry; twice is as once."""
+"""Sets a repository up: folders, configuration, lines in git's files, its merge driver, hooks; twice is as once."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, journal, resources
-from taskstate.errors import TaskstateError
+from taskstate import files, git, journal, resources
+from taskstate.errors import GitFailed, TaskstateError
 from taskstate.text import newline_of, with_newlines
 
 if TYPE_CHECKING:
@@ -17,6 +17,10 @@ IGNORED = ("artifacts/", "cache/", "journal/", "lock")
 TEMPORARY = ".taskstate-*.tmp"  # what a killed writer leaves beside the file that it was writing
 PRE_COMMIT = ".pre-commit-config.yaml"
 _HOOK_ID = "taskstate-lint"
+MERGED = ("task-*-state.md", "task-*-archive.md", "task-*-impact-map.json")  # without `/`: wherever they stand
+DRIVER_KEY, DRIVER = "merge.taskstate.driver", "taskstate merge-driver -- %O %A %B %P"
+_DRIVER_NAME = "merge.taskstate.name"
+_GIT_CONFIG = "git config merge.taskstate"  # how it is told: it is no file of the working tree
 
 
 class SetUp(NamedTuple):
@@ -27,15 +31,30 @@ class SetUp(NamedTuple):
     kept: tuple[str, ...]
 
 
+class MergeDriver(NamedTuple):
+    """How far git is set up to merge our files by meaning.
+
+    `command` is what git would run, empty where nothing is configured; `unreached` are those of the patterns `MERGED`
+    whose files git would merge otherwise; both are empty outside of a repository, which `repository` tells.
+    """
+
+    repository: bool
+    command: str
+    unreached: tuple[str, ...]
+
+
 def set_up(workspace: Workspace, *, pre_commit: bool, dry_run: bool = False) -> SetUp:
     """Make what a repository needs, leaving what is there; with `pre_commit` the hooks' entry too.
 
     Raises:
-        TaskstateError: a file cannot be read or written, or the pre-commit configuration has a form that cannot be
-        added to.
+        TaskstateError: a file cannot be read or written, git refuses, or the pre-commit configuration has a form that
+        cannot be added to.
     """
     root = workspace.config.root
-    attributes = tuple(f"{_quoted(f'{root}/**/*.{suffix}')} text" for suffix in ("md", "json"))
+    attributes = (
+        *(f"{pattern} merge=taskstate" for pattern in MERGED),
+        *(f"{_quoted(f'{root}/**/*.{suffix}')} text" for suffix in ("md", "json")),
+    )
     wanted = {
         ".gitignore": _with_lines(_read(workspace, ".gitignore"), (*(f"{root}/{name}" for name in IGNORED), TEMPORARY)),
         ".gitattributes": _with_lines(_read(workspace, ".gitattributes"), attributes),
@@ -47,7 +66,41 @@ def set_up(workspace: Workspace, *, pre_commit: bool, dry_run: bool = False) -> 
     for folder in FOLDERS:
         if not files.names(workspace.state_root / folder):  # git keeps no empty folder
             wanted[f"{root}/{folder}/.gitkeep"] = ""
-    return _write(workspace, wanted, dry_run=dry_run)
+    done = _write(workspace, wanted, dry_run=dry_run)
+    return done._replace(created=(*done.created, *install_merge_driver(workspace, dry_run=dry_run)))
+
+
+def install_merge_driver(workspace: Workspace, *, dry_run: bool = False) -> tuple[str, ...]:
+    """Name our merge driver in the repository's git configuration; return what was set, nothing where one is named.
+
+    Raises:
+        GitFailed: the configuration cannot be written.
+    """
+    if git.toplevel(workspace.root) is None or _configured_driver(workspace):
+        return ()
+    if not dry_run:
+        git.run(["config", "--local", _DRIVER_NAME, "taskstate: by meaning"], workspace.root)
+        git.run(["config", "--local", DRIVER_KEY, DRIVER], workspace.root)
+    return (_GIT_CONFIG,)
+
+
+def merge_driver_state(workspace: Workspace) -> MergeDriver:
+    """Return how far git would merge our files by meaning, as git itself says."""
+    if git.toplevel(workspace.root) is None:
+        return MergeDriver(repository=False, command="", unreached=())
+    names = [f"{workspace.config.root}/{pattern.replace('*', '0')}" for pattern in MERGED]
+    told = git.run(["check-attr", "-z", "merge", "--", *names], workspace.root).decode("utf-8", "replace").split("\0")
+    reached = {name for name, _, value in zip(told[::3], told[1::3], told[2::3], strict=False) if value == "taskstate"}
+    unreached = tuple(pattern for pattern, name in zip(MERGED, names, strict=True) if name not in reached)
+    return MergeDriver(repository=True, command=_configured_driver(workspace), unreached=unreached)
+
+
+def _configured_driver(workspace: Workspace) -> str:
+    """Return the command of the merge driver that git's configuration names, in whatever scope; empty without one."""
+    try:
+        return git.run(["config", "--get", DRIVER_KEY], workspace.root).decode("utf-8", "replace").strip()
+    except GitFailed:
+        return ""
 
 
 def _quoted(pattern: str) -> str:
@@ -70,7 +123,7 @@ def _write(workspace: Workspace, wanted: dict[str, str], *, dry_run: bool) -> Se
             kept.append(name)
     if plan and not dry_run:
         with workspace.locked():
-            journal.write(workspace.root, workspace.state_root / "journal", tuple(plan))
+            journal.write(workspace.root, workspace.journal, tuple(plan))
     return SetUp(created=tuple(created), changed=tuple(changed), kept=tuple(kept))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import schema
 from taskstate.data_edits import set_key
-from taskstate.derived import derived_edits
+from taskstate.derived import COUNTS, SIZE, derived_edits
 from taskstate.document import Document, parse
 from taskstate.edit import Edit, apply
 from taskstate.errors import TaskstateError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from taskstate.data import Node
+    from taskstate.state import TaskState
 
 
 class Stamp(NamedTuple):
@@ -36,10 +37,16 @@ def timestamp(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def stamped(text: str, stamp: Stamp, *, revision: int) -> str:
-    """Return `text` with its revision, times, audit and derived values brought up to date."""
-    document = parse(text)
-    marked = parse(apply(text, _marks(document, stamp, revision)))
+def stamped(text: str, stamp: Stamp, *, revision: int, state: TaskState | None = None) -> str:
+    """Return `text` with its revision, times, audit and derived values brought up to date.
+
+    Who has read the text's state already gives it too.
+    """
+    document = state.document if state else parse(text)
+    marks = _marks(document, stamp, revision)
+    if all(edit.start < edit.end for edit in marks) and all(key in document.front_matter for key in (COUNTS, SIZE)):
+        return apply(document.text, derived_edits(document, marks, state))  # values alone change, no key is added
+    marked = parse(apply(document.text, marks))
     return apply(marked.text, derived_edits(marked))
 
 
@@ -62,7 +69,7 @@ def check_seal(document: Document, name: str) -> None:
     if seal is not None and seal != audit_seal(values):
         raise TaskstateError(
             f"{name}: a block of the front matter that only the tool writes was changed by hand (see audit.seal)",
-            help="take the change back, for example with git, then run this again",
+            help="take it back, for example with git, or accept it: `taskstate doctor --reseal ID --note WHY`",
             code="seal-broken",
         )
 
@@ -104,6 +111,17 @@ def _keys(inside: str = "") -> tuple[str, ...]:
 def set_front_matter(document: Document, key: str, value: object) -> tuple[Edit, ...]:
     """Return the edits that give a key of the front matter a value, at its canonical place."""
     return _set(document, _root(document), key, value)
+
+
+def with_event(text: str, event: Mapping[str, object]) -> str:
+    """Return a state file's text with one more event in its audit, where what must be remembered stands."""
+    document = parse(text)
+    audit = _root(document).get("audit")
+    if audit is None or not audit.entries:
+        return apply(text, set_front_matter(document, "audit", {"events": [event]}))
+    told = audit.get("events")
+    events = [*(told.value() if told and told.kind == "sequence" else ()), event]
+    return apply(text, _set(document, audit, "events", events, order=_keys("audit")))
 
 
 def _root(document: Document) -> Node:

@@ -30,6 +30,7 @@ _EARLIER = "Earlier ones are in the archive only"
 _LEFT_OUT = len("- Earlier ones are in the archive only (S12345-S12345)\n")
 _AND_EARLIER = " and earlier ones"
 _DURATION = re.compile(r"(\d{4}-\d{2}-\d{2} \d{2}:\d{2}) - (\d{4}-\d{2}-\d{2} \d{2}:\d{2})")
+_LINK = re.compile(r"^\[[^\]\n]*\]\([^)\n]*\)(?=[ \t]*$)", re.MULTILINE)
 _NOTHING = {"", "-", "none", "none.", "n/a", "nothing", "no issues", "no issues."}
 
 
@@ -55,18 +56,48 @@ def summarise(state: TaskState, archived: Sequence[Session], link: str) -> str:
         for line in _lines((session.number, session.issues) for session in archived)
         if _key(line.text) not in repeated
     ]
-    first = before.first if before else archived[0].number
-    parts = [
-        f"### Archived Summary (Sessions {first}-{archived[-1].number})",
-        f"**Duration:** {_duration(before, archived)}",
-        "",
-        "",
-        f"**Commits:** {_commits(before, archived)}",
-        f"[Full session details]({link})",
-    ]
-    room = MAX_BYTES - len("\n\n".join(parts).encode())
+    whole = Line("", before.first if before else archived[0].number, archived[-1].number)
     done = [*(before.lines("key accomplishments") if before else ()), *done]
     issues = [*(before.lines("issues resolved") if before else ()), *issues]
+    times = [session.time for session in archived if session.time]
+    texts = [text for session in archived for text in session.field("commits")]
+    befores = [before] if before else []
+    frame = (_duration(befores, times), _commits(befores, texts), f"[Full session details]({link})")
+    return _composed(whole, frame, done, issues)
+
+
+def joined(ours: TaskState, theirs: TaskState, *, above: int, shift: int) -> str:
+    """Return a summary, LF line ends, of what ours stands for and of those sessions of theirs that it does not.
+
+    These are the ones with numbers `above` that one; `shift` is added to them.
+    """
+    if ours.summary is None or theirs.summary is None:
+        raise ValueError("both must have a summary")
+    sides = [_Before(ours, ours.summary, 1), _Before(theirs, theirs.summary, 1)]
+
+    def lines(name: str) -> list[Line]:
+        new = [line for line in sides[1].lines(name) if line.last > above]
+        moved = (Line(line.text, max(line.first, above + 1) + shift, line.last + shift) for line in new)
+        return [*sides[0].lines(name), *moved]
+
+    link = _LINK.findall(ours.summary.span.of(ours.document.text))
+    frame = (_duration(sides, ()), _commits(sides, ()), *link[-1:])
+    whole = Line("", sides[0].first, theirs.summary.last + shift)
+    return _composed(whole, frame, lines("key accomplishments"), lines("issues resolved"))
+
+
+def _composed(whole: Line, frame: Sequence[str], done: list[Line], issues: list[Line]) -> str:
+    """Return the text of a summary of the sessions that `whole` bears; `frame` is its duration, commits and link."""
+    duration, commits, *link = frame
+    parts = [
+        f"### Archived Summary (Sessions {whole.first}-{whole.last})",
+        f"**Duration:** {duration}",
+        "",
+        "",
+        f"**Commits:** {commits}",
+        *link,
+    ]
+    room = MAX_BYTES - len("\n\n".join(parts).encode())
     parts[2] = _part("Key Accomplishments", done, int(room * _SHARE))
     parts[3] = _part("Issues Resolved", issues, room - len(parts[2].encode()))
     return "\n\n".join(parts)
@@ -146,17 +177,15 @@ def _within(lines: list[Line], limit: int) -> list[Line]:
     return [Line(_EARLIER, min(line.first for line in left_out), max(line.last for line in left_out)), *kept]
 
 
-def _duration(before: _Before | None, archived: Sequence[Session]) -> str:
-    told = _DURATION.search(" ".join(before.values("duration"))) if before else None
-    times = [*(told.groups() if told else ()), *(session.time for session in archived if session.time)]
-    return f"{min(times)} - {max(times)}" if times else "unknown"
+def _duration(befores: Sequence[_Before], times: Iterable[str]) -> str:
+    told = [found for before in befores if (found := _DURATION.search(" ".join(before.values("duration"))))]
+    all_times = [*(time for found in told for time in found.groups()), *times]
+    return f"{min(all_times)} - {max(all_times)}" if all_times else "unknown"
 
 
-def _commits(before: _Before | None, archived: Sequence[Session]) -> str:
-    texts = [
-        *(text.split("\n\n")[0] for text in (before.values("commits") if before else ())),  # the link stands below
-        *(text for session in archived for text in session.field("commits")),
-    ]
+def _commits(befores: Sequence[_Before], new: Iterable[str]) -> str:
+    # the link stands below the commits
+    texts = [*(text.split("\n\n")[0] for before in befores for text in before.values("commits")), *new]
     shas = list(dict.fromkeys(sha for text in texts for sha in _SHA.findall(text)))
     if not shas:
         return "None."

@@ -11,14 +11,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, git, kinds
-from taskstate.config import Config, parse_config
-from taskstate.document import Document, parse
+from taskstate import files, git, kinds, recent
+from taskstate.config import Config, matches, parse_config
 from taskstate.errors import TaskstateError
-from taskstate.state import TaskState, read_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from taskstate.document import Document
+    from taskstate.state import TaskState
 
 CONFIG_FILES = ("taskstate.toml", "pyproject.toml")
 _NEVER_OURS = frozenset({".git", "node_modules", ".venv"})  # where git does not say what belongs to the repository
@@ -128,12 +129,10 @@ class Workspace(_Workspace):
 
     def excludes(self, path: Path) -> bool:
         """Return whether the configuration says that a file which bears one of our names is none of ours."""
-        from fnmatch import fnmatchcase
-
         if not self.config.exclude or not path.is_relative_to(self.root):
             return False
         relative = self.relative(path)
-        return any(fnmatchcase(relative, pattern) for pattern in self.config.exclude)
+        return any(matches(relative, pattern) for pattern in self.config.exclude)
 
     def load(self, path: Path) -> Loaded:
         """Return the state file at `path`.
@@ -141,6 +140,9 @@ class Workspace(_Workspace):
         Raises:
             TaskstateError: it cannot be read, or is not UTF-8.
         """
+        from taskstate.document import parse
+        from taskstate.state import read_state
+
         data = files.read(path)
         try:
             document = parse(data.decode("utf-8"))
@@ -157,26 +159,36 @@ class Workspace(_Workspace):
     @contextmanager
     def locked(self) -> Iterator[tuple[str, ...]]:
         """Hold the lock of the repository; a plan that a killed command left is finished first, and told."""
-        with files.locked(self.state_root / "lock"):
-            from taskstate import journal
+        from taskstate import journal, lock
 
+        with lock.locked(self.lock):
             yield journal.recover(self.root, self.journal)
 
     def settle(self) -> tuple[str, ...]:
-        """Finish what a killed command left, and return what was finished; costs next to nothing where none is."""
-        if not files.names(self.journal):
+        """Finish what a killed command left, and tell that, and what is gone; costs next to nothing where none is."""
+        names = files.names(self.journal)
+        if not names:
             return ()
-        from taskstate import journal
+        told: tuple[str, ...] = ()
+        if names != (recent.FOLDER,):
+            from taskstate import journal
 
-        if not journal.pending(self.journal):
-            return ()
-        with self.locked() as told:
-            return told
+            if journal.pending(self.journal):
+                with self.locked() as told:
+                    pass
+        from taskstate import lost
+
+        return (*told, *lost.look(self))
 
     @property
+    def lock(self) -> Path:
+        """The file of the one lock that every write takes."""
+        return self.state_root / "lock"
+
+    @cached_property
     def journal(self) -> Path:
-        """The folder in which a plan stands while it is carried out."""
-        return self.state_root / "journal"
+        """The folder in which a plan stands while it is carried out, and versions of late are kept."""
+        return files.inside(self.root, f"{self.config.root}/journal")
 
 
 def find_workspace(start: Path, *, root: str = "", config_file: str = "") -> Workspace:
@@ -201,7 +213,14 @@ def find_workspace(start: Path, *, root: str = "", config_file: str = "") -> Wor
         config = config_in(folder)
         if config or (folder / Config().root).is_dir():
             return Workspace(root=folder, config=config or Config())
-    return Workspace(root=folders[0] if root else git.toplevel(start) or start.resolve(), config=Config())
+    top = folders[0] if root else git.toplevel(start) or start.resolve()
+    if git.is_bare(top):
+        raise TaskstateError(
+            f"{files.shown(top)} is a bare repository, which has no files",
+            help="run this in a clone, or in a worktree of it",
+            code="bare-repository",
+        )
+    return Workspace(root=top, config=Config())
 
 
 def require_set_up(workspace: Workspace) -> None:

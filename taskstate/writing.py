@@ -7,9 +7,10 @@ is carried out. A file that somebody changed in between is read and planned agai
 from __future__ import annotations
 
 import difflib
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, guards, journal, kinds
+from taskstate import files, guards, journal, kinds, lost, recent, secrets
 from taskstate.document import parse
 from taskstate.errors import StaleFile, TaskstateError
 from taskstate.stamp import Stamp, check_seal, stamped
@@ -19,25 +20,38 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from taskstate.document import Document
     from taskstate.workspace import Loaded, Workspace
 
 _ATTEMPTS = 5
+_PAUSE = 0.02  # seconds
 
 
 class Request(NamedTuple):
-    """Who asks for a change and when, the revision that the file must still be at, and whether to show it only."""
+    """Who asks for a change and when, the revision that the file must still be at, and whether to show it only.
+
+    Only who accepts what was changed by hand in a block that is the tool's own asks for a change that seals it anew.
+    """
 
     stamp: Stamp
     expect: str = ""
     dry_run: bool = False
+    reseal: bool = False
 
 
 class Change(NamedTuple):
-    """What a job makes of a state file: its text before the stamp, other files' changes that go ahead, what to tell."""
+    """What a job makes of a state file: its text before the stamp, other files' changes that go ahead, what to tell.
+
+    A job that had to read or stamp the text itself hands on its state, and the text with its stamp. The new revision is
+    higher than `above`.
+    """
 
     text: str
     before: journal.Plan = ()
     notes: tuple[str, ...] = ()
+    state: TaskState | None = None
+    stamped: str = ""
+    above: int = 0
 
 
 class Outcome(NamedTuple):
@@ -74,9 +88,17 @@ def change_at(workspace: Workspace, path: Path, job: Callable[[Loaded], Change],
 def _change(
     workspace: Workspace, path: Path, job: Callable[[Loaded], Change], request: Request, told: tuple[str, ...]
 ) -> Outcome:
-    for _attempt in range(_ATTEMPTS):
+    for attempt in range(_ATTEMPTS):
+        if attempt:
+            time.sleep(_PAUSE)  # who saves in place needs an instant to end
         loaded = workspace.load(path)
-        guards.require_writable(loaded, request.expect)
+        if not loaded.data and attempt + 1 < _ATTEMPTS:
+            continue  # emptied, and about to be written
+        noticed = lost.notice(workspace, loaded.relative, loaded.data)
+        told += noticed.told
+        guards.require_writable(loaded, request.expect, sealed=not request.reseal)
+        if noticed.revision > loaded.state.revision:
+            loaded = loaded._replace(state=loaded.state._replace(revision=noticed.revision))
         planned = job(loaded)
         try:
             return _write(workspace, loaded, planned, request, told)
@@ -90,13 +112,13 @@ def _write(workspace: Workspace, loaded: Loaded, change: Change, request: Reques
     notes = (*told, *change.notes)
     if change.text == loaded.document.text and not change.before:
         return Outcome(path=loaded.relative, revision=loaded.token, changed=False, notes=notes)
-    text = change.text
-    before = loaded.state if loaded.document.front_matter else _made_readable(loaded, text)
+    text, planned = change.text, change.state or read_state(parse(change.text))
+    before = loaded.state if loaded.document.front_matter else _made_readable(loaded, planned)
     revision = before.revision
-    if _is_stamped(loaded, text):
-        revision += 1
-        text = stamped(text, request.stamp, revision=revision)
-    guards.require_sound(loaded, text)
+    if _is_stamped(loaded, planned.document):
+        revision = max(revision, change.above) + 1
+        text = change.stamped or stamped(text, request.stamp, revision=revision, state=planned)
+    guards.require_sound(loaded, text, planned)
     data = text.encode()
     plan = (*change.before, journal.Replace(loaded.relative, loaded.digest, data))
     if not request.dry_run:
@@ -107,11 +129,10 @@ def _write(workspace: Workspace, loaded: Loaded, change: Change, request: Reques
     )
 
 
-def _made_readable(loaded: Loaded, text: str) -> TaskState:
+def _made_readable(loaded: Loaded, planned: TaskState) -> TaskState:
     """Return what a file says whose front matter a fix has mended; only now can its seal be seen to be broken."""
-    document = parse(text)
-    check_seal(document, loaded.relative)
-    return read_state(document)
+    check_seal(planned.document, loaded.relative)
+    return planned
 
 
 def create_file(workspace: Workspace, relative: str, text: str, request: Request) -> Outcome:
@@ -125,6 +146,7 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         diff = _diff(workspace, operation) if request.dry_run else ""
         if not request.dry_run:
             journal.write(workspace.root, workspace.journal, (operation,))
+            recent.forget(workspace.journal, relative)  # of an earlier file of that name
     return Outcome(path=relative, revision=f"1-{files.digest(data)[:8]}", changed=True, notes=told, diff=diff)
 
 
@@ -139,18 +161,16 @@ def _diff(workspace: Workspace, operation: journal.Operation) -> str:
 
 
 def unified_diff(name: str, old: str, new: str, *, is_new: bool = False) -> str:
-    """Return the unified diff of a file's text, each line ended by LF."""
+    """Return the unified diff of a file's text, each line ended by LF; what looks like a credential is masked in it."""
     before, after = (text.replace("\r\n", "\n").replace("\r", "\n").split("\n") for text in (old, new))
     before, after = (lines[:-1] if lines[-1] == "" else lines for lines in (before, after))
     lines = difflib.unified_diff(before, after, "/dev/null" if is_new else f"a/{name}", f"b/{name}", lineterm="")
-    return "".join(line + "\n" for line in lines)
+    return secrets.masked("".join(line + "\n" for line in lines))
 
 
-def _is_stamped(loaded: Loaded, text: str) -> bool:
+def _is_stamped(loaded: Loaded, document: Document) -> bool:
     """Return whether a write leaves its marks: in every state file whose front matter can be read, in no other file."""
     own = kinds.own_file(loaded.relative)
     return (
-        own is not None
-        and own.type == "state"
-        and (bool(loaded.document.front_matter) or bool(parse(text).front_matter))
+        own is not None and own.type == "state" and (bool(loaded.document.front_matter) or bool(document.front_matter))
     )

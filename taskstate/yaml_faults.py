@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.data import Fault, Node, last_leaf
 from taskstate.edit import Edit, apply
-from taskstate.text import Span, line_starts, position, with_newlines
+from taskstate.text import Span, with_newlines
 from taskstate.yaml_spans import read_yaml
 from taskstate.yaml_write import double_quoted
 
@@ -21,13 +21,11 @@ if TYPE_CHECKING:
 
 _MAX_TABS = 60  # lines mended at once; each costs a reading of the whole
 _INDENTS = (2, 4, 8)  # how many spaces a tab may have meant
-_ENTRY = re.compile(
-    r"""(?P<head>\ *(?:-\ +)*(?:(?:[A-Za-z0-9_.-]+|"[^"\\]*"|'[^']*')\ *:\ +)?)(?P<value>\S.*?)[ \t]*"""
-)
-_COMMENT = re.compile(r" +#(?: |$)")
-_AFTER_CLOSING = re.compile(r"""(?:"[^"]*"|\[[^\]]*\]|\{[^}]*\}) *[^ #]""")
-_FLOW_TOKEN = re.compile(r"(?<=[\[{,:])( *)([@`%*#&!][^,\[\]{}]*?)(?= *[,\]}])")
-_HASH_VALUE = re.compile(r"[:-] +(#[^\s#][^\r\n]*)")
+_ENTRY = r"""(?P<head>\ *(?:-\ +)*(?:(?:[A-Za-z0-9_.-]+|"[^"\\]*"|'[^']*')\ *:\ +)?)(?P<value>\S.*?)[ \t]*"""
+_COMMENT = r" +#(?: |$)"
+_AFTER_CLOSING = r"""(?:"[^"]*"|\[[^\]]*\]|\{[^}]*\}) *[^ #]"""
+_FLOW_PIECE = r"(?<=[\[{,:])( *)([@`%*#&!][^,\[\]{}]*?)(?= *[,\]}])"
+_HASH_VALUE = r"[:-] +(#[^\s#][^\r\n]*)"
 
 _RESERVED = {
     "@": "`@` cannot begin an unquoted value",
@@ -93,7 +91,7 @@ def hash_values(text: str, root: Node) -> tuple[Fault, ...]:
 
     `title: #101 login` is one; a comment with a blank behind its `#` is taken for what it is.
     """
-    found = list(_HASH_VALUE.finditer(text, root.span.start, _line_at(text, 0, root.span.end).end))
+    found = list(re.compile(_HASH_VALUE).finditer(text, root.span.start, _line_at(text, 0, root.span.end).end))
     if not found:
         return ()
     nulls = set(_nulls(root))
@@ -132,16 +130,17 @@ def _suspects(text: str, start: int, offset: int) -> Iterator[Span]:
 
 def _line_at(text: str, start: int, offset: int) -> Span:
     """Return the line that holds `offset`, its line end left out."""
-    starts = line_starts(text)
-    number = position(starts, offset).line
-    begin = max(starts[number], start)
-    end = starts[number + 1] if number + 1 < len(starts) else len(text)
-    return Span(begin, begin + len(text[begin:end].rstrip("\r\n")))
+    at = offset - (text[offset - 1 : offset + 1] == "\r\n")  # between the two, a line has not ended yet
+    begin = max(text.rfind("\n", start, at), text.rfind("\r", start, at), start - 1) + 1
+    end = text.find("\n", at)
+    end = len(text) if end < 0 else end
+    stop = text.find("\r", at, end)
+    return Span(begin, end if stop < 0 else stop)
 
 
 def _repairs(text: str, line: Span) -> Iterator[_Repair]:
     """Yield what the line may have meant, the likeliest first."""
-    entry = _ENTRY.fullmatch(line.of(text))
+    entry = re.compile(_ENTRY).fullmatch(line.of(text))
     if not entry or not entry["head"].strip():
         return
     value = entry["value"]
@@ -153,7 +152,7 @@ def _repairs(text: str, line: Span) -> Iterator[_Repair]:
     elif value[0] in _RESERVED:
         yield _quoting(_uncommented(value), at, "reserved-start", _RESERVED[value[0]])
     elif value[0] in '"[{':
-        if _AFTER_CLOSING.match(value):
+        if re.compile(_AFTER_CLOSING).match(value):
             yield _quoting(
                 _uncommented(value), at, "text-after-closing", "text stands behind a closing quote or bracket"
             )
@@ -169,7 +168,7 @@ def _quoting(value: str, at: int, kind: str, cause: str) -> _Repair:
 def _apostrophe_repairs(value: str, at: int) -> Iterator[_Repair]:
     closing = value.rfind("'")
     behind = value[closing + 1 :]
-    if closing > 0 and (not behind or _COMMENT.match(behind)):
+    if closing > 0 and (not behind or re.compile(_COMMENT).match(behind)):
         meant = value[1:closing].replace("''", "'")
         span = Span(at, at + closing + 1)
         cause = "an apostrophe in a single-quoted value is not doubled"
@@ -177,7 +176,7 @@ def _apostrophe_repairs(value: str, at: int) -> Iterator[_Repair]:
 
 
 def _flow_repairs(value: str, at: int) -> Iterator[_Repair]:
-    tokens = list(_FLOW_TOKEN.finditer(value))
+    tokens = list(re.compile(_FLOW_PIECE).finditer(value))
     if tokens:
         edits = tuple(Edit(at + found.start(2), at + found.end(2), double_quoted(found.group(2))) for found in tokens)
         first = tokens[0].group(2)
@@ -186,7 +185,7 @@ def _flow_repairs(value: str, at: int) -> Iterator[_Repair]:
 
 
 def _uncommented(value: str) -> str:
-    comment = _COMMENT.search(value)
+    comment = re.compile(_COMMENT).search(value)
     return value[: comment.start()] if comment else value
 
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 WIDTH = 100  # a collection that fits into this many columns stands on one line
 
-_PLAIN = re.compile(r"(?:\.{0,2}/|\.(?=[A-Za-z]))?[^\W\d][\w./()+@'-]*(?: [\w./()+@'-]+)*")
-_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}")
-_HASH = re.compile(r"[0-9a-fA-F]{7,}")
+_PLAIN = r"(?:\.{0,2}/|\.(?=[A-Za-z]))?[^\W\d][\w./()+@'-]*(?: [\w./()+@'-]+)*"
+_PLAIN_KEY = r"[A-Za-z_][A-Za-z0-9_.-]{0,199}"
+_HASH = r"[0-9a-fA-F]{7,}"
 _RESERVED = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n", ".inf", ".nan"})
 _SHORT_ESCAPES = {
     '"': '\\"',
@@ -34,7 +34,7 @@ _SHORT_ESCAPES = {
     "\x1b": "\\e",
     "\x85": "\\N",
 }
-_ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffc\ufffe\uffff]')
+_ESCAPED = '["\\\\\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffc\ufffe\uffff]'
 
 
 def yaml_scalar(value: object) -> str:
@@ -54,7 +54,7 @@ def yaml_scalar(value: object) -> str:
 
 def yaml_key(key: str) -> str:
     """Return a mapping's key as YAML."""
-    if _PLAIN_KEY.fullmatch(key) and key.lower() not in _RESERVED:
+    if re.compile(_PLAIN_KEY).fullmatch(key) and key.lower() not in _RESERVED:
         return key
     return double_quoted(key)
 
@@ -67,7 +67,7 @@ def double_quoted(text: str) -> str:
     """
     if not is_whole(text):
         raise CannotEdit("half of a surrogate pair is no character and cannot be written")
-    return f'"{_ESCAPED.sub(_escape, text)}"'
+    return f'"{re.compile(_ESCAPED).sub(_escape, text)}"'
 
 
 def yaml_flow(value: object) -> str:
@@ -132,7 +132,11 @@ def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
 
 def _is_plain(text: str) -> bool:
     """Return whether every YAML version reads the unquoted text as this very text, in a block as in brackets."""
-    return bool(_PLAIN.fullmatch(text)) and text.lower() not in _RESERVED and not _HASH.fullmatch(text)
+    return (
+        bool(re.compile(_PLAIN).fullmatch(text))
+        and text.lower() not in _RESERVED
+        and not re.compile(_HASH).fullmatch(text)
+    )
 
 
 def _escape(found: re.Match[str]) -> str:

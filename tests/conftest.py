@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import pkgutil
+import signal
 import subprocess
 import sys
 import time
@@ -44,6 +45,13 @@ def pytest_runtest_setup() -> None:
     """Skip what a round of `make fuzz` has not begun when its time is up."""
     if time.monotonic() > _STOP:
         pytest.skip("the time given to fuzzing is over")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> None:
+    """Let Ctrl-C reach the processes that tests start, also where a shell runs the tests in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

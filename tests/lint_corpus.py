@@ -21,6 +21,14 @@ More header lines where they are needed: `newline: crlf` (every line end), `esca
 byte, `\u202e` for a character, a backslash before a line end to leave it out, `\\` for a backslash), `repeat:
 {filler} 2000 words` (every `{filler}` in the text becomes so many repetitions), and `config: size.max-kb = 1` (a
 line of TOML, as in the configuration).
+
+What lies around the file is told too, and known only where it is told: `%%% earlier` holds the text at the compared
+revision (several while merging; empty where the file is new since then), `%%% archive` the archive file (empty where
+there is none) and `%%% earlier_archive` what that was; `now: 2025-01-01T00:00:00Z` is the clock, `changed: src/a.py` a
+path that differs from the compared revision, `same-id: old/task-101-state.md` another file with the id, `leaves:
+docs/x.md` a path through a link that leads outside, `missing: abc1234` a commit that the repository lacks; `same-id`,
+`leaves` and `missing` may be `none`. `%%% task 100` is the state file of another task (again for more; `tasks: none`
+where there is no other). With `gone: yes` the text is that of a file which is there no more.
 """
 
 from __future__ import annotations
@@ -29,15 +37,102 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from taskstate.chain import Upstream, read_upstream
+from taskstate.circles import Dependencies
 from taskstate.config import Config, parse_config
+from taskstate.document import Document, parse
+from taskstate.kinds import own_file
+from taskstate.lint.around import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM, Around
 
 CORPUS = Path(__file__).parent / "cases" / "lint"
 CLEAN = CORPUS / "clean"
 
-_SEPARATOR = re.compile(r"^%%% (\w+)\n", re.MULTILINE)
+_SEPARATOR = re.compile(r"^%%% (\w+(?: \S+)?)\n", re.MULTILINE)
 _ESCAPE = re.compile(rb"\\(\n|r|t|\\|x[0-9a-f]{2}|u[0-9a-f]{4})")
 _SHORT = {b"\n": b"", b"r": b"\r", b"t": b"\t", b"\\": b"\\"}
-_HEADERS = {"name", "expect", "newline", "escapes", "repeat", "config"}
+_AROUND = {"now", "changed", "same-id", "leaves", "missing", "tasks"}
+_HEADERS = {"name", "expect", "newline", "escapes", "repeat", "config", "gone"} | _AROUND
+_ONCE = {"text", "fixed", "unsafe"}
+_SEVERAL = {"earlier", "archive", "earlier_archive"}
+_TASK = "task "
+
+
+class Told(Around):
+    """What a case tells of what lies around its file."""
+
+    def __init__(self, header: dict[str, list[str]], parts: list[tuple[str, str]]) -> None:
+        self.header = header
+        self.parts = parts
+        known = {"now": CLOCK, "same-id": REPOSITORY, "leaves": REPOSITORY, "missing": GIT, "changed": GIT}
+        known |= {"earlier": HISTORY, "archive": ARCHIVE}
+        self.known = frozenset(known[key] for key in (*header, *(name for name, _ in parts)) if key in known)
+
+        if self.tasks or "tasks" in header:
+            self.known |= {UPSTREAM}
+
+    @property
+    def tasks(self) -> dict[str, list[Upstream]]:
+        """What the case's other tasks say, by id."""
+        found: dict[str, list[Upstream]] = {}
+        for name, text in self.parts:
+            if name.startswith(_TASK):
+                path = f".taskstate/tasks/task-{name.removeprefix(_TASK)}-state.md"
+                found.setdefault(name.removeprefix(_TASK).casefold(), []).append(read_upstream(parse(text), path))
+        return found
+
+    def upstream(self, task_id: str) -> tuple[Upstream, ...] | None:
+        """Return what the case's tasks of that id say."""
+        return tuple(self.tasks.get(task_id.casefold(), ())) if UPSTREAM in self.known else None
+
+    def way_back(self, task_id: str) -> tuple[str, ...] | None:
+        """Return the way back to the case's file over its other tasks."""
+        own = own_file(self.header["name"][0])
+        if UPSTREAM not in self.known or own is None or own.id is None:
+            return None
+        depends_on = {key: each.depends_on for key, found in self.tasks.items() for each in found}
+        return Dependencies(lambda key: depends_on.get(key, ())).way(task_id, own.id)
+
+    def is_future(self, moment: str) -> bool | None:
+        """Return whether a timestamp lies behind the case's clock."""
+        return moment > self.header["now"][0] if "now" in self.header else None
+
+    def _documents(self, name: str) -> tuple[Document, ...] | None:
+        told = [text for key, text in self.parts if key == name]
+        return tuple(parse(text) for text in told if text) if told else None
+
+    def earlier(self) -> tuple[Document, ...] | None:
+        """Return the earlier texts of the case."""
+        return self._documents("earlier")
+
+    def archive(self) -> tuple[Document, ...] | None:
+        """Return the case's archive file."""
+        return self._documents("archive")
+
+    def earlier_archive(self) -> tuple[Document, ...] | None:
+        """Return the earlier texts of the case's archive file."""
+        return self._documents("earlier_archive")
+
+    def _listed(self, name: str) -> tuple[str, ...] | None:
+        told = self.header.get(name)
+        return None if told is None else tuple(each for each in told if each != "none")
+
+    def changed_paths(self) -> tuple[str, ...] | None:
+        """Return the paths that the case says have changed."""
+        return self._listed("changed")
+
+    def same_id(self) -> tuple[str, ...] | None:
+        """Return the files that the case says have the same id."""
+        return self._listed("same-id")
+
+    def leaves(self, path: str) -> bool | None:
+        """Return whether the case says that a path leads outside."""
+        told = self._listed("leaves")
+        return None if told is None else path in told
+
+    def missing_commits(self, ids: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Return which of the commits the case says are missing."""
+        told = self._listed("missing")
+        return None if told is None else tuple(each for each in ids if each in told)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +146,8 @@ class Case:
     data: bytes
     fixed: bytes | None
     unsafe: bytes | None
+    around: Around
+    gone: bool = False
 
     @property
     def text(self) -> str | None:
@@ -64,12 +161,13 @@ class Case:
 def read_case(path: Path) -> Case:
     """Return the case in a file of the corpus."""
     head, *pieces = _SEPARATOR.split(path.read_text(encoding="utf-8"))
-    parts = dict(zip(pieces[::2], pieces[1::2], strict=True))
+    pairs = list(zip(pieces[::2], pieces[1::2], strict=True))
     header = _header(head, path.name)
-    unknown = set(header) - _HEADERS | set(parts) - {"text", "fixed", "unsafe"}
+    unknown = set(header) - _HEADERS | {name for name, _ in pairs if not name.startswith(_TASK)} - _ONCE - _SEVERAL
     assert not unknown, f"{path.name}: unknown {', '.join(sorted(unknown))}"
-    assert "text" in parts, f"{path.name}: no `%%% text`"
-    made = {name: _content(text, header) for name, text in parts.items()}
+    made = {name: _content(text, header) for name, text in pairs if name in _ONCE}
+    assert "text" in made, f"{path.name}: no `%%% text`"
+    around = [(name, _content(text, header).decode()) for name, text in pairs if name not in _ONCE]
     return Case(
         id=path.stem,
         name=header["name"][0],
@@ -78,6 +176,8 @@ def read_case(path: Path) -> Case:
         data=made["text"],
         fixed=made.get("fixed"),
         unsafe=made.get("unsafe"),
+        around=Told(header, around),
+        gone=header.get("gone") == ["yes"],
     )
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import archive, checklist, create, sessions, set_up
+from taskstate import archive, checklist, create, recent, sessions, set_up
+from taskstate.check import Checking, Wanted, open_checking
 from taskstate.document import parse
 from taskstate.errors import TaskstateError
 from taskstate.stamp import Stamp
@@ -21,6 +22,8 @@ from taskstate.writing import Outcome, Request
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from taskstate.config import Config
 
 START = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -100,6 +103,11 @@ class Place:
         }
         return create.create(self.workspace, create.NewTask(id=task_id, **(parts | task)), self.request())
 
+    def checking(self, *, remember: bool = False, config: Config | None = None) -> Checking:
+        """Return how files are checked here, at the time of the last request."""
+        wanted = Wanted(now=f"{self.now:%Y-%m-%dT%H:%M:%SZ}", remember=remember)
+        return open_checking(self.workspace, config or self.workspace.config, wanted)[0]
+
     def add(self, *did: str, request: Request | None = None, **entry: Any) -> Outcome:  # noqa: ANN401 - its fields
         """Append a session."""
         parts = {"did": did or ("Worked.",), "state": "Half-way.", "next": ("Go on.",)} | entry
@@ -149,9 +157,9 @@ def refusal(call: Callable[[], object]) -> TaskstateError:
 
 
 def files_in(root: Path) -> list[Path]:
-    """Return the files under `root`, but for git's own and for the lock, which every command takes."""
+    """Return the files under `root`: without git's own, the lock, versions of late, and what was remembered."""
     found = (path for path in sorted(root.rglob("*")) if path.is_file() and path.name != "lock")
-    return [path for path in found if ".git" not in path.relative_to(root).parts]
+    return [path for path in found if not {".git", "cache", recent.FOLDER}.intersection(path.relative_to(root).parts)]
 
 
 def tree(root: Path) -> dict[str, str]:

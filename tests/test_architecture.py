@@ -15,18 +15,59 @@ LEVELS = (  # a room may import from its own level and from those above it in th
     {"errors", "text", "edit", "version"},
     {"data", "data_edits", "json_edits", "blocks", "scan"}
     | {"json_spans", "yaml_spans", "yaml_scan", "yaml_faults", "yaml_file", "yaml_lines", "yaml_write"},
-    {"document", "embed", "normalize"},
-    {"schema", "kinds", "state", "config", "seal", "derived", "limits", "stamp"},
-    DISK := {"files", "git", "journal", "resources"},
-    {"workspace", "guards", "writing"},
+    {"document", "embed", "normalize", "paths", "secrets"},
+    {
+        "schema",
+        "kinds",
+        "state",
+        "config",
+        "seal",
+        "derived",
+        "references",
+        "limits",
+        "stamp",
+        "batches",
+        "chain",
+        "circles",
+        "decomposition",
+        "form",
+        "renames",
+        "scope",
+    },
+    DISK := {"files", "git", "journal", "lock", "plans", "recent", "resources", "source", "swap"},
+    {"workspace", "guards", "lost", "writing"},
     MEANS := {"lint", "lint.rules", "create", "sessions", "checklist", "archive", "summary", "taskstate"}
-    | {"brief", "check", "evidence", "mend", "set_up"},
+    | {
+        "brief",
+        "check",
+        "evidence",
+        "heads",
+        "mend",
+        "set_up",
+        "doctor",
+        "renumber",
+        "reseal",
+        "restore",
+        "treatment",
+        "reformat",
+    }
+    | {"history", "merge", "surroundings"},
     DOORS := {"cli", "mcp", "lsp", "agent_hooks", "web"},
 )
-ONLY = {"files": {"errors"}, "git": {"errors"}, "resources": {"errors"}, "journal": {"errors", "files"}}
+ONLY = {
+    "files": {"errors"},
+    "git": {"errors"},
+    "resources": {"errors"},
+    "source": {"errors", "files", "git"},
+    "lock": {"errors", "files"},
+    "swap": {"errors", "files"},
+    "recent": {"errors", "files", "swap"},
+    "plans": {"errors"},
+    "journal": {"errors", "files", "plans", "recent"},
+}
 ALSO = {"schema": {"resources"}, "kinds": {"resources"}} | {door: {door} for door in DOORS}
 NEVER = {"lint.rules": DISK | {"workspace"} | MEANS - {"lint", "lint.rules"}} | dict.fromkeys(DOORS, DOORS)
-HEAVY = {"ruamel", "markdown_it", "jsonschema", "filelock", "jinja2", "rich"}
+HEAVY = {"ruamel", "markdown_it", "jsonschema", "filelock", "jinja2", "rich", "watchfiles"}
 WHERE = "see docs/architecture.md, and LEVELS in tests/test_architecture.py"
 PACKAGE = Path(__file__).parent.parent / "taskstate"
 MODULES = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate import archive, journal, sessions
-from taskstate.archive import entry_hash, read_batches
+from taskstate.batches import entry_hash, read_batches
 from taskstate.errors import StaleFile
 from taskstate.seal import sha256
 from tests.place import TASK, Place, changes, refusal, said, tree

@@ -1,14 +1,22 @@
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.check import check_files, own_files_in
+from taskstate.check import Checking, Report, Wanted, check_files, open_checking, own_files_in
+from taskstate.lint import engine
 from tests.place import Place, refusal
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from taskstate.config import Config
+    from taskstate.lint.around import Around
+
+NOW = "2026-02-01T00:00:00Z"
+WRONG = ("# Task #101: JWT Service", "# Task #101: JWT service")
 
 
 @pytest.fixture
@@ -51,15 +59,122 @@ def test_unreadable_file_stops_no_other(place: Place) -> None:
     link = place.path.with_name("task-7-state.md")
     link.symlink_to("nowhere")
     found, others = own_files_in(place.workspace, [link, place.path])
-    report = check_files(found, place.workspace.config, str)
+    report = check_files(found, place.checking(), str)
     assert (others, report.files, report.findings) == ((), 1, ())
     assert "task-7-state.md" in report.unreadable[0]
 
 
 def test_findings_stand_under_the_name_that_is_shown(place: Place) -> None:
     """A finding has the path that the caller shows, and a clean file none."""
-    assert check_files([place.path], place.workspace.config, str).findings == ()
+    assert check_files([place.path], place.checking(), str).findings == ()
     place.path.write_bytes(b"\xff")
-    report = check_files([place.path], place.workspace.config, lambda path: f"./{path.name}")
+    report = check_files([place.path], place.checking(), lambda path: f"./{path.name}")
     assert [(each.path, each.diagnostic.code) for each in report.findings] == [("./task-101-state.md", "TS001")]
     assert report.files == 1
+
+
+# What is remembered
+
+
+def settled(path: Path) -> None:
+    """Make a file look as if it had been written a minute ago, and as if nobody had touched it since."""
+    status = path.stat()
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns - 60 * 10**9))
+
+
+def run(place: Place, *, config: Config | None = None, now: str = NOW) -> tuple[Report, Checking]:
+    """Check the repository as a command does, with what earlier runs remembered."""
+    checking, _ = open_checking(place.workspace, config or place.workspace.config, Wanted(now=now))
+    found, _ = own_files_in(place.workspace, [place.root])
+    report = check_files(found, checking, str)
+    assert checking.cache
+    checking.cache.save()
+    return report, checking
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the names of the files that the rules are asked about, as they are."""
+    names: list[str] = []
+    findings = engine.findings
+
+    def noted(data: bytes, name: str, config: Config, around: Around) -> tuple[engine.Finding, ...]:
+        names.append(name)
+        return findings(data, name, config, around)
+
+    monkeypatch.setattr(engine, "findings", noted)
+    return names
+
+
+def test_what_has_not_changed_is_not_checked_again(place: Place, asked: list[str]) -> None:
+    """A second run asks no rule, and gives the same findings with the same fixes."""
+    place.text = place.text.replace(*WRONG)
+    first, _ = run(place)
+    assert [each.diagnostic.code for each in first.findings] == ["TS206"]
+    assert run(place)[0] == first
+    assert len(asked) == 1
+
+
+def test_a_changed_file_is_checked_again(place: Place, asked: list[str]) -> None:
+    """Another text gives other findings, also where size and time of the file are the same."""
+    run(place)
+    status = place.path.stat()
+    place.text = place.text.replace(*WRONG)
+    os.utime(place.path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert place.path.stat().st_size == status.st_size
+    assert [each.diagnostic.code for each in run(place)[0].findings] == ["TS206"]
+    assert len(asked) == 2
+
+
+def test_a_file_written_anew_with_the_same_bytes_is_not_checked_again(place: Place, asked: list[str]) -> None:
+    """A checkout that gives a file another time costs a look at its bytes, no more."""
+    run(place)
+    place.text = place.text
+    settled(place.path)
+    run(place)
+    assert len(asked) == 1
+
+
+def test_another_configuration_is_another_memory(place: Place, asked: list[str]) -> None:
+    """What was found under other settings says nothing."""
+    run(place)
+    lint = place.workspace.config.lint._replace(select=("TS2",))
+    run(place, config=place.workspace.config._replace(lint=lint))
+    assert len(asked) == 2
+
+
+def test_the_clock_is_asked_again(place: Place) -> None:
+    """A timestamp that lay in the future does so no more when its time has come, though no file has changed."""
+    assert [each.diagnostic.code for each in run(place, now="2020-01-01T00:00:00Z")[0].findings] == ["TS104"]
+    assert run(place)[0].findings == ()
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"a": 1}', b'{"a": [1, 2, 3, 4]}', b"\xff", b"[" * 100_000])
+def test_a_damaged_memory_is_none(place: Place, asked: list[str], data: bytes) -> None:
+    """What was remembered and cannot be read is found out again."""
+    run(place)
+    (memory,) = (place.workspace.state_root / "cache").glob("lint-*.json")
+    memory.write_bytes(data)
+    assert run(place)[0].findings == ()
+    assert len(asked) == 2
+
+
+def test_where_nothing_can_be_remembered_all_is_checked(place: Place) -> None:
+    """A cache that cannot be written stops nobody."""
+    (place.workspace.state_root / "cache").write_bytes(b"")
+    assert run(place)[0].findings == run(place)[0].findings == ()
+
+
+def test_several_processes_find_what_one_finds(place: Place) -> None:
+    """Many files are checked on all cores, with the same findings in the same order."""
+    filler = "word " * 16_000
+    for number in range(200, 250):
+        text = place.text.replace("101", str(number)).replace("Issue tokens.", filler)
+        (place.path.parent / f"task-{number}-state.md").write_text(text.replace("# Task", "# Tosk"), encoding="utf-8")
+    found, _ = own_files_in(place.workspace, [place.root])
+    one, several = (place.checking()._replace(jobs=jobs) for jobs in (1, 2))
+    told: list[tuple[int, int]] = []
+    expected = check_files(found, one, str)
+    assert check_files(found, several, str, lambda *done: told.append(done)) == expected
+    assert len(expected.findings) >= 50
+    assert told[-1] == (len(found), len(found))

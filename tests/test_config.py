@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import copy
 import json
 import pickle
+import sys
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ from taskstate.config import Config, Standard, parse_config, read_config
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 SCHEMA: Mapping[str, Any] = json.loads(resources.text("schemas/config.schema.json"))
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -361,6 +363,39 @@ def test_any_mapping_is_read_or_refused_as_the_schema_says(mapping: dict[str, An
     assert VALIDATOR.is_valid(mapping) == (not refused or "names a role that there is not" in refused)
 
 
+WHOLE = tomllib.loads(FULL)
+
+
+def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Yield the path of every value inside a configuration."""
+    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, inner in steps:
+        yield (*path, step)
+        yield from places(inner, (*path, step))
+
+
+FRACTIONS = st.floats().filter(lambda number: not number.is_integer())  # 1.0 is whole in JSON Schema, and not in TOML
+
+
+@given(st.sampled_from(list(places(WHOLE))), VALUES | FRACTIONS, st.sampled_from(["", "-s", "S"]))
+def test_one_wrong_value_is_seen_by_both(path: tuple[str | int, ...], value: object, suffix: str) -> None:
+    """A full configuration in which one value is another, or one key is misspelt, is refused by both or by neither."""
+    damaged: Any = copy.deepcopy(WHOLE)
+    part = damaged
+    for step in path[:-1]:
+        part = part[step]
+    if isinstance(part, dict):
+        part[f"{path[-1]}{suffix}"] = value
+    else:
+        part[path[-1]] = value
+    try:
+        read_config(damaged, "taskstate.toml")
+        refused = ""
+    except TaskstateError as error:
+        refused = error.message
+    assert VALIDATOR.is_valid(damaged) == (not refused or "names a role that there is not" in refused), refused
+
+
 # the schema
 
 
@@ -414,7 +449,47 @@ def test_the_schema_has_the_keys_of_repeated_parts(record: type[Any], properties
             assert entry["default"] == loose(record._field_defaults[key])
 
 
+def leaves(properties: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield each key with what the schema says of it, the keys of a fixed table one by one."""
+    for key, entry in properties.items():
+        if "properties" in entry:
+            yield from leaves(entry["properties"], f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", entry
+
+
+def test_the_documentation_lists_every_key() -> None:
+    """The table in docs/configuration.md says of every key what the schema says, the default included."""
+    text = (resources.path("schemas/config.schema.json").parent.parent / "docs/configuration.md").read_text("utf-8")
+    rows = [
+        f"| `{key}` | `{json.dumps(each['default'])}` | {each['description']} |"
+        for key, each in leaves(SCHEMA["properties"])
+    ]
+    assert [line for line in text.splitlines() if line.startswith("| `")] == rows
+
+
 def test_the_projects_own_configuration_is_read() -> None:
     """The configuration in this project's own pyproject.toml is valid."""
     text = (resources.path("schemas/config.schema.json").parent.parent / "pyproject.toml").read_text("utf-8")
     assert parse_config(text, "pyproject.toml") is not None
+
+
+# What `init` writes
+
+
+def test_what_init_writes_says_nothing_and_suggests_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is, it is the default, and no TOML parser is loaded for it; without the `#` its keys are the defaults."""
+    text = resources.text("templates/taskstate.toml")
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "tomllib", None)
+        assert parse_config(text, "taskstate.toml") == Config()
+    suggested = "\n".join(line.removeprefix("# ") for line in text.splitlines()[2:])
+    assert "max-kb = 75" in suggested
+    assert parse_config(suggested, "taskstate.toml") == Config()
+
+
+@pytest.mark.parametrize("comment", ["# a\x00b", "# a\x0cb", "#\x7f"])
+def test_what_cannot_stand_in_a_comment_is_told(comment: str) -> None:
+    """Also where a file holds nothing but comments."""
+    with pytest.raises(TaskstateError, match="not valid TOML"):
+        parse_config(f"# fine\n{comment}\n", "taskstate.toml")

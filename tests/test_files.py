@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from taskstate import files
-from taskstate.errors import LockTimeout, StaleFile, TaskstateError
+from taskstate.errors import StaleFile, TaskstateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -495,62 +495,3 @@ def test_inside_works_under_a_root_that_is_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "root").symlink_to(tmp_path / "real")
     assert files.inside(tmp_path / "root", "a.md") == tmp_path / "root" / "a.md"
-
-
-# the lock
-
-
-def test_the_lock_keeps_a_second_writer_out(tmp_path: Path) -> None:
-    """While one process holds the lock another one times out with advice; afterwards it gets it."""
-    path = tmp_path / "state" / "lock"
-    program = """
-import sys, pathlib
-from taskstate import errors, files
-try:
-    with files.locked(pathlib.Path(sys.argv[1]), timeout=0.1):
-        print("held")
-except errors.LockTimeout as error:
-    print(error.code, error)
-"""
-    command = [sys.executable, "-c", program, str(path)]
-    with files.locked(path):
-        inner = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    outer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert inner.startswith("lock-timeout another command is writing")
-    assert "wait until it has ended" in inner
-    assert outer == "held\n"
-
-
-def test_a_killed_holder_leaves_no_lock(tmp_path: Path) -> None:
-    """The lock of a process that was killed is free at once."""
-    path = tmp_path / "lock"
-    program = """
-import os, signal, sys, pathlib
-from taskstate import files
-with files.locked(pathlib.Path(sys.argv[1])):
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-    killed = subprocess.run([sys.executable, "-c", program, path], check=False)
-    assert killed.returncode == -9
-    with files.locked(path, timeout=0):
-        pass
-
-
-def test_the_lock_is_freed_by_an_error(tmp_path: Path) -> None:
-    """What goes wrong under the lock goes on, and the lock is free."""
-    path = tmp_path / "lock"
-    with pytest.raises(KeyError), files.locked(path):
-        raise KeyError
-    with files.locked(path, timeout=0):
-        pass
-
-
-def test_a_lock_that_cannot_be_made_is_told(tmp_path: Path) -> None:
-    """A link or a folder in the lock's place is one clear error, and no endless waiting."""
-    (tmp_path / "link").symlink_to(tmp_path / "target")
-    (tmp_path / "folder").mkdir()
-    for name in ("link", "folder"):
-        with pytest.raises(TaskstateError, match="cannot lock") as caught, files.locked(tmp_path / name, timeout=0):
-            pass
-        assert not isinstance(caught.value, LockTimeout)
-    assert not (tmp_path / "target").exists()

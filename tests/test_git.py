@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from taskstate import git
 from taskstate.errors import GitFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def call(root: Path, *arguments: str) -> str:
@@ -260,6 +265,22 @@ def test_files_are_those_that_git_knows_or_would(repository: Path, tmp_path: Pat
     assert git.files(tmp_path) is None
 
 
+def test_files_of_every_type_are_listed(repository: Path) -> None:
+    """Whatever bears the name of one of our own files is listed, in any folder."""
+    names = {
+        "task-1-state.md",
+        "x/task-1-archive.md",
+        "x/task-1-impact-map.json",
+        "x/task-1/phase-1-handoff-20260131T120000Z.md",
+        "x/phase-1-progress.json",
+    }
+    for name in names:
+        path = repository / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert set(git.files(repository) or ()) == names
+
+
 def test_files_without_git_are_unknown(repository: Path, request: pytest.FixtureRequest) -> None:
     """Without git there is no list, and no traceback."""
     request.getfixturevalue("no_git")
@@ -299,3 +320,64 @@ def test_version_is_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         assert git.version() == expected
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     assert git.version() is None
+
+
+# Objects
+
+
+@pytest.fixture
+def objects(repository: Path) -> Iterator[git.Objects]:
+    """Give the objects of a repository with one commit of one file."""
+    (repository / "a.txt").write_bytes(b"a\n\0b")
+    call(repository, "add", "a.txt")
+    commit(repository)
+    found = git.Objects(repository)
+    yield found
+    found.close()
+
+
+def test_objects_are_read_one_after_the_other(repository: Path, objects: git.Objects) -> None:
+    """Content comes back byte for byte, whatever was asked before, and an absent object is None."""
+    blob = call(repository, "rev-parse", "HEAD:a.txt")
+    for _time in range(2):
+        assert objects.read(blob) == objects.read("HEAD:a.txt") == b"a\n\0b"
+        assert objects.read("HEAD:b.txt") is None
+        assert objects.read("0" * 40) is None
+    short = call(repository, "rev-parse", "--short", "HEAD")
+    names = [blob[:7], "HEAD", "a\nb", short, "abcdef1^{commit}", *["HEAD"] * 1_000]
+    assert objects.kinds(names) == ["blob", "commit", None, "commit", None, *["commit"] * 1_000]
+    assert objects.kinds([]) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "a b c", "--batch-all-objects", "HEAD\nHEAD", "HEAD\0", "\udcff", "HEAD:\x1b"]
+)
+def test_strange_names_name_no_object(objects: git.Objects, name: str) -> None:
+    """A name is never an option or a second question, and the next answer belongs to the next question."""
+    assert objects.read(name) is None
+    assert objects.read("HEAD:a.txt") == b"a\n\0b"
+
+
+def test_another_process_has_pipes_of_its_own(objects: git.Objects) -> None:
+    """What one process asks is never answered to another one."""
+    assert objects.read("HEAD:a.txt") == b"a\n\0b"
+    again = pickle.loads(pickle.dumps(objects))  # noqa: S301 - made a moment ago
+    assert again.read("HEAD:a.txt") == b"a\n\0b"
+    again.close()
+
+
+def test_without_git_objects_cannot_be_read(objects: git.Objects, request: pytest.FixtureRequest) -> None:
+    """That is an error which says what to do."""
+    request.getfixturevalue("no_git")
+    with pytest.raises(GitFailed, match="git was not found"):
+        objects.read("HEAD")
+
+
+def test_a_shallow_clone_is_known(repository: Path, tmp_path: Path) -> None:
+    """It has the file that says where its history was cut; a whole one has none."""
+    commit(repository)
+    commit(repository)
+    call(tmp_path, "clone", "--quiet", "--depth", "1", repository.as_uri(), "shallow")
+    assert git.is_shallow(tmp_path / "shallow")
+    assert not git.is_shallow(repository)
+    assert not git.is_shallow(tmp_path)

@@ -107,7 +107,7 @@ def test_items_are_appended_in_the_formatting_that_is_there() -> None:
 
     assert appended("[1, 2]", 3) == "[1, 2, 3]"
     assert appended("[1,2]", 3) == "[1,2,3]"
-    assert appended("[1]", [2]) == "[1, [2]]"
+    assert appended("[ 1]", [2]) == "[ 1, [2]]"
     assert appended('[\n  {"a": 1}\n]', {"b": [1]}) == '[\n  {"a": 1},\n  {"b": [1]}\n]'
     expanded = '[\n    {\n        "a": 1\n    }\n]'
     assert appended(expanded, {"b": 1}) == '[\n    {\n        "a": 1\n    },\n    {\n      "b": 1\n    }\n]'
@@ -130,6 +130,39 @@ def test_a_collection_that_grows_is_changed_part_by_part() -> None:
     ).replace('"50%"\n', '"50%",\n  "new": 1\n')
 
 
+def test_what_has_the_form_of_json_text_keeps_it() -> None:
+    """An object of a list that grows past its line is written over several; new ones stand on one line if short."""
+    long = "x" * 90
+    features: list[dict[str, object]] = [
+        {"id": "a", "passes": False},
+        {"id": "b", "description": long, "notes": long},
+    ]
+    text = json_text({"features": features})
+    node = read(text).get("features", 0)
+    assert node
+    grown = apply(text, update_json(text, node, {"passes": True, "evidence": long + long}))
+    features[0] |= {"passes": True, "evidence": long + long}
+    assert grown == json_text({"features": features})
+    added: list[dict[str, object]] = [{"id": "c"}, {"id": "d", "notes": long, "evidence": {"command": long}}]
+    for new in added:
+        node = read(grown).get("features")
+        assert node
+        grown = apply(grown, append_json_item(grown, node, new))
+        features.append(new)
+        assert grown == json_text({"features": features})
+    assert after(grown, ("features", 1), {"id": "b"}) == json_text(
+        {"features": [features[0], {"id": "b"}, *features[2:]]}
+    )
+
+
+def test_a_list_of_scalars_on_one_line_that_grows_past_it_is_broken() -> None:
+    """The same holds for a list that is a value, with the line end of the file."""
+    text = json_text({"commands": ["make test"]}, newline="\r\n")
+    long = ["make test", "x" * 110]
+    edits = set_json(text, read(text), ("commands",), long, newline="\r\n")
+    assert apply(text, edits) == json_text({"commands": long}, newline="\r\n")
+
+
 def test_a_collection_that_shrinks_is_written_anew() -> None:
     """A shorter list takes the place of the old one, on one line if that was."""
     assert after('{"a": [1, 2, 3]}', ("a",), [4]) == '{"a": [4]}'
@@ -140,9 +173,10 @@ def test_a_collection_that_shrinks_is_written_anew() -> None:
 
 def test_layout() -> None:
     """Objects in lists, and lists of scalars, stand on one line if short; all else has a line for each part."""
-    value = {"a": [1, "é"], "b": [{"c": 1}, {"d": {"e": []}}], "f": {"g": 1}, "h": {}}
+    value = {"a": [1, "é"], "b": [{"c": [1], "d": {"e": 1}}, {"d": {"e": []}}], "f": {"g": 1}, "h": {}}
     assert json_text(value) == (
-        '{\n  "a": [1, "é"],\n  "b": [\n    {"c": 1},\n    {\n      "d": {\n        "e": []\n      }\n    }\n  ],\n'
+        '{\n  "a": [1, "é"],\n  "b": [\n    {"c": [1], "d": {"e": 1}},\n'
+        '    {\n      "d": {\n        "e": []\n      }\n    }\n  ],\n'
         '  "f": {\n    "g": 1\n  },\n  "h": {}\n}'
     )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.config import Config
+from taskstate.document import parse
 from taskstate.lint import engine
 from taskstate.lint.registry import RULES
 from tests.lint_corpus import Case, cases, clean_files
@@ -29,7 +30,10 @@ def told(finding: engine.Finding) -> str:
 @each_case
 def test_a_case_gives_exactly_its_findings(case: Case) -> None:
     """The findings of a case are those that it expects, at their places, no more and no fewer."""
-    found = engine.findings(case.data, case.name, case.config)
+    if case.gone:
+        found = engine.findings_of_gone(parse(case.text or ""), case.name, case.config, case.around)
+    else:
+        found = engine.findings(case.data, case.name, case.config, case.around)
     assert [told(finding) for finding in found] == list(case.expected), [
         f"{told(finding)}: {finding.diagnostic.message}" for finding in found
     ]
@@ -38,12 +42,12 @@ def test_a_case_gives_exactly_its_findings(case: Case) -> None:
 @each_case
 def test_a_fix_gives_exactly_the_text_shown(case: Case) -> None:
     """The safe fixes, and all fixes, of a case give the text that it shows, and leave it alone where it shows none."""
-    if case.text is None:
+    if case.text is None or case.gone:
         assert case.fixed is case.unsafe is None
         return
-    fixed = engine.fix(case.text, case.name, case.config)
+    fixed = engine.fix(case.text, case.name, case.config, case.around)
     assert fixed.text.encode() == (case.fixed or case.data)
-    unsafe = engine.fix(case.text, case.name, case.config, unsafe=True)
+    unsafe = engine.fix(case.text, case.name, case.config, case.around, unsafe=True)
     assert unsafe.text.encode() == (case.unsafe or case.fixed or case.data)
 
 
@@ -52,8 +56,8 @@ def test_a_fix_mends_what_it_says(case: Case) -> None:
     """What can be mended safely is gone after fixing, and fixing twice is fixing once."""
     if case.text is None:
         return
-    fixed = engine.fix(case.text, case.name, case.config)
-    again = engine.fix(fixed.text, case.name, case.config)
+    fixed = engine.fix(case.text, case.name, case.config, case.around)
+    again = engine.fix(fixed.text, case.name, case.config, case.around)
     assert (again.text, again.applied) == (fixed.text, ())
     assert not [one for one in fixed.diagnostics if one.fix and one.fix.edits and one.fix.safe]
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.config import Config, Lint
+from taskstate.config import Config, Lint, parse_config
 from taskstate.document import parse
 from taskstate.edit import Edit
 from taskstate.kinds import own_file
 from taskstate.lint import engine
+from taskstate.lint.around import CLOCK, Around
 from taskstate.lint.diagnostic import WARNING, WHOLE, Diagnostic, Fix, Rule
 from taskstate.lint.registry import RULES
 from taskstate.text import Span
@@ -80,13 +81,17 @@ def test_a_rule_has_a_page(rule: ModuleType) -> None:
 def test_a_rule_is_named_like_its_file(rule: ModuleType) -> None:
     """A rule stands in the file of its name, and reads types of files that there are."""
     assert rule.__name__.rsplit(".", 1)[-1] == rule.RULE.name.replace("-", "_")
-    assert rule.RULE.files <= {"state", "archive", "handoff", "impact-map"}
+    assert rule.RULE.files <= {"state", "archive", "handoff", "impact-map", "progress", "gone"}
 
 
 @cache
 def mended_codes() -> set[str]:
     """Return the codes of the findings of the corpus that have a fix."""
-    found = [finding.diagnostic for case in cases() for finding in engine.findings(case.data, case.name, case.config)]
+    found = [
+        finding.diagnostic
+        for case in cases()
+        for finding in engine.findings(case.data, case.name, case.config, case.around)
+    ]
     return {one.code for one in found if one.fix}
 
 
@@ -248,3 +253,66 @@ def test_fixes_that_touch_wait_for_each_other(rules: list[ModuleType]) -> None:
     """Of two fixes of one place the first is applied, and the other one planned anew."""
     rules += [rule_that("TS1", finds="aa", puts="a"), rule_that("TS2", finds="ab", puts="ba")]
     assert engine.fix("aab", NAME, Config()).text == "ba"
+
+
+# What the configuration says
+
+
+def configured(toml: str) -> Config:
+    """Return a configuration from its text."""
+    config = parse_config(toml, "taskstate.toml")
+    assert config
+    return config
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "found"),
+    [
+        ("legacy/**", "legacy/2024/task-101-state.md", False),
+        ("legacy", "legacy/2024/task-101-state.md", False),
+        ("**/task-101-*", "legacy/task-101-state.md", False),
+        ("legacy/**", "task-101-state.md", True),
+        ("legacy/**", "src/legacy/task-101-state.md", True),
+    ],
+)
+def test_rules_are_left_out_file_by_file(pattern: str, name: str, found: bool) -> None:  # noqa: FBT001 - a table
+    """What `per-file-ignores` names is not checked in the files that its glob means, from the repository's root."""
+    config = configured(f'[lint]\nper-file-ignores = {{ "{pattern}" = ["TS1"] }}\n')
+    assert [one.code for one in engine.check(TEXT, name, config)] == (["TS101"] if found else [])
+
+
+def test_a_rule_selected_by_its_code_outweighs_a_prefix_left_out() -> None:
+    """Of `select`, `extend-select`, `ignore` and `per-file-ignores` the longest prefix decides."""
+    config = configured('[lint]\nextend-select = ["TS101"]\nper-file-ignores = { "**" = ["TS1"] }\n')
+    assert codes(TEXT, config) == ["TS101"]
+
+
+def test_severity_is_what_the_configuration_says() -> None:
+    """The longest prefix gives a rule's findings their severity, and the fixes know of it."""
+    config = configured('[lint.severity]\nTS = "error"\nTS1 = "error"\nTS101 = "warning"\n')
+    assert [one.severity for one in engine.check(TEXT, NAME, config)] == ["warning"]
+    data = b"\xff"
+    assert [one.diagnostic.severity for one in engine.findings(data, NAME, config)] == ["error"]
+    config = configured('[lint.severity]\nTS001 = "warning"\n')
+    assert [one.diagnostic.severity for one in engine.findings(data, NAME, config)] == ["warning"]
+
+
+def test_a_rule_that_needs_what_nobody_knows_is_silent(rules: list[ModuleType]) -> None:
+    """A rule runs only where all that it cannot do without is known."""
+    rule = rule_that("TS901", finds="a", puts="b")
+    vars(rule)["RULE"] = rule.RULE._replace(needs=frozenset({CLOCK}))
+    rules.append(rule)
+    around = Around()
+    assert engine.check("a", NAME, Config(), around) == ()
+    around.known = frozenset({CLOCK})
+    assert [one.code for one in engine.check("a", NAME, Config(), around)] == ["TS901"]
+
+
+def test_no_fix_reaches_into_a_sealed_static_part(rules: list[ModuleType]) -> None:
+    """What stands in section 1 of a sealed file is told and not mended; its neighbours are."""
+    rules += [rule_that("TS201", finds="inside", puts="x"), rule_that("TS202", finds="behind", puts="y")]
+    body = "---\n\n## 1. Static Context\n\ninside\n\n## 2. Chain Inputs\n\nbehind\n"
+    open_one = "---\ntaskstate: 1\n" + body
+    sealed = "---\ntaskstate: 1\ncontext:\n  seal: abc\n" + body
+    assert engine.fix(open_one, NAME, Config()).applied == ("TS201", "TS202")
+    assert engine.fix(sealed, NAME, Config()).applied == ("TS202",)

@@ -1,15 +1,16 @@
-"""The reporters: findings as text for people, as lines, and as JSON."""
+"""The reporters for people: findings in full and as lines, and as JSON; and what all reporters have in common."""
 
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from taskstate.edit import Edit
 from taskstate.lint.diagnostic import ERROR, WARNING, Diagnostic, Fix
 from taskstate.lint.engine import Finding
-from taskstate.lint.reporters import REPORTERS
+from taskstate.lint.reporters import FORMATS, Run, reporter
 from taskstate.lint.reporters.text import WIDTH
 from taskstate.text import CONTROLS, Span
 
@@ -52,7 +53,7 @@ def finding(  # noqa: PLR0913 - a finding has these parts
 
 def text(*findings: Finding, files: int = 1) -> str:
     """Return the report for people."""
-    return REPORTERS["text"](findings, files=files)
+    return reporter("text")(findings, Run(files=files))
 
 
 def marked(one: Finding) -> tuple[str, str]:
@@ -140,18 +141,24 @@ def test_a_marker_is_as_long_as_what_is_shown() -> None:
 
 
 def test_concise_is_a_line_each() -> None:
-    """The short report has one line for each finding, and nothing else."""
-    assert REPORTERS["concise"]((), files=3) == ""
-    found = (finding(), finding(severity=WARNING, message="two\nlines"))
-    assert REPORTERS["concise"](found, files=1) == (
+    """The short report has one line for each finding, says what is a warning and what can be mended, and no more."""
+    assert reporter("concise")((), Run(files=3)) == ""
+    found = (
+        *(finding(), finding(severity=WARNING, message="two\nlines"), finding(fix=SAFE)),
+        *(finding(severity=WARNING, fix=UNSAFE), finding(fix=Fix(job="archive"))),
+    )
+    assert reporter("concise")(found, Run(files=1)) == (
         "tasks/task-1-state.md:5:9 TS101 front-matter-schema: `status` is wrong\n"
         "tasks/task-1-state.md:5:9 TS101 front-matter-schema: two\\nlines (warning)\n"
+        "tasks/task-1-state.md:5:9 TS101 front-matter-schema: `status` is wrong (fixable)\n"
+        "tasks/task-1-state.md:5:9 TS101 front-matter-schema: `status` is wrong (warning, unsafe fix)\n"
+        "tasks/task-1-state.md:5:9 TS101 front-matter-schema: `status` is wrong (fixable)\n"
     )
 
 
 def test_json_has_the_published_shape() -> None:
     """The report for programs has the keys, and the order of keys, that others build on."""
-    report = json.loads(REPORTERS["json"]((finding(fix=SAFE), finding(severity=WARNING, path="ä")), files=7))
+    report = json.loads(reporter("json")((finding(fix=SAFE), finding(severity=WARNING, path="ä")), Run(files=7)))
     assert report["files"] == 7
     assert report["findings"][0] == {
         "path": "tasks/task-1-state.md",
@@ -171,17 +178,43 @@ def test_json_has_the_published_shape() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", REPORTERS)
+@pytest.mark.parametrize("name", [*FORMATS, "statistics"])
 def test_no_control_character_is_printed(name: str) -> None:
     """Whatever a path, a message or a line holds, the report holds no character that a terminal would obey."""
     odd = "a\x1b]0;x\x07\x9b\u202e\udcff\x00\rb"
-    report = REPORTERS[name]((finding(odd, 2, 5, path=odd, message=odd),), files=1)
-    assert not CONTROLS.search(report)
+    report = reporter(name)((finding(odd, 2, 5, path=odd, message=odd),), Run(files=1))
+    assert not re.search(CONTROLS, report)
     assert "\r" not in report
+
+
+@pytest.mark.parametrize("name", ["text", "concise", "statistics"])
+def test_colours_are_put_on_and_change_nothing_else(name: str) -> None:
+    """A report in colour is the same report with colours, which are the only thing that a terminal obeys."""
+    odd = "a\x1b[31mb"
+    found = (finding(odd, 2, 5, message=odd), finding(severity=WARNING, fix=SAFE))
+    plain, coloured = (reporter(name)(found, Run(files=1, colour=colour)) for colour in (False, True))
+    assert re.sub(r"\x1b\[[0-9;]+m", "", coloured) == plain
+    assert coloured.count("\x1b[1;31m") >= 1
+    assert len(re.findall(r"\x1b\[0m", coloured)) * 2 == coloured.count("\x1b")
+
+
+def test_statistics_count_the_findings_of_each_rule() -> None:
+    """The most frequent rule comes first, each with how many findings, and how they can be mended; then the summary."""
+    other = finding(severity=WARNING)
+    other = other._replace(diagnostic=other.diagnostic._replace(code="TS404", name="short"))
+    found = (*[other] * 10, finding(fix=SAFE), finding(fix=UNSAFE), finding())
+    assert reporter("statistics")(found, Run(files=4)) == (
+        "10  TS404  short\n"
+        " 3  TS101  front-matter-schema  fix (1), unsafe fix (1)\n"
+        "\n"
+        "Found 3 errors and 10 warnings in 1 of 4 files. 1 can be mended with --fix, 1 with --fix --unsafe-fixes.\n"
+    )
+    assert reporter("statistics")((finding(fix=SAFE),), Run(files=1)).startswith("1  TS101  front-matter-schema  fix\n")
+    assert reporter("statistics")((), Run(files=2)) == "No findings in 2 files.\n"
 
 
 def test_json_keeps_the_values() -> None:
     """Control characters are escaped in JSON, and come back when it is read."""
     odd = "a\x1b\x9b\u202e\x7fb"
-    report = json.loads(REPORTERS["json"]((finding(path=odd, message=odd),), files=1))
+    report = json.loads(reporter("json")((finding(path=odd, message=odd),), Run(files=1)))
     assert (report["findings"][0]["path"], report["findings"][0]["message"]) == (odd, odd)

@@ -22,8 +22,8 @@ def place(tmp_path: Path) -> Place:
 
 def fix(place: Place, *, unsafe: bool = False, dry_run: bool = False, path: Path | None = None) -> Outcome:
     """Apply the fixes to task 101's state file, or to another file."""
-    at, request = place.workspace, place.request(dry_run=dry_run)
-    return fix_file(at, path or place.path, request, config=at.config, unsafe=unsafe)
+    checking = place.checking()
+    return fix_file(checking, path or place.path, place.request(dry_run=dry_run), unsafe=unsafe)
 
 
 def codes(place: Place) -> list[str]:
@@ -88,7 +88,7 @@ def test_only_what_is_selected_is_mended(place: Place) -> None:
     place.text = place.text.replace("# Task #101: JWT Service - State", "# Task #101: JWT service - State")
     config = place.workspace.config
     chosen = config._replace(lint=config.lint._replace(select=("TS1",)))
-    assert not fix_file(place.workspace, place.path, place.request(), config=chosen).changed
+    assert not fix_file(place.checking(config=chosen), place.path, place.request()).changed
 
 
 def test_over_the_limit_the_fix_archives(place: Place) -> None:

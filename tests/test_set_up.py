@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from taskstate.set_up import PRE_COMMIT, SetUp, set_up
+from taskstate.set_up import (
+    DRIVER,
+    DRIVER_KEY,
+    MERGED,
+    PRE_COMMIT,
+    MergeDriver,
+    SetUp,
+    merge_driver_state,
+    set_up,
+)
 from taskstate.workspace import find_workspace
 from tests.place import refusal, tree
 
@@ -233,6 +242,50 @@ def test_hooks_that_are_there_already_stay(tmp_path: Path) -> None:
     put(tmp_path, PRE_COMMIT, text)
     assert PRE_COMMIT in init(tmp_path, pre_commit=True).kept
     assert (tmp_path / PRE_COMMIT).read_text(encoding="utf-8") == text
+
+
+# The merge driver
+
+
+def configured(root: Path) -> str:
+    """Return the command of the merge driver in git's configuration."""
+    command = ["git", "config", "--get", DRIVER_KEY]
+    return subprocess.run(command, cwd=root, check=False, capture_output=True, text=True).stdout.strip()
+
+
+def test_git_is_told_of_the_merge_driver(repository: Path) -> None:
+    """In a repository the driver is named in git's configuration once, and git would use it for our files."""
+    before = merge_driver_state(find_workspace(repository, root=str(repository)))
+    assert before == MergeDriver(repository=True, command="", unreached=MERGED)
+    assert "git config merge.taskstate" in init(repository, dry_run=True).created
+    assert configured(repository) == ""
+    assert "git config merge.taskstate" in init(repository).created
+    assert configured(repository) == DRIVER
+    assert init(repository).created == ()
+    after = merge_driver_state(find_workspace(repository, root=str(repository)))
+    assert after == MergeDriver(repository=True, command=DRIVER, unreached=())
+
+
+def test_driver_of_ones_own_stays(repository: Path) -> None:
+    """A command that somebody has named, and an attribute that they have taken away, are left alone and told."""
+    subprocess.run(["git", "config", DRIVER_KEY, "mine %A"], cwd=repository, check=True)
+    assert init(repository).created == FRESH
+    with (repository / ".gitattributes").open("a", encoding="utf-8") as attributes:
+        attributes.write("*-archive.md -merge\n")
+    state = merge_driver_state(find_workspace(repository, root=str(repository)))
+    assert state == MergeDriver(repository=True, command="mine %A", unreached=("task-*-archive.md",))
+
+
+def test_without_a_repository_there_is_no_driver(tmp_path: Path) -> None:
+    """Outside of a repository nothing is configured, and nothing is wrong with that."""
+    init(tmp_path)
+    assert merge_driver_state(find_workspace(tmp_path)) == MergeDriver(repository=False, command="", unreached=())
+
+
+def test_configuration_that_git_cannot_write_is_told(repository: Path) -> None:
+    """Where git's configuration is locked, that is one error."""
+    (repository / ".git" / "config.lock").write_text("", encoding="utf-8")
+    assert refusal(lambda: init(repository)).code == "git"
 
 
 # What stands in the way

@@ -85,15 +85,16 @@ def test_state_files_are_in_natural_order(place: Place) -> None:
 
 
 def test_other_types_are_no_state_files(place: Place) -> None:
-    """Archives, handoffs and impact maps are our own files, and no tasks."""
+    """Archives, handoffs, impact maps and progress files are our own files, and no tasks."""
     for name in (
         "archives/task-1-archive.md",
         "tasks/task-1-impact-map.json",
+        "handoffs/task-1/phase-1-progress.json",
         "handoffs/task-1/phase-1-handoff-20260101T000000Z.md",
     ):
         put(place.root, f".taskstate/{name}")
     put(place.root, ".taskstate/tasks/notes.md")
-    assert len(place.workspace.own_files()) == 4
+    assert len(place.workspace.own_files()) == 5
     assert shown(place, *place.workspace.state_files()) == [".taskstate/tasks/task-101-state.md"]
 
 

@@ -11,7 +11,7 @@ import errno
 import os
 import sys
 from itertools import pairwise
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from taskstate.cli.door import Door, add_common
 from taskstate.errors import TaskstateError
@@ -34,13 +34,36 @@ COMMANDS = {
     "criterion": ("criterion", "check or uncheck an acceptance criterion"),
     "archive": ("archive", "move older sessions into the archive"),
     "lint": ("lint", "check state files"),
+    "fmt": ("fmt", "put state files into their canonical form"),
     "rule": ("rule", "show a lint rule's page, or the list of rules"),
+    "doctor": ("doctor", "examine the set-up, and mend it; accept a broken seal; give a task another id"),
+    "merge-driver": ("merge_driver", "merge one of our files by meaning; git calls it"),
     "demo": ("demo", "see the main job done in a new temporary repository"),
 }
 
 
+class _Help(argparse.HelpFormatter):
+    """Lays help out; argparse makes one for every argument, and would import `shutil` to ask how wide a line may be."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return int(told)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except (OSError, ValueError, AttributeError):  # no terminal
+        return 80
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that reports what is wrong as one line."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - whatever argparse takes
+        super().__init__(**{"formatter_class": _Help, **options})
 
     def error(self, message: str) -> NoReturn:
         """Raise what is wrong with the arguments."""
@@ -95,34 +118,39 @@ def _wants_json(arguments: Sequence[str]) -> bool:
 
 
 def _run(arguments: list[str], door: Door) -> int:
-    command = next((word for word in arguments if not word.startswith("-")), "")
-    parser = _parser(command)
+    known = bool(arguments) and arguments[0] in COMMANDS
     if not arguments:
-        parser.print_help()
+        _parser().print_help()
         return 0
     try:
-        args = parser.parse_args(arguments)
+        args = _parser_of(arguments[0]).parse_args(arguments[1:]) if known else _parser().parse_args(arguments)
     except SystemExit as done:  # --help and --version have printed what was asked for
         return int(done.code or 0)
     door.args = args
     door.as_json = args.format == "json"
     run: object = args.run
     if not callable(run):
-        raise TypeError(command)
+        raise TypeError(arguments[0])
     return int(run(door))
 
 
-def _parser(command: str) -> Parser:
-    """Return the parser; of all commands only the one that is called is loaded."""
+def _parser() -> Parser:
+    """Return the parser of what is no command: it knows their names, for help and for what was mistyped."""
     parser = Parser(prog="taskstate", description="One living Markdown file per task, kept safe.")
     parser.add_argument("--version", action="version", version=f"taskstate {VERSION}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
-    for name, (module, summary) in COMMANDS.items():
-        sub = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
-        if name == command:
-            from importlib import import_module
+    for name, (_, summary) in COMMANDS.items():
+        commands.add_parser(name, help=summary)
+    return parser
 
-            import_module(f"taskstate.cli.{module}").configure(sub)
+
+def _parser_of(command: str) -> Parser:
+    """Return the parser of one command; no other one is loaded."""
+    from importlib import import_module
+
+    module, summary = COMMANDS[command]
+    parser = Parser(prog=f"taskstate {command}", description=summary[0].upper() + summary[1:] + ".")
+    import_module(f"taskstate.cli.{module}").configure(parser)
     return parser
 
 

@@ -113,7 +113,7 @@ class Demo:
         archive = self.root / ".taskstate/archives/task-100-archive.md"
         for number in range(1, _MOST_SESSIONS + 1):
             work = f"The table {_TABLES[number % len(_TABLES)]} {_STEPS[number // len(_TABLES) % len(_STEPS)]}."
-            done = self.quietly(command + shlex.quote(f"{work}\n\n{_DETAILS * 30}"))
+            done = self.quietly(command + shlex.quote(f"{work}\n\n{_DETAILS * 48}"))
             if number == 1 or archive.exists():
                 self.say(f"$ {command}'{work} …'\n{_indented(done.stdout)}")
             if archive.exists():

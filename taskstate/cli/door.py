@@ -111,7 +111,7 @@ class Door:
     def print_json(self, value: object) -> None:
         """Print JSON in which no control character stands raw."""
         text = json.dumps(value, ensure_ascii=False, indent=None, separators=(", ", ": "))
-        sys.stdout.write(CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
+        sys.stdout.write(re.compile(CONTROLS).sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
 
     def fail(self, error: TaskstateError, status: int) -> int:
         """Print one line on standard error, and the envelope where JSON was asked for; return the exit status."""

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskstate.cli.door import add_writing, standard_input
+from taskstate.cli.door import add_writing
+from taskstate.cli.lint_report import check_flags, tell
 from taskstate.errors import TaskstateError
+from taskstate.lint.reporters import FORMATS
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
-    from taskstate.check import Report
+    from taskstate.check import Checking, Report
     from taskstate.cli.door import Door
     from taskstate.config import Config
-
-OUTPUT_FORMATS = ("text", "concise", "json")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,23 +30,49 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unsafe-fixes", action="store_true", help="with --fix: apply fixes that may change the meaning too"
     )
-    parser.add_argument("--output-format", choices=OUTPUT_FORMATS, help="how to print findings (default: text)")
+    parser.add_argument(
+        "--diff", action="store_true", help="print what the fixes would change as a unified diff, and write nothing"
+    )
+    parser.add_argument("--output-format", choices=FORMATS, help="how to print findings (default: text)")
     parser.add_argument("--select", metavar="CODES", help="check these codes or prefixes only, such as TS4,TS101")
     parser.add_argument("--ignore", metavar="CODES", help="leave these codes or prefixes out")
     parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings too")
+    parser.add_argument("--statistics", action="store_true", help="print how often each rule speaks, instead of what")
+    parser.add_argument(
+        "--against", metavar="REV", help="also compare with this revision: nothing that it holds may be rewritten"
+    )
+    parser.add_argument(
+        "--staged", action="store_true", help="check what is staged for the next commit, against HEAD (for git hooks)"
+    )
+    parser.add_argument("--no-cache", action="store_true", help="read every file anew, and remember nothing")
+    parser.add_argument(
+        "--jobs", metavar="N", type=int, default=0, help="processes for many files (default: one for each core)"
+    )
+    parser.add_argument("--watch", action="store_true", help="check again whenever a file changes, until Ctrl-C")
     parser.add_argument("--stdin-filename", metavar="NAME", help="the name that says what file standard input is")
     add_writing(parser)
     parser.set_defaults(run=run)
 
 
 def run(door: Door) -> int:
-    """Lint, and with `--fix` mend."""
+    """Lint, and with `--fix` mend; once, or with `--watch` again and again."""
+    check_flags(door)
+    if door.args.watch:
+        from taskstate.cli.watching import watch
+
+        return watch(door, _run, _paths(door))
+    return _run(door)
+
+
+def _run(door: Door) -> int:
     config = _config(door)
     if door.args.paths == ["-"]:
-        return _tell(door, _check_stdin(door, config))
-    report = _check_paths(door, config)
+        from taskstate.cli import lint_stdin
+
+        return lint_stdin.run(door, config)
+    report, diff = _check_paths(door, config)
     door.complain(report.unreadable)
-    status = _tell(door, report)
+    status = tell(door, report, diff)
     return 2 if report.unreadable else status
 
 
@@ -76,51 +103,68 @@ def _codes(text: str) -> tuple[str, ...]:
     return codes
 
 
-def _check_stdin(door: Door, config: Config) -> Report:
-    from taskstate.check import Report
-    from taskstate.files import MAX_BYTES
-    from taskstate.lint.engine import findings
+def _check_paths(door: Door, config: Config) -> tuple[Report, str]:
+    """Return what is found, and in a dry run what the fixes would change."""
+    from taskstate.check import check_files, own_files_in, with_removed
+    from taskstate.cli.progress import Bar
 
-    if not door.args.stdin_filename:
-        raise TaskstateError(
-            "lint: - needs --stdin-filename", help="name the file, such as task-101-state.md", code="usage"
-        )
-    if door.args.fix:
-        raise TaskstateError(
-            "lint: --fix cannot change standard input", help="name the file instead of -", code="usage"
-        )
-    name = door.args.stdin_filename
-    return Report(files=1, findings=findings(standard_input(MAX_BYTES), name, config), unreadable=())
-
-
-def _check_paths(door: Door, config: Config) -> Report:
-    from taskstate.check import check_files, own_files_in
-
-    workspace = door.anywhere
-    paths = [_real(path) for path in door.args.paths] or [workspace.root]
-    files, others = own_files_in(workspace, paths)
+    files, others = own_files_in(door.anywhere, _paths(door))
     door.notes(others)
-    if door.args.fix:
-        _fix(door, files, config)
-    return check_files(files, config, _shown)
+    with checking(door, config) as found:
+        found.repository.listed = None if door.args.paths else files
+        diff = _fix(door, files, found) if door.args.fix else ""
+        found.repository.forget()
+        with Bar("checking", wanted=not (door.args.quiet or door.as_json), no_color=door.args.no_color) as bar:
+            report = check_files(files, found, _shown, bar)
+        return with_removed(report, found, _paths(door), _shown), diff
 
 
-def _fix(door: Door, paths: tuple[Path, ...], config: Config) -> None:
+@contextmanager
+def checking(door: Door, config: Config) -> Iterator[Checking]:
+    """Give how the command checks; what was asked for and cannot be known is told, and what was found remembered."""
+    import time
+
+    from taskstate.check import Wanted, open_checking
+
+    args = door.args
+    wanted = Wanted(
+        now=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        against=args.against or ("HEAD" if args.staged else ""),
+        staged=args.staged,
+        remember=not args.no_cache,
+        jobs=args.jobs,
+    )
+    found, remarks = open_checking(door.anywhere, config, wanted)
+    door.complain(remarks)
+    try:
+        yield found
+        if found.cache:
+            found.cache.save()
+    finally:
+        found.repository.close()
+
+
+def _fix(door: Door, paths: tuple[Path, ...], found: Checking) -> str:
+    """Mend the files, and return the diff of a dry run."""
     from taskstate.mend import fix_file
 
-    request = door.request()
+    request, diffs = door.request(), []
     for path in paths:
         try:
-            outcome = fix_file(door.workspace, path, request, config=config, unsafe=door.args.unsafe_fixes)
+            outcome = fix_file(found, path, request, unsafe=door.args.unsafe_fixes)
         except TaskstateError as error:
             door.complain((f"not fixed: {error}",))
             continue
         door.notes(tuple(f"{outcome.path}: {note}" for note in outcome.notes))
-        if door.args.output_format != "json":  # nothing but the findings stands there
-            door.say(outcome.diff)
+        diffs.append(outcome.diff)
+    return "".join(diffs)
 
 
-def _real(path: str) -> Path:
+def _paths(door: Door) -> list[Path]:
+    return [real(path) for path in door.args.paths] or [door.anywhere.root]
+
+
+def real(path: str) -> Path:
     """Return where a path leads, links on the way followed; a file that is one itself is told when it is read."""
     folder, name = os.path.split(os.path.abspath(path))
     return Path(os.path.realpath(folder), name)
@@ -130,19 +174,3 @@ def _shown(path: Path) -> str:
     """Return a path relative to the working folder where it lies in it."""
     here = os.getcwd()
     return os.path.relpath(path, here).replace(os.sep, "/") if path.is_relative_to(here) else str(path)
-
-
-def _tell(door: Door, report: Report) -> int:
-    from taskstate.lint.reporters import REPORTERS
-
-    errors = any(finding.diagnostic.severity == "error" for finding in report.findings)
-    status = 1 if errors or (door.args.strict and report.findings) else 0
-    if door.as_json:
-        from taskstate.lint.reporters.json import shape
-
-        return door.tell(shape(report.findings, files=report.files), "", status=status)
-    reporter = REPORTERS[door.args.output_format or "text"]
-    text = reporter(report.findings, files=report.files)
-    if not (door.args.quiet and status == 0):
-        sys.stdout.write(text if text.endswith("\n") or not text else text + "\n")
-    return status

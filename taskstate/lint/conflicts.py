@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 from taskstate.text import Span
 
-_MARK = re.compile(
-    r"(?:^|(?<=\r))(?:(<{7})(?: [^\r\n]*)?|(={7})|(>{7})(?: [^\r\n]*)?)[ \t]*(?=[\r\n]|\Z)", re.MULTILINE
-)
+_MARK = r"(?m)(?:^|(?<=\r))(?:(<{7})(?: [^\r\n]*)?|(={7})|(>{7})(?: [^\r\n]*)?)[ \t]*(?=[\r\n]|\Z)"
 
 
 class Conflict(NamedTuple):
@@ -30,7 +28,7 @@ def find_conflicts(text: str) -> tuple[Conflict, ...]:
     found: list[Conflict] = []
     opening: Span | None = None
     divided = False
-    for match in _MARK.finditer(text):
+    for match in re.compile(_MARK).finditer(text):
         line = Span(match.start(), match.start() + len(match[0].rstrip(" \t")))
         if match[1]:
             opening, divided = line, False

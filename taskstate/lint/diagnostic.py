@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 ERROR = "error"
 WARNING = "warning"
 
-TEXT = "text"  # what a rule may need beyond the text itself comes with the rules that need it
-
 # What a rule reads. Where that part cannot be read the rule is silent, so that one fault gives one finding.
 WHOLE = "whole"  # the text as such: this can always be read
 FRONT_MATTER = "front matter"  # silent in a file of a newer format version
@@ -24,12 +22,13 @@ BODY = (
 class Fix(NamedTuple):
     """Edits to the same file that mend a fault, or the name of a job where other files are needed.
 
-    Safe edits change no meaning.
+    Safe edits change no meaning. `about` says what a job is to deal with, where that is not the whole file.
     """
 
     edits: tuple[Edit, ...] = ()
     safe: bool = True
     job: str = ""
+    about: str = ""
 
 
 class Diagnostic(NamedTuple):
@@ -45,7 +44,10 @@ class Diagnostic(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A rule's metadata: `files` are the types of own files that it reads, `reads` the part, `needs` what else."""
+    """A rule's metadata: `files` are the types of own files that it reads, `reads` the part of them.
+
+    `needs` is what it cannot do without beyond the text, of what `taskstate.lint.around` names.
+    """
 
     code: str
     name: str
@@ -54,7 +56,7 @@ class Rule(NamedTuple):
     fixable: bool = False
     reads: str = BODY
     files: frozenset[str] = frozenset({"state"})
-    needs: frozenset[str] = frozenset({TEXT})
+    needs: frozenset[str] = frozenset()
 
     def at(self, span: Span, message: str, *, help: str, fix: Fix | None = None, severity: str = "") -> Diagnostic:  # noqa: A002 - the field's own word
         """Return a diagnostic of this rule at `span`."""

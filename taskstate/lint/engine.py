@@ -1,7 +1,8 @@
 """Runs the rules over a text, and applies their fixes.
 
-Text in, findings out: the engine reads no file. Where a text comes from (disk, standard input, an editor) is the
-caller's business.
+Text in, findings out: the engine reads no file. Where a text comes from (disk, the index, standard input, an editor) is
+the caller's business, and what lies around it is asked of an `Around`. The name of a file is its path from the
+repository's root where it has one: what the configuration says of paths is measured on it.
 """
 
 from __future__ import annotations
@@ -9,20 +10,26 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import kinds
+from taskstate import kinds, secrets
+from taskstate.config import matches
 from taskstate.document import parse
 from taskstate.edit import Edit, apply, in_order
+from taskstate.lint.around import NOTHING
 from taskstate.lint.diagnostic import ERROR, Diagnostic
 from taskstate.lint.facts import Facts
 from taskstate.lint.registry import RULES
+from taskstate.lint.rules.file import unused_ignore
 from taskstate.lint.rules.file.not_utf8 import not_utf8
+from taskstate.lint.suppress import directives, silenced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
 
-    from taskstate.config import Config
+    from taskstate.config import Config, Lint
     from taskstate.document import Document
+    from taskstate.lint.around import Around
+    from taskstate.lint.suppress import Directive
 
 MAX_ROUNDS = 10  # ruff's own figure; a fix that needs more than a few is at odds with another
 
@@ -61,25 +68,58 @@ def decode(data: bytes) -> str | Diagnostic:
         return not_utf8(error)
 
 
-def findings(data: bytes, path: str, config: Config) -> tuple[Finding, ...]:
+def findings(data: bytes, name: str, config: Config, around: Around = NOTHING) -> tuple[Finding, ...]:
     """Return what is found in a file that holds `data`, each at its place; no more is said of what is not UTF-8."""
     text = decode(data)
     if isinstance(text, Diagnostic):
-        chosen = any(rule.RULE.code == text.code for rule in _chosen(config))
-        return (locate(parse(data.decode("utf-8", errors="replace")), path, text),) if chosen else ()
+        document = parse(data.decode("utf-8", errors="replace"))
+        chosen = any(rule.RULE.code == text.code for rule in _chosen(config.lint, name))
+        shown = secrets.masked(document.text, config.secrets.allow)
+        return (locate(document, name, _weighed(text, config.lint), shown),) if chosen else ()
     document = parse(text)
-    return tuple(locate(document, path, diagnostic) for diagnostic in _check(document, path, config))
+    found = _check(document, name, config, around)
+    shown = secrets.masked(text, config.secrets.allow) if found else text
+    return tuple(locate(document, name, diagnostic, shown) for diagnostic in found)
 
 
-def check(text: str, name: str, config: Config) -> tuple[Diagnostic, ...]:
+def findings_of_gone(document: Document, name: str, config: Config, around: Around) -> tuple[Finding, ...]:
+    """Return what is found about a state file that is there no more; `document` is what it was."""
+    facts = facts_of(document, name, config, around)._replace(file_type="gone")
+    asked = [rule for rule in _chosen(config.lint, name) if "gone" in rule.RULE.files]
+    found = _discreet([diagnostic for rule in asked for diagnostic in rule.check(document, facts)], document, config)
+    shown = secrets.masked(document.text, config.secrets.allow)
+    return tuple(locate(document, name, _weighed(diagnostic, config.lint), shown) for diagnostic in found)
+
+
+def check(text: str, name: str, config: Config, around: Around = NOTHING) -> tuple[Diagnostic, ...]:
     """Return what the rules find in `text`, in the order of its lines; `name` is the path that says what file it is."""
-    return _check(parse(text), name, config)
+    return _check(parse(text), name, config, around)
 
 
-def _check(document: Document, name: str, config: Config) -> tuple[Diagnostic, ...]:
-    facts = facts_of(document, name, config)
-    found = [diagnostic for rule in _chosen(config) for diagnostic in _said_by(rule, facts)]
+def _check(document: Document, name: str, config: Config, around: Around) -> tuple[Diagnostic, ...]:
+    facts = facts_of(document, name, config, around)
+    asked = [rule for rule in _chosen(config.lint, name) if rule.RULE.needs <= around.known]
+    found: Iterable[Diagnostic] = (diagnostic for rule in asked for diagnostic in _said_by(rule, facts))
+    told = directives(document)
+    if told:
+        found = _unsilenced(found, told, facts, asked)
+    found = _discreet(list(found), document, config)
+    if config.lint.severity:
+        found = (_weighed(diagnostic, config.lint) for diagnostic in found)
     return tuple(sorted(found, key=lambda diagnostic: (diagnostic.span, diagnostic.code)))
+
+
+def _discreet(found: list[Diagnostic], document: Document, config: Config) -> list[Diagnostic]:
+    """Return the findings without the secrets of the text in their words, whichever rule they are of."""
+    values = (
+        [each.span.of(document.text) for each in secrets.find(document.text, config.secrets.allow)] if found else ()
+    )
+    if not values:
+        return found
+    return [
+        each._replace(message=secrets.unsaid(each.message, values), help=secrets.unsaid(each.help, values))
+        for each in found
+    ]
 
 
 def _said_by(rule: ModuleType, facts: Facts) -> Iterator[Diagnostic]:
@@ -87,10 +127,40 @@ def _said_by(rule: ModuleType, facts: Facts) -> Iterator[Diagnostic]:
     if facts.file_type in rule.RULE.files:
         for diagnostic in rule.check(facts.document, facts):
             if facts.is_read(rule.RULE.reads, diagnostic.span):
-                yield diagnostic
+                yield _allowed(diagnostic, facts)
 
 
-def facts_of(document: Document, name: str, config: Config) -> Facts:
+def _allowed(diagnostic: Diagnostic, facts: Facts) -> Diagnostic:
+    """Return a finding without a fix that would reach into the sealed static part."""
+    fix, sealed = diagnostic.fix, facts.sealed if diagnostic.fix else None
+    reaching = fix and sealed and any(edit.start < sealed.end and sealed.start < edit.end for edit in fix.edits)
+    return diagnostic._replace(fix=None) if reaching else diagnostic
+
+
+def _unsilenced(
+    found: Iterable[Diagnostic], told: tuple[Directive, ...], facts: Facts, asked: list[ModuleType]
+) -> list[Diagnostic]:
+    """Return the findings that no directive silences, and one for each directive that says too much."""
+    left, used = silenced(found, told)
+    checked = {rule.RULE.code for rule in asked if facts.file_type in rule.RULE.files}
+    if unused_ignore.RULE.code not in checked:
+        return left
+    existing = {rule.RULE.code for rule in RULES}
+    for directive in told:
+        idle = [code for code, _ in directive.codes if code in checked - used[directive]]
+        unknown = [code for code, _ in directive.codes if code not in existing]
+        if (idle or unknown or not directive.codes) and facts.is_read(unused_ignore.RULE.reads, directive.span):
+            left.append(unused_ignore.unused(facts.document, directive, idle, unknown))
+    return left
+
+
+def _weighed(diagnostic: Diagnostic, lint: Lint) -> Diagnostic:
+    """Return a finding with the severity that the configuration gives to its rule; the longest prefix decides."""
+    longest = _longest(diagnostic.code, lint.severity)
+    return diagnostic._replace(severity=lint.severity[diagnostic.code[:longest]]) if longest else diagnostic
+
+
+def facts_of(document: Document, name: str, config: Config, around: Around = NOTHING) -> Facts:
     """Return what the rules know of `document`."""
     own = kinds.own_file(name)
     return Facts(
@@ -99,21 +169,28 @@ def facts_of(document: Document, name: str, config: Config) -> Facts:
         name=name.replace("\\", "/").rsplit("/", 1)[-1],
         file_type=own.type if own else "state",
         task_id=own.id if own else None,
+        around=around,
     )
 
 
-def _chosen(config: Config) -> list[ModuleType]:
-    """Return the rules that the configuration selects; the longest prefix decides, and of equal ones `ignore`."""
-    selected, ignored = (*config.lint.select, *config.lint.extend_select), config.lint.ignore
+def _chosen(lint: Lint, name: str) -> list[ModuleType]:
+    """Return the rules selected for the file `name`; the longest prefix decides, and of equal ones `ignore`."""
+    selected, ignored = (*lint.select, *lint.extend_select), (*lint.ignore, *_ignored_for(name, lint))
     return [rule for rule in RULES if _longest(rule.RULE.code, selected) > _longest(rule.RULE.code, ignored)]
+
+
+def _ignored_for(name: str, lint: Lint) -> Iterator[str]:
+    for pattern, codes in lint.per_file_ignores.items():
+        if matches(name, pattern):
+            yield from codes
 
 
 def _longest(code: str, prefixes: Iterable[str]) -> int:
     return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=0)
 
 
-def locate(document: Document, path: str, diagnostic: Diagnostic) -> Finding:
-    """Return `diagnostic` at its place in the file `path`."""
+def locate(document: Document, path: str, diagnostic: Diagnostic, shown: str) -> Finding:
+    """Return `diagnostic` at its place in the file `path`; `shown` is its text as it may be seen, offsets unchanged."""
     start, end = document.position(diagnostic.span.start), document.position(diagnostic.span.end)
     first = document.starts[start.line]
     stop = document.starts[start.line + 1] if start.line + 1 < len(document.starts) else len(document.text)
@@ -124,24 +201,24 @@ def locate(document: Document, path: str, diagnostic: Diagnostic) -> Finding:
         end_line=end.line + 1,
         end_column=end.column + 1,
         diagnostic=diagnostic,
-        source=document.text[first:stop].rstrip("\r\n").removeprefix("\ufeff"),
+        source=shown[first:stop].rstrip("\r\n").removeprefix("\ufeff"),
     )
 
 
-def fix(text: str, name: str, config: Config, *, unsafe: bool = False) -> Fixed:
+def fix(text: str, name: str, config: Config, around: Around = NOTHING, *, unsafe: bool = False) -> Fixed:
     """Return `text` with the safe fixes (or all) applied until nothing changes any more.
 
     The whole result is thrown away where a part can no longer be read, where it has an error that the text had not, or
     where it would change again. An error that stood in a part which could not be read before is no new one.
     """
-    before = check(text, name, config)
+    before = check(text, name, config, around)
     current, applied, diagnostics, known = text, list[str](), before, _errors(before)
     for _round in range(MAX_ROUNDS):
         edits, codes = _edits(diagnostics, unsafe=unsafe)
         if not edits:
             return Fixed(text=current, applied=tuple(applied), diagnostics=diagnostics)
         fixed = apply(current, edits)
-        diagnostics = check(fixed, name, config)
+        diagnostics = check(fixed, name, config, around)
         now = _errors(diagnostics)
         if any(code.startswith(_REVEALING) for code in codes):
             known |= Counter({code: count for code, count in now.items() if not code.startswith(_PARSING)})

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import kinds, schema
 from taskstate.data import Fault, Node
+from taskstate.json_spans import read_json
 from taskstate.kinds import section_key
+from taskstate.lint.around import NOTHING, Around
 from taskstate.lint.conflicts import Conflict, find_conflicts
 from taskstate.lint.diagnostic import BODY, WHOLE
+from taskstate.lint.json_values import JsonValue, json_value
 from taskstate.lint.outline import Outline
+from taskstate.lint.phases import Phase, phases_of
 from taskstate.state import TaskState, json_fence, read_state
 from taskstate.text import CONTROLS, Span
 
@@ -34,14 +38,15 @@ FORMAT = 1  # the newest format version that these rules know
 
 _SECTION, _SUBSECTION = 2, 3  # the levels of their headings
 _LOG = "progress log"
-_PERMANENT = re.compile(r"^(?:kind:[ \t]*[\"']?permanent\b|# \[PERMANENT\])", re.MULTILINE)
+_PERMANENT = r"(?m)^(?:kind:[ \t]*[\"']?permanent\b|# \[PERMANENT\])"
 _HEAD = 20_000  # characters: where the front matter and the title stand
-_BODY_LINE = re.compile(r"^(?:# (?:Task\b|\[PERMANENT\]|Phase\b)|## )", re.MULTILINE)
+_BODY_LINE = r"(?m)^(?:# (?:Task\b|\[PERMANENT\]|Phase\b)|## )"
 # Keys that only the tool writes: where one stands, it has written `taskstate` too.
 _TOOL_KEYS = (
     *("revision", "version", "sessions", "file_size_kb", "archive_path", "context", "baseline", "coordination"),
     *("delta", "evidence", "handoffs", "output", "acks", "audit", "state_revision", "verified"),
 )
+_JSON_FILES = frozenset({"impact-map", "progress"})
 _OWN_KEYS = ("taskstate", "kind", "task_id")  # a handoff that has none of them is somebody else's document
 
 
@@ -51,10 +56,22 @@ class _Facts(NamedTuple):
     name: str
     file_type: str
     task_id: str | None
+    around: Around = NOTHING
 
 
 class Facts(_Facts):
-    """One text and what is read from it: its file's name, the id in that name, the type of file that it tells."""
+    """One text and what is read from it: its file's name, the id in that name, the type of file that it tells.
+
+    `around` answers what the text cannot.
+    """
+
+    @cached_property
+    def past(self) -> tuple[Facts, ...] | None:
+        """The file at the compared revision, while merging at each parent; None where nothing is compared."""
+        earlier, text = self.around.earlier(), self.document.text
+        if earlier is None:
+            return None
+        return tuple(self if each.text == text else self._replace(document=each) for each in earlier)
 
     # What can be read at all
 
@@ -93,6 +110,11 @@ class Facts(_Facts):
             return any(problem.kind == "front-matter-missing" for problem in self.document.problems)
         return not any(key in self.document.front_matter for key in _OWN_KEYS)
 
+    @property
+    def is_json(self) -> bool:
+        """Whether the file is JSON as a whole."""
+        return self.file_type in _JSON_FILES
+
     @cached_property
     def overrun(self) -> bool:
         """Whether the front matter never closes, and a rule `---` in the body was taken for its end."""
@@ -101,8 +123,16 @@ class Facts(_Facts):
             front_matter.span is not None
             and front_matter.node is None
             and not self.conflicts
-            and _BODY_LINE.search(self.document.text, *front_matter.content) is not None
+            and re.compile(_BODY_LINE).search(self.document.text, *front_matter.content) is not None
         )
+
+    @cached_property
+    def sealed(self) -> Span | None:
+        """The static part where it is sealed: no fix may touch it, since every change breaks the seal."""
+        node = self.front_matter
+        static = self.kind.sections[0] if node and node.get("context", "seal") else None
+        section = self.outline.section(static) if static else None
+        return section.body if section else None
 
     @cached_property
     def unread(self) -> Span | None:
@@ -116,7 +146,7 @@ class Facts(_Facts):
         body = front_matter.end if front_matter else 0
         if self.overrun or any(conflict.span.end > body for conflict in self.conflicts):
             return Span(0, len(text))
-        if self.file_type == "impact-map":
+        if self.is_json:
             return None
         if not text.strip("\ufeff \t\r\n"):
             return Span(0, len(text))
@@ -145,7 +175,7 @@ class Facts(_Facts):
             for problem in self.document.problems
             if problem.kind.startswith("front-matter-")
             and not self._is_explained(problem)
-            and not CONTROLS.match(self.document.text, problem.span.start)
+            and not re.compile(CONTROLS).match(self.document.text, problem.span.start)
         )
 
     def _is_explained(self, problem: Problem) -> bool:
@@ -260,7 +290,7 @@ class Facts(_Facts):
         if known and told and known.name == told.text:
             return known
         readable = self.front_matter is not None and told is None
-        guessed = None if readable else _PERMANENT.search(self.document.text, 0, _HEAD)
+        guessed = None if readable else re.compile(_PERMANENT).search(self.document.text, 0, _HEAD)
         return kinds.kind_of("permanent" if guessed else None)
 
     @cached_property
@@ -275,10 +305,14 @@ class Facts(_Facts):
         return json_fence(self.document, section.own) if section and self.kind.section("Feature Checklist") else None
 
     @cached_property
+    def checklist_value(self) -> JsonValue | None:
+        """The value of the checklist's fence against its schema, or None where it cannot be read."""
+        return json_value(self.document.json(self.checklist_fence), "checklist") if self.checklist_fence else None
+
+    @property
     def checklist_faults(self) -> tuple[SchemaFault, ...]:
         """Where the checklist breaks its schema; empty where it is no JSON."""
-        root = self.document.json(self.checklist_fence) if self.checklist_fence else None
-        return schema.faults(root.value(), "checklist") if isinstance(root, Node) else ()
+        return self.checklist_value.faults if self.checklist_value else ()
 
     @cached_property
     def checklist(self) -> Checklist | None:
@@ -288,26 +322,20 @@ class Facts(_Facts):
 
     def is_sound(self, *path: str | int) -> bool:
         """Return whether nothing in the checklist breaks its schema at `path`, above or below it."""
-        faulty, above = self._unsound
-        return path not in above and not any(path[:length] in faulty for length in range(len(path) + 1))
+        return self.checklist_value is None or self.checklist_value.is_sound(*path)
 
-    @cached_property
-    def _unsound(self) -> tuple[frozenset[tuple[str | int, ...]], frozenset[tuple[str | int, ...]]]:
-        """The places of the checklist that break its schema, missing and misspelt keys included, and all above."""
-        found: set[tuple[str | int, ...]] = set()
-        for fault in self.checklist_faults:
-            found.add((*fault.path, fault.key) if fault.keyword == "required" else fault.path)
-            if fault.suggestion and fault.keyword == "unknown-key":
-                found.add((*fault.path[:-1], fault.suggestion))
-        return frozenset(found), frozenset(path[:length] for path in found for length in range(len(path)))
-
-    def sound_features(self, *keys: str) -> Iterator[Mapping[str, Node]]:
-        """Yield, of each feature in which these keys meet the schema, their values."""
+    def sound_features(self, *keys: str, optional: tuple[str, ...] = ()) -> Iterator[Mapping[str, Node]]:
+        """Yield, of each feature in which these keys meet the schema, their values; `optional` ones may be missing."""
         features = self.checklist.root.get("features") if self.checklist else None
         for index, item in enumerate(features.items if features else ()):
-            values = {key: node for key in keys if (node := item.get(key))}
-            if len(values) == len(keys) and all(self.is_sound("features", index, key) for key in keys):
+            values = {key: node for key in (*keys, *optional) if (node := item.get(key))}
+            if values.keys() >= set(keys) and all(self.is_sound("features", index, key) for key in values):
                 yield values
+
+    @cached_property
+    def phases(self) -> tuple[Phase, ...]:
+        """The phases of the Feature Checklist."""
+        return phases_of(self.document, self.outline)
 
     @cached_property
     def sessions(self) -> tuple[Session, ...]:
@@ -339,23 +367,32 @@ class Facts(_Facts):
         return bool(log and log.subsection(section.title))
 
     @cached_property
-    def json_faults(self) -> tuple[Fault, ...]:
-        """What keeps the json fences that the format reads from being read."""
-        read = [self.document.json(fence) for fence in self.json_fences]
-        return tuple(node for node in read if isinstance(node, Fault))
+    def whole_json(self) -> Node | Fault | None:
+        """The value of a file that is JSON as a whole, or what keeps it from being read; None for other files."""
+        text = self.document.text
+        return read_json(text, 1 if text.startswith("\ufeff") else 0, len(text)) if self.is_json else None
 
     @cached_property
+    def json_faults(self) -> tuple[Fault, ...]:
+        """What keeps the json fences that the format reads, or a file that is JSON as a whole, from being read."""
+        read = [self.whole_json] if self.is_json else [self.document.json(fence) for fence in self.json_fences]
+        return tuple(node for node in read if isinstance(node, Fault))
+
+    @property
     def json_fences(self) -> tuple[Block, ...]:
         """The json fences that the kind declares and the text has."""
-        return tuple(fence for _, fence in self._declared_fences() if fence)
+        return tuple(fence for _, fence in self.declared_fences)
 
-    def _declared_fences(self) -> list[tuple[Section, Block | None]]:
+    @cached_property
+    def declared_fences(self) -> tuple[tuple[str, Block], ...]:
+        """The json fences that the kind declares and the text has, each behind the name of its schema."""
         found = []
         for spec, section in self.outline.found:
-            if spec.fence:
-                found.append((section, json_fence(self.document, section.own)))
-            for child in self.document.children(section, _SUBSECTION):
-                sub = spec.subsection(child.title)
-                if sub and sub.fence:
-                    found.append((child, json_fence(self.document, child.own)))
-        return found
+            subsections = (
+                (spec.subsection(child.title), child) for child in self.document.children(section, _SUBSECTION)
+            )
+            for each, part in ((spec, section), *subsections):
+                fence = json_fence(self.document, part.own) if each and each.fence else None
+                if each and each.fence and fence:
+                    found.append((each.fence.schema, fence))
+        return tuple(found)

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 SECTION, SUBSECTION = 2, 3
 
-_MARKS = re.compile(r"#+")
+_MARKS = r"#+"
 _INDENT = 4  # columns; from there on a line is code
 _NEAR = 0.75  # of difflib's ratio: `Progress Lug` is at 0.92, `Feature Check` at 0.87, both chain sections at 0.67
-_BLANK_BEFORE = re.compile(r"(?:\A|\n|\r(?!\n))[ \t]*(?:\r\n?|\n)\Z")
+_BLANK_BEFORE = r"(?:\A|\n|\r(?!\n))[ \t]*(?:\r\n?|\n)\Z"
 _LOOK_BACK = 200  # characters; no line of blanks is longer
-_BLANK_LINE = re.compile(r"[ \t]*(?:\r|\n|\Z)")
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_BLANK_LINE = r"[ \t]*(?:\r|\n|\Z)"
+_COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
 
 
 class Placed(NamedTuple):
@@ -216,7 +216,7 @@ def hidden_in(document: Document, span: Span, wanted: set[str], level: int) -> d
 
 
 def _level(line: str) -> int:
-    marks = _MARKS.match(line)
+    marks = re.compile(_MARKS).match(line)
     return len(marks[0]) if marks else 0
 
 
@@ -250,7 +250,7 @@ def body_start(document: Document) -> int:
 
 def is_empty(text: str) -> bool:
     """Return whether a part says nothing: it holds only blanks and comments."""
-    return not _COMMENT.sub("", text).strip()
+    return not re.compile(_COMMENT).sub("", text).strip()
 
 
 def start_of(document: Document, section: Section) -> int:
@@ -273,9 +273,9 @@ def insertion(document: Document, at: int, lines: Sequence[str]) -> Edit:
     """Return the edit that puts `lines` in at the begin of a line, with one blank line before and behind them."""
     text, newline = document.text, document.newline
     before = ""
-    if at and not _BLANK_BEFORE.search(text, max(at - _LOOK_BACK, 0), at):
+    if at and not re.compile(_BLANK_BEFORE).search(text, max(at - _LOOK_BACK, 0), at):
         before = newline if text[at - 1] in "\r\n" else newline * 2
-    behind = "" if _BLANK_LINE.match(text, at) else newline
+    behind = "" if re.compile(_BLANK_LINE).match(text, at) else newline
     return Edit(at, at, before + newline.join(lines) + newline + behind)
 
 

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.rules.chain import placeholder
+from taskstate.lint.rules.chain import (
+    dependency_cycle,
+    input_missing,
+    input_stale,
+    output_incomplete,
+    placeholder,
+    upstream_unknown,
+)
 from taskstate.lint.rules.checklist import (
     checklist_schema,
     feature_id_duplicate,
+    feature_rewritten,
+    feature_unpassed,
+    objective_rewritten,
     passes_without_proof,
+    phase_schema,
     progress_differs,
+    progress_file,
 )
 from taskstate.lint.rules.file import (
     control_characters,
+    duplicate_id,
     fence_unclosed,
     file_name,
     front_matter_missing,
@@ -20,19 +33,43 @@ from taskstate.lint.rules.file import (
     json_invalid,
     merge_conflict,
     not_utf8,
+    state_removed,
     unsupported_version,
+    unused_ignore,
 )
-from taskstate.lint.rules.front_matter import counts_differ, front_matter_schema, timestamp_format, unknown_key
+from taskstate.lint.rules.front_matter import (
+    counts_differ,
+    front_matter_schema,
+    key_order,
+    status_transition,
+    timestamp_format,
+    timestamps_order,
+    tool_block_edited,
+    unknown_key,
+)
+from taskstate.lint.rules.safety import path_escapes, secret
 from taskstate.lint.rules.sections import (
+    heading_style,
     hidden_section,
     section_duplicate,
     section_missing,
     section_order,
+    section_unknown,
     subsection_missing,
     title_mismatch,
 )
-from taskstate.lint.rules.sessions import session_field_missing, session_heading, session_number, session_time
-from taskstate.lint.rules.size import size_limit, size_warning, too_large_to_archive
+from taskstate.lint.rules.sessions import (
+    archive_mismatch,
+    commit_unknown,
+    no_next_step,
+    no_session_recorded,
+    session_field_missing,
+    session_heading,
+    session_number,
+    session_rewritten,
+    session_time,
+)
+from taskstate.lint.rules.size import long_value, size_limit, size_warning, too_large_to_archive, too_many_sessions
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -47,13 +84,21 @@ RULES: tuple[ModuleType, ...] = (
     merge_conflict,
     file_name,
     unsupported_version,
+    unused_ignore,
+    duplicate_id,
+    state_removed,
     front_matter_schema,
     unknown_key,
     timestamp_format,
+    timestamps_order,
     counts_differ,
+    key_order,
+    status_transition,
     section_missing,
     section_order,
     section_duplicate,
+    section_unknown,
+    heading_style,
     title_mismatch,
     hidden_section,
     subsection_missing,
@@ -61,12 +106,32 @@ RULES: tuple[ModuleType, ...] = (
     feature_id_duplicate,
     passes_without_proof,
     progress_differs,
+    feature_rewritten,
+    phase_schema,
+    objective_rewritten,
+    feature_unpassed,
+    progress_file,
     session_heading,
     session_number,
     session_time,
     session_field_missing,
+    session_rewritten,
+    no_next_step,
+    archive_mismatch,
+    no_session_recorded,
+    commit_unknown,
     size_warning,
     size_limit,
+    too_many_sessions,
+    long_value,
     too_large_to_archive,
+    tool_block_edited,
+    output_incomplete,
+    upstream_unknown,
+    input_missing,
+    input_stale,
+    dependency_cycle,
     placeholder,
+    secret,
+    path_escapes,
 )

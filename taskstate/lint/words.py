@@ -29,6 +29,5 @@ def line_of(document: Document, span: Span) -> int:
 
 def first_line_of(document: Document, span: Span) -> Span:
     """Return `span` up to the end of its first line."""
-    text = document.text
-    stop = next((at for at in range(span.start, span.end) if text[at] in "\r\n"), span.end)
-    return Span(span.start, stop)
+    ends = [at for at in (document.text.find(char, *span) for char in "\r\n") if at >= 0]
+    return Span(span.start, min(ends, default=span.end))

@@ -1,4 +1,4 @@
-"""A real pre-commit refuses a malformed file, with the finding shown, and takes the mended one."""
+"""Real hook managers refuse a malformed file, with the finding shown, and take the mended one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.place import Place
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("manager", ["pre-commit", "prek"])]
 
 STATE = ".taskstate/tasks/task-101-state.md"
 NO_NETWORK = dict.fromkeys(
@@ -21,11 +21,13 @@ NO_NETWORK = dict.fromkeys(
 
 
 class Repository:
-    """A git repository with hooks that are to be tried."""
+    """A git repository with hooks that are to be tried, by one of the managers that there are."""
 
-    def __init__(self, root: Path, env: dict[str, str]) -> None:
+    def __init__(self, root: Path, manager: str, env: dict[str, str]) -> None:
         self.root = root
-        self.env = env | {"PRE_COMMIT_HOME": str(root.parent / "pre-commit"), "TASKSTATE_ACTOR": "somebody"}
+        self.manager = manager
+        homes = {"PRE_COMMIT_HOME": str(root.parent / "pre-commit"), "PREK_HOME": str(root.parent / "prek")}
+        self.env = env | homes | {"TASKSTATE_ACTOR": "somebody"}
 
     def ok(self, *command: str) -> str:
         """Run a command that must end well."""
@@ -52,7 +54,7 @@ class Repository:
 
 def try_hooks(there: Repository) -> None:
     """Break the task's file, see it refused, mend it, see it accepted; and the same with a file over its limit."""
-    there.ok("pre-commit", "install")
+    there.ok(there.manager, "install")
     there.edit('"passes": false', '"passes": maybe')
     line = (there.root / STATE).read_text(encoding="utf-8").split("maybe")[0].count("\n") + 1
     refused = there.commit()
@@ -85,9 +87,9 @@ def grow(there: Repository) -> None:
     there.ok("taskstate", "lint", "--fix", "--select", "TS1")
 
 
-def test_hooks_that_init_writes_work_offline(repository: Path) -> None:
+def test_hooks_that_init_writes_work_offline(repository: Path, manager: str) -> None:
     """What `taskstate init --pre-commit` writes needs no network: the hooks run the installed command."""
-    there = Repository(repository, NO_NETWORK | {"PIP_NO_INDEX": "1"})
+    there = Repository(repository, manager, NO_NETWORK | {"PIP_NO_INDEX": "1"})
     there.ok("taskstate", "init", "--pre-commit")
     there.ok(
         *("taskstate", "new", "101", "--title", "JWT Service", "--description", "Issue tokens."),
@@ -96,8 +98,8 @@ def test_hooks_that_init_writes_work_offline(repository: Path) -> None:
     try_hooks(there)
 
 
-def test_hooks_of_this_checkout_work_elsewhere(repository: Path, tmp_path: Path) -> None:
-    """Another repository names this one in its configuration, and pre-commit builds and runs the hooks."""
+def test_hooks_of_this_checkout_work_elsewhere(repository: Path, tmp_path: Path, manager: str) -> None:
+    """Another repository names this one in its configuration, and the manager builds and runs the hooks."""
     need_index(tmp_path)
     hooks = copy_to(tmp_path / "hooks")
     for command in (
@@ -122,14 +124,14 @@ def test_hooks_of_this_checkout_work_elsewhere(repository: Path, tmp_path: Path)
         "      - id: taskstate-lint\n      - id: taskstate-archive-check\n",
         encoding="utf-8",
     )
-    try_hooks(Repository(repository, {}))
+    try_hooks(Repository(repository, manager, {}))
 
 
-def test_other_files_are_left_alone(repository: Path) -> None:
+def test_other_files_are_left_alone(repository: Path, manager: str) -> None:
     """A commit without any of our own files runs none of the hooks, and names alone decide which files are ours."""
-    there = Repository(repository, NO_NETWORK)
+    there = Repository(repository, manager, NO_NETWORK)
     there.ok("taskstate", "init", "--pre-commit")
-    there.ok("pre-commit", "install")
+    there.ok(manager, "install")
     (repository / "notes-state.md").write_text("no front matter\n", encoding="utf-8")
     first = there.commit()
     assert first.startswith("status 0\n"), first

@@ -190,10 +190,63 @@ def test_file_elsewhere_is_checked_and_not_mended(cli: Cli, wrong: Place, tmp_pa
         (("--ignore", "X"), "no lint rule has the code X"),
         (("--output-format", "xml"), "invalid choice"),
         (("-",), "- needs --stdin-filename"),
-        (("-", "--stdin-filename", "task-1-state.md", "--fix"), "cannot change standard input"),
         (("-", "x"), "does not exist"),
     ],
 )
 def test_what_cannot_be_checked_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
     """A wrong argument is one line that says what is wrong."""
     assert what in cli.refused("lint", *arguments)
+
+
+# How files are checked
+
+
+def test_a_second_run_remembers(cli: Cli, wrong: Place) -> None:
+    """The findings are the same with what is remembered and without; where `--no-cache` is given nothing is."""
+    folder = wrong.workspace.state_root / "cache"
+    first = cli.json("lint", "--no-cache", status=1)
+    assert not folder.exists()
+    assert cli.json("lint", status=1) == cli.json("lint", status=1) == first
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_where_nothing_is_set_up_nothing_is_written(
+    cli: Cli, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A state file that somebody sent is checked where it lies, and nothing appears beside it."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "task-101-state.md").write_text(place.text, encoding="utf-8")
+    monkeypatch.chdir(elsewhere)
+    assert cli.ok("lint", ".", "--root", elsewhere) == "No findings in 1 file.\n"
+    assert [path.name for path in elsewhere.iterdir()] == ["task-101-state.md"]
+
+
+def test_what_is_configured_holds_from_any_folder(cli: Cli, wrong: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The globs of `per-file-ignores` are measured from the root, and a severity decides about the exit status."""
+    wrong.configure('[lint.severity]\nTS206 = "warning"\n')
+    monkeypatch.chdir(wrong.path.parent)
+    assert [finding["severity"] for finding in cli.json("lint")["findings"]] == ["warning"]
+    assert cli("lint", "--strict").status == 1
+    wrong.configure('[lint]\nper-file-ignores = { ".taskstate/tasks/*" = ["TS206"] }\n')
+    assert cli.json("lint", wrong.path.name)["findings"] == []
+
+
+def test_an_editor_sees_what_lies_around_its_file(cli: Cli, place: Place) -> None:
+    """The text comes from standard input, what it refers to from the repository that its name stands in."""
+    text = place.text.replace("status: ", 'depends_on: ["777"]\nstatus: ', 1)
+    said = cli("lint", "-", "--stdin-filename", STATE, "--output-format", "concise", stdin=text)
+    assert said.status == 1
+    assert f"{STATE}:" in said.out
+    assert "TS902" in said.out
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--staged", "--fix"), ("--staged", "--diff"), ("--jobs", "-1"), ("--jobs", "x")]
+)
+def test_flags_that_make_no_sense_are_refused(cli: Cli, place: Place, arguments: tuple[str, ...]) -> None:
+    """What cannot be done is one line, with exit status 2."""
+    before = tree(place.root)
+    said = cli("lint", *arguments)
+    assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
+    assert tree(place.root) == before

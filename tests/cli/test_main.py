@@ -36,7 +36,10 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "criterion": ("criterion", "check", "101", "1"),
     "archive": ("archive", "101"),
     "lint": ("lint",),
+    "fmt": ("fmt",),
     "rule": ("rule", "TS404"),
+    "doctor": ("doctor", "renumber", "7", "8"),
+    "merge-driver": ("merge-driver", "taskstate.toml", "taskstate.toml", "taskstate.toml", "taskstate.toml"),
 }
 
 
@@ -237,15 +240,15 @@ def test_wrong_arguments_are_refused(cli: Cli, arguments: tuple[str, ...], what:
 @pytest.mark.parametrize("toml", ["[size]\nmax-kb = 'x'\n", "nope = 1\n", "= 1\n", "root = '..'\n"])
 @pytest.mark.parametrize("command", ONCE_EACH)
 def test_wrong_configuration_is_refused_by_every_command(cli: Cli, place: Place, command: str, toml: str) -> None:
-    """A configuration that is wrong is one clear error, whatever is to be done; a rule's page needs none."""
+    """A configuration that is wrong is one clear error, whatever is to be done; a rule's page and a merge need none."""
     place.configure(toml)
-    if command == "rule":
+    if command in {"rule", "merge-driver"}:
         cli.ok(*ONCE_EACH[command])
     else:
         assert "taskstate.toml" in cli.refused(*ONCE_EACH[command])
 
 
-@pytest.mark.parametrize("command", sorted(set(ONCE_EACH) - {"init", "lint", "rule"}))
+@pytest.mark.parametrize("command", sorted(set(ONCE_EACH) - {"init", "lint", "rule", "merge-driver"}))
 def test_repository_that_is_not_set_up_is_refused(cli: Cli, place: Place, tmp_path: Path, command: str) -> None:
     """Where nothing is set up, the command that does it is told."""
     empty = tmp_path / "empty"

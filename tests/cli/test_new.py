@@ -92,7 +92,7 @@ def test_dry_run_prints_the_diff(cli: Cli, place: Place) -> None:
         (("7", "--from", "/etc/hosts"), "outside the repository"),
         (("7", "--from", ".."), "outside the repository"),
         (("7", "--from", ".taskstate"), "folder"),
-        (("7", "--from", "taskstate.toml"), "taskstate.toml, line"),
+        (("7", "--from", ".gitattributes"), ".gitattributes, line"),
         (("7", "--title", "T", "--description", "\u202e"), "U+202E"),
         (("7", "8", "--title", "T"), "unrecognized arguments"),
     ],

@@ -110,7 +110,7 @@ def test_a_session_says_what_was_told_and_adds_nothing_else(
 def planned(state: TaskState, entry: Entry) -> str:
     """Return the file with the session added, or nothing where the Progress Log is missing or swallows it."""
     try:
-        return plan_add(state, entry, now=NOW, archived=0)[0]
+        return plan_add(state, entry, now=NOW, archived=0)[0].document.text
     except TaskstateError as error:
         if error.code in {"section-missing", "unsafe"}:
             return ""

@@ -1,31 +1,41 @@
 """Findings as text: for people, for editors, for programs.
 
-A reporter gets findings and the number of files that were checked, returns a string, and knows nothing else. What
-comes out of files is shown with its control characters spelled out, so that no terminal obeys it.
+A reporter is a module whose `report` gets findings and what else is known of the run, returns a string, and knows
+nothing else. It is imported when it is asked for. What comes out of files is shown with its control characters spelled
+out, so that no terminal obeys it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
-
-from taskstate.lint.reporters import concise, json, text
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from taskstate.lint.engine import Finding
 
+FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "junit")
+FOR_PEOPLE = ("text", "concise")
+
+
+class Run(NamedTuple):
+    """What a report says besides the findings: how many files were checked, and whether colours are shown."""
+
+    files: int
+    colour: bool = False
+
 
 class Reporter(Protocol):
-    """What turns the findings of a number of files into text."""
+    """What turns the findings of a run into text."""
 
-    def __call__(self, findings: Sequence[Finding], *, files: int) -> str:
+    def __call__(self, findings: Sequence[Finding], run: Run) -> str:
         """Return the report."""
         ...
 
 
-REPORTERS: Mapping[str, Reporter] = {
-    "concise": concise.report,
-    "json": json.report,
-    "text": text.report,
-}
+def reporter(name: str) -> Reporter:
+    """Return the reporter of one of the `FORMATS`."""
+    from importlib import import_module
+
+    found: Reporter = import_module(f"taskstate.lint.reporters.{name}").report
+    return found

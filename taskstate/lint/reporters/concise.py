@@ -6,29 +6,41 @@ import re
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import WARNING
+from taskstate.lint.reporters import paint
+from taskstate.lint.reporters.paint import Paint
 from taskstate.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from taskstate.lint.diagnostic import Diagnostic
     from taskstate.lint.engine import Finding
+    from taskstate.lint.reporters import Run
 
-_BREAKS = re.compile("[\t\n\r\u2028\u2029]")
+_BREAKS = "[\t\n\r\u2028\u2029]"
 
 
-def report(findings: Sequence[Finding], *, files: int) -> str:  # noqa: ARG001 - every reporter is called alike
+def report(findings: Sequence[Finding], run: Run) -> str:
     """Return a line for each finding, and nothing where there is none."""
-    return "".join(f"{headline(finding)}\n" for finding in findings)
+    return "".join(f"{headline(finding, Paint(run.colour))}\n" for finding in findings)
 
 
-def headline(finding: Finding) -> str:
+def headline(finding: Finding, colours: Paint = Paint()) -> str:  # noqa: B008 - a frozen record
     """Return where a finding stands, and what it says."""
     diagnostic = finding.diagnostic
-    place = f"{finding.path}:{finding.line}:{finding.column}"
-    severity = " (warning)" if diagnostic.severity == WARNING else ""
-    return one_line(f"{place} {diagnostic.code} {diagnostic.name}: {diagnostic.message}{severity}")
+    place = colours(one_line(f"{finding.path}:{finding.line}:{finding.column}"), paint.STRONG)
+    code = colours(diagnostic.code, paint.WARNING if diagnostic.severity == WARNING else paint.ERROR)
+    return f"{place} {code} {diagnostic.name}: {one_line(diagnostic.message)}{_besides(diagnostic)}"
+
+
+def _besides(diagnostic: Diagnostic) -> str:
+    """Return in brackets that this is a warning only, and that there is a fix."""
+    told = ["warning"] if diagnostic.severity == WARNING else []
+    if diagnostic.fix:
+        told.append("fixable" if diagnostic.fix.safe else "unsafe fix")
+    return f" ({', '.join(told)})" if told else ""
 
 
 def one_line(text: str) -> str:
     """Return `text` with everything spelled out that would end a line or be obeyed by a terminal."""
-    return _BREAKS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), printable(text))
+    return re.compile(_BREAKS).sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), printable(text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from taskstate.text import CONTROLS
@@ -11,12 +12,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from taskstate.lint.engine import Finding
+    from taskstate.lint.reporters import Run
 
 
-def report(findings: Sequence[Finding], *, files: int) -> str:
-    """Return the findings as JSON; control characters are escaped, so that the values stay what they are."""
-    text = json.dumps(shape(findings, files=files), ensure_ascii=False, indent=2)
-    return CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+def report(findings: Sequence[Finding], run: Run) -> str:
+    """Return the findings as JSON."""
+    return dumps(shape(findings, files=run.files))
+
+
+def dumps(value: object) -> str:
+    """Return `value` as JSON; control characters are escaped, so that the values stay what they are."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return re.compile(CONTROLS).sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def shape(findings: Sequence[Finding], *, files: int) -> dict[str, Any]:

@@ -6,16 +6,18 @@ and a combining one none. Of a long line the part around the fault is shown.
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.lint.diagnostic import ERROR
+from taskstate.lint.diagnostic import ERROR, WARNING
+from taskstate.lint.reporters import paint
 from taskstate.lint.reporters.concise import headline, one_line
+from taskstate.lint.reporters.paint import Paint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from taskstate.lint.engine import Finding
+    from taskstate.lint.reporters import Run
 
 WIDTH = 100  # columns of a line of the file that are shown
 _BEFORE = 40  # columns shown before a fault that stands far to the right
@@ -23,9 +25,11 @@ _TAB = 4
 _CUT = "…"
 
 
-def report(findings: Sequence[Finding], *, files: int) -> str:
+def report(findings: Sequence[Finding], run: Run) -> str:
     """Return the findings in full, and a line that sums them up."""
-    return "".join(f"{_shown(finding)}\n\n" for finding in findings) + f"{summary(findings, files=files)}\n"
+    colours = Paint(run.colour)
+    shown = "".join(f"{_shown(finding, colours)}\n\n" for finding in findings)
+    return f"{shown}{colours(summary(findings, files=run.files), paint.STRONG)}\n"
 
 
 def summary(findings: Sequence[Finding], *, files: int) -> str:
@@ -54,14 +58,15 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _shown(finding: Finding) -> str:
+def _shown(finding: Finding, colours: Paint) -> str:
     source, marker = _marked(finding)
     gutter = " " * len(str(finding.line))
+    fault = paint.WARNING if finding.diagnostic.severity == WARNING else paint.ERROR
     lines = [
-        headline(finding),
-        f" {finding.line} | {source}",
-        f" {gutter} | {marker}",
-        f" {gutter} = help: {one_line(finding.diagnostic.help)}",
+        headline(finding, colours),
+        f"{colours(f' {finding.line} |', paint.GUTTER)} {source}",
+        f"{colours(f' {gutter} |', paint.GUTTER)} {colours(marker.rstrip(), fault)}",
+        f" {gutter} = {colours('help:', paint.HELP)} {one_line(finding.diagnostic.help)}",
     ]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -105,6 +110,8 @@ def _cell(char: str, column: int) -> _Cell:
     safe = one_line(char)
     if safe != char:
         return _Cell(safe, len(safe))
+    import unicodedata  # most files need none of it
+
     if unicodedata.category(char) in {"Mn", "Me", "Cf"}:
         return _Cell(char, 0)
     return _Cell(char, 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1)

@@ -39,13 +39,10 @@ nothing.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from taskstate import schema
-from taskstate.data import Node
 from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.words import first_line_of, line_of, shown
+from taskstate.lint.words import first_line_of, line_of
 from taskstate.state import is_json_fence
 
 if TYPE_CHECKING:
@@ -54,14 +51,9 @@ if TYPE_CHECKING:
     from taskstate.blocks import Block
     from taskstate.document import Document, Section
     from taskstate.lint.facts import Facts
-    from taskstate.schema import SchemaFault
-    from taskstate.text import Span
 
 RULE = Rule(code="TS301", name="checklist-schema", summary="the Feature Checklist does not meet its schema")
 
-_EXACT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
-_TIME = "YYYY-MM-DDTHH:MM:SSZ"
-_TIME_HELP = "write it in UTC, such as 2026-01-31T12:00:00Z, or null; `taskstate feature pass` does"
 _FORM = 'it holds `features`, a list, and `overall_progress`, such as "40%"'
 
 
@@ -79,7 +71,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
                     "a second json fence in the Feature Checklist: only the first is read",
                     help="put all features into the first one, or put this fence below a heading of level 3",
                 )
-    yield from _faults(document, facts)
+    if facts.checklist_value:
+        yield from facts.checklist_value.told(document, RULE, time_help="; `taskstate feature pass` does")
 
 
 def _no_fence(document: Document, section: Section, fences: tuple[Block, ...]) -> Diagnostic:
@@ -90,41 +83,3 @@ def _no_fence(document: Document, section: Section, fences: tuple[Block, ...]) -
         "the Feature Checklist has no json fence",
         help=f"mark the code fence in line {line} as `json`" if meant else f"add a fence marked `json`: {_FORM}",
     )
-
-
-def _faults(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    root = document.json(facts.checklist_fence) if facts.checklist_fence else None
-    if not isinstance(root, Node):
-        return
-    for fault in facts.checklist_faults:
-        yield RULE.at(_span(document, root, fault), fault.message, help=_help(fault))
-    for path, node in schema.annotated(root, "checklist", "x-timestamp"):
-        if node.is_string() and facts.is_sound(*path) and not _is_time(node.text):
-            where = f"features[{path[1]}].{path[-1]}"
-            yield RULE.at(
-                node.span, f"`{where}` is {shown(node.text)}, and no time of the form {_TIME}", help=_TIME_HELP
-            )
-
-
-def _is_time(text: str) -> bool:
-    from datetime import datetime
-
-    try:
-        return bool(_EXACT.fullmatch(text)) and bool(datetime.fromisoformat(text))
-    except ValueError:
-        return False
-
-
-def _span(document: Document, root: Node, fault: SchemaFault) -> Span:
-    """Return the value at fault; the key, where that is not known; the first line of the map that lacks one."""
-    owner = root.get(*fault.path[:-1]) if fault.keyword == "unknown-key" else None
-    entry = owner.entry(str(fault.path[-1])) if owner else None
-    return entry.key.span if entry else first_line_of(document, (root.get(*fault.path) or root).span)
-
-
-def _help(fault: SchemaFault) -> str:
-    if fault.keyword == "unknown-key":
-        return "correct it, or let it begin with `x-` if the key is your own"
-    if fault.keyword == "required":
-        return f"add the key `{fault.key}`"
-    return "correct the value; `taskstate rule TS301` shows the form"

@@ -2,7 +2,8 @@
 
 ## What
 
-A feature has `"passes": true` and `"tested_at": null`. The finding stands at the `true`.
+A feature has `"passes": true` and `"tested_at": null`. The finding stands at the `true`. Where the configuration asks
+for it, `evidence` must be a command that ended with status 0, or a commit; words alone are then no proof.
 
 ## Why
 
@@ -30,7 +31,17 @@ which gives
  "evidence": "pytest -k jwt: 8 passed"}
 ```
 
-If it was not tested, set `passes` back to `false`.
+If it was not tested, set `passes` back to `false`. `--run` in the place of `--evidence` runs the command itself, and
+records it with its exit status and the hash of its output:
+
+```json
+"evidence": {"command": "pytest -k jwt", "exit_status": 0, "log_sha256": "9f86d081…"}
+```
+
+## Configuration
+
+`[tool.taskstate.lint]`: `require-command-evidence = true` accepts as `evidence` only such a command, or
+`{"commit": "9ab3c1d"}`. It is off by default.
 """
 
 from __future__ import annotations
@@ -40,8 +51,9 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostic import Diagnostic, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from taskstate.data import Node
     from taskstate.document import Document
     from taskstate.lint.facts import Facts
 
@@ -49,11 +61,31 @@ RULE = Rule(code="TS303", name="passes-without-proof", summary="a feature passes
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield the `true` of each feature that passes without a time at which it was tested."""
-    for feature in facts.sound_features("passes", "tested_at"):
-        if feature["passes"].value() is True and feature["tested_at"].value() is None:
+    """Yield the `true` of each feature that passes without a time at which it was tested, or without asked evidence."""
+    asked = facts.config.lint.require_command_evidence
+    for feature in facts.sound_features("passes", "tested_at", optional=("evidence",)):
+        if feature["passes"].value() is not True:
+            continue
+        if feature["tested_at"].value() is None:
             yield RULE.at(
                 feature["passes"].span,
                 "this feature passes, but `tested_at` does not say when it was tested",
                 help="test it and run `taskstate feature pass`, or set `passes` to false",
             )
+        elif asked and (lack := _lack(feature)):
+            yield RULE.at(
+                feature["passes"].span,
+                f"this feature passes, but {lack}",
+                help="run `taskstate feature pass` with `--run`, or name the commit: the configuration asks for it",
+            )
+
+
+def _lack(feature: Mapping[str, Node]) -> str:
+    """Return what a feature's evidence lacks to be a command that ended well, or a commit; nothing where it is one."""
+    evidence = feature.get("evidence")
+    if evidence is None:
+        return "it has no `evidence`"
+    if evidence.kind != "mapping":
+        return "its `evidence` is words, and neither a command that was run nor a commit"
+    status = evidence.get("exit_status")
+    return f"the command of its `evidence` ended with status {status.text}" if status and status.value() != 0 else ""

@@ -28,6 +28,7 @@ link it. Where a character is the point, write its name: U+001B. In JSON use an 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
@@ -44,7 +45,7 @@ RULE = Rule(
     name="control-characters",
     summary="terminal escapes, text direction marks, NUL or other controls stand in the text",
     reads=WHOLE,
-    files=frozenset({"state", "archive", "handoff", "impact-map"}),
+    files=frozenset({"state", "archive", "handoff", "impact-map", "progress"}),
 )
 
 _NAMES = {
@@ -63,7 +64,7 @@ _NAMES = {
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield the first control character of each line that has one, and how many follow it there."""
     lines: dict[int, list[Span]] = {}
-    for match in CONTROLS.finditer(document.text):
+    for match in re.compile(CONTROLS).finditer(document.text):
         lines.setdefault(document.position(match.start()).line, []).append(Span(*match.span()))
     for spans in lines.values():
         char = ord(spans[0].of(document.text))

@@ -1,11 +1,11 @@
-"""json-invalid: a json fence that the format reads, or an impact map, does not parse.
+"""json-invalid: a json fence that the format reads, an impact map or a progress file does not parse.
 
 ## What
 
 The json fence of the Feature Checklist, of a phase, of the Standards, of the Validation or of an Impact Map is not
-JSON. Also refused are a key given twice, `NaN` and `Infinity`, and nesting over 100. Fences that the format does
-not read, such as an example in a session, are not looked at. The finding stands at the very place where reading
-stopped.
+JSON, or a file that holds an impact map or the progress of a phase is none. Also refused are a key given twice, `NaN`
+and `Infinity`, and nesting over 100. Fences that the format does not read, such as an example in a session, are not
+looked at. The finding stands at the very place where reading stopped.
 
 ## Why
 
@@ -41,10 +41,9 @@ letters:
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from taskstate.data import Fault
-from taskstate.json_spans import read_json
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.text import CONTROLS, Span
 
@@ -58,25 +57,20 @@ RULE = Rule(
     code="TS005",
     name="json-invalid",
     summary="a json fence that the format reads does not parse",
-    files=frozenset({"state", "impact-map"}),
+    files=frozenset({"state", "impact-map", "progress"}),
 )
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield the first fault of each json fence that the format reads, or of the whole file where that is JSON."""
     text = document.text
-    for fault in _whole(text) if facts.file_type == "impact-map" else facts.json_faults:
-        if not CONTROLS.match(text, fault.span.start):  # that one is told by TS006
+    for fault in facts.json_faults:
+        if not re.compile(CONTROLS).match(text, fault.span.start):  # that one is told by TS006
             yield RULE.at(
                 _shown(text, fault.span),
                 f"not valid JSON: {fault.message}",
                 help="correct it here; nothing of this JSON is read until then",
             )
-
-
-def _whole(text: str) -> tuple[Fault, ...]:
-    read = read_json(text, 1 if text.startswith("\ufeff") else 0, len(text))
-    return (read,) if isinstance(read, Fault) else ()
 
 
 def _shown(text: str, span: Span) -> Span:

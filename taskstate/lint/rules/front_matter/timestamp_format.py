@@ -55,8 +55,8 @@ RULE = Rule(
     files=frozenset({"state", "handoff"}),
 )
 
-_EXACT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
-_LOOSE = re.compile(
+_EXACT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
+_LOOSE = (
     r"(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ][ ]*(?P<time>[0-9]{2}:[0-9]{2})(?P<seconds>:[0-9]{2})?"
     r"(?:[.,](?P<fraction>[0-9]+))?[ ]*(?:(?P<zone>[Zz]|UTC|GMT)|(?P<offset>[+-][0-9]{2}:?[0-9]{2}))?"
 )
@@ -70,10 +70,15 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         return
     faulty = [fault.path for fault in facts.front_matter_faults if fault.keyword != "required"]
     for path, node in schema.annotated(facts.front_matter, facts.front_matter_schema, "x-timestamp"):
-        if (_EXACT.fullmatch(node.text) and _moment(node.text)) or node.value() is None:
+        if is_exact(node.text) or node.value() is None:
             continue
         if not any(path[: len(each)] == each for each in faulty):
             yield _finding(path, node)
+
+
+def is_exact(value: object) -> bool:
+    """Return whether a value is a time of the right form, and a moment of the calendar."""
+    return isinstance(value, str) and bool(re.compile(_EXACT).fullmatch(value) and _moment(value))
 
 
 def _finding(path: Path, node: Node) -> Diagnostic:
@@ -81,7 +86,11 @@ def _finding(path: Path, node: Node) -> Diagnostic:
 
     shown = repr(node.text[:_SHOWN] + ("…" if len(node.text) > _SHOWN else ""))
     written = _rewritten(node.text)
-    wrong = "no moment of the calendar" if _EXACT.fullmatch(node.text) else "no time of the form YYYY-MM-DDTHH:MM:SSZ"
+    wrong = (
+        "no moment of the calendar"
+        if re.compile(_EXACT).fullmatch(node.text)
+        else "no time of the form YYYY-MM-DDTHH:MM:SSZ"
+    )
     fix = None
     if written and not node.pinned and node.style in {"plain", "single", "double"}:
         fix = Fix(edits=(Edit(*node.span, f'"{written[0]}"'),), safe=written[1])
@@ -95,7 +104,7 @@ def _finding(path: Path, node: Node) -> Diagnostic:
 
 def _rewritten(text: str) -> tuple[str, bool] | None:
     """Return the time in the right form, and whether it is certainly the same moment; None where nobody can tell."""
-    found = _LOOSE.fullmatch(text.strip())
+    found = re.compile(_LOOSE).fullmatch(text.strip())
     if not found:
         return None
     offset = (found["offset"] or "+0000").replace(":", "")

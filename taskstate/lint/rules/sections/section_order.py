@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 
 RULE = Rule(code="TS202", name="section-order", summary="a section stands in the wrong place", fixable=True)
 
-_RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})\Z")
-_BLANK_ABOVE = re.compile(r"(?:\n|\r(?!\n))[ \t]*(?:\r\n?|\n)\Z")
+_RULE = r"(?:-{3,}|\*{3,}|_{3,})\Z"
+_BLANK_ABOVE = r"(?:\n|\r(?!\n))[ \t]*(?:\r\n?|\n)\Z"
 _BLANKS = " \t\r\n"
 _LOOK_BACK = 100  # characters: a line of blanks is hardly longer
 
@@ -104,7 +104,10 @@ def _content(document: Document, section: Section) -> Span:
     while True:
         end = start + len(text[start:end].rstrip(_BLANKS))
         line = max(text.rfind("\n", start, end), text.rfind("\r", start, end)) + 1
-        if not (_RULE.match(text, line, end) and _BLANK_ABOVE.search(text, max(line - _LOOK_BACK, 0), line)):
+        if not (
+            re.compile(_RULE).match(text, line, end)
+            and re.compile(_BLANK_ABOVE).search(text, max(line - _LOOK_BACK, 0), line)
+        ):
             return Span(start, _end_of_line(text, end, stop))
         end = line
 

@@ -26,7 +26,8 @@ title: JWT service
 ## Instead
 
 The front matter decides. `--fix` adds the line or writes it anew; to rename a task, change `title` there. Where the
-line is no title line at all but has words of its own, only `--unsafe-fixes` replaces it. Give another heading of level
+line is no title line at all but has words of its own, only `--unsafe-fixes` replaces it; where `title` holds control
+characters (TS006), nothing does. Give another heading of level
 1 the level that it has in its section.
 """
 
@@ -39,7 +40,7 @@ from taskstate.edit import Edit
 from taskstate.lint.diagnostic import Diagnostic, Fix, Rule
 from taskstate.lint.outline import SECTION, body_start, headings, insertion, proven
 from taskstate.lint.words import cut, shown
-from taskstate.text import Span
+from taskstate.text import CONTROLS, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +57,7 @@ RULE = Rule(
 )
 
 _TITLE = 1
-_WORD = re.compile(r"\w+")
+_WORD = r"\w+"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
@@ -97,7 +98,7 @@ def _missing(document: Document, wanted: str) -> Diagnostic:
     start = body_start(document)
     first = document.sections[0].heading if document.sections else Span(start, start)
     expected = [(_TITLE, wanted.removeprefix("# ")), *headings(document.sections)]
-    edits = proven(document, (insertion(document, start, (wanted,)),), expected)
+    edits = () if re.search(CONTROLS, wanted) else proven(document, (insertion(document, start, (wanted,)),), expected)
     return RULE.at(
         first,
         "the title line is missing",
@@ -111,14 +112,16 @@ def _wrong(line: Section, wanted: str, kind: Kind) -> Diagnostic:
         line.heading,
         f"the title line is {shown(line.title)}, which does not agree with the front matter",
         help=f"write `{cut(wanted)}`, or change `task_id` or `title` in the front matter",
-        fix=Fix(edits=(Edit(*line.heading, wanted),), safe=_is_derived(line.title, wanted, kind)),
+        fix=None
+        if re.search(CONTROLS, wanted)
+        else Fix(edits=(Edit(*line.heading, wanted),), safe=_is_derived(line.title, wanted, kind)),
     )
 
 
 def _is_derived(title: str, wanted: str, kind: Kind) -> bool:
     """Return whether a title line has the form that the kind gives it, or at least no word that would be lost."""
     form = re.escape(kind.title.removeprefix("# ")).replace(r"\{task_id\}", ".*?").replace(r"\{title\}", ".*")
-    lost = set(_WORD.findall(title.casefold())) - set(_WORD.findall(wanted.casefold()))
+    lost = set(re.compile(_WORD).findall(title.casefold())) - set(re.compile(_WORD).findall(wanted.casefold()))
     return bool(re.fullmatch(form, title, re.IGNORECASE)) or not lost
 
 

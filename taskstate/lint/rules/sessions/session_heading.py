@@ -59,7 +59,7 @@ RULE = Rule(
     summary="a level-3 heading of the Progress Log is neither a session nor the summary",
 )
 
-_SESSION = re.compile(r"\W*sessions?\b", re.IGNORECASE)
+_SESSION = r"(?i)\W*sessions?\b"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
@@ -72,7 +72,7 @@ def _finding(span: Span, title: str, spec: SectionSpec) -> Diagnostic:
     if is_summary(title) and spec.subsection(title):
         message = "a second Archived Summary: only the first is read"
         return RULE.at(span, message, help="put what it says into the first one, and delete it")
-    if _SESSION.match(title):
+    if re.compile(_SESSION).match(title):
         message = f"the heading {shown(title)} has no number by which the session could be known"
         return RULE.at(span, message, help=f"write {_forms(spec, 'Session')}, with the next number that is free")
     return RULE.at(

@@ -30,9 +30,9 @@ from the same session. A gap may be a session that somebody deleted.
 ```
 
 The fix renumbers: it changes numbers in headings and nothing else, also those behind the wrong one as far as it must.
-It is an unsafe one, because a number may be used in a commit message or in another file, and which sessions are
-committed the text does not tell. For a gap there is no fix: look for the missing session in git, and if it never was,
-renumber by hand.
+It is a safe one where the file is compared with git (`--against HEAD`) and no commit holds the sessions that get other
+numbers; otherwise unsafe, because a number may be used in a commit message or in another file. For a gap there is no
+fix: look for the missing session in git, and if it never was, renumber by hand.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING
 from taskstate.edit import Edit
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.order import rising
+from taskstate.lint.past import uncommitted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,12 +51,13 @@ if TYPE_CHECKING:
     from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.state import Session
+    from taskstate.text import Span
 
 RULE = Rule(
     code="TS402", name="session-number", summary="the numbers of the sessions do not rise one by one", fixable=True
 )
 
-_RENUMBER = "renumber it, and those behind it as far as needed; `--fix --unsafe-fixes` does"
+_RENUMBER = "renumber it, and those behind it as far as needed; `{}` does"
 _HELP = "look for it in git; if it never was, renumber the sessions behind it by hand"
 
 
@@ -65,9 +67,10 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     archived = facts.summary.last if facts.summary else 0
     kept = _kept(sessions, archived)
     if len(kept) < len(sessions):
-        fix = _renumbering(sessions, kept, archived)
+        fix = _renumbering(facts, kept, archived)
+        told = _RENUMBER.format("--fix" if fix.safe else "--fix --unsafe-fixes")
         for session, why in _wrong(sessions, kept, archived):
-            yield RULE.at(session.section.heading, f"session {session.number} {why}", help=_RENUMBER, fix=fix)
+            yield RULE.at(session.section.heading, f"session {session.number} {why}", help=told, fix=fix)
     known = facts.summary is None or archived > 0  # a summary that names no numbers may stand for any
     strays = [stray.span.start for _, stray in facts.strays]
     yield from _gaps(sessions, kept, strays, archived if known else None)
@@ -101,16 +104,23 @@ def _wrong(sessions: Sequence[Session], kept: set[int], archived: int) -> Iterat
         seen.add(number)
 
 
-def _renumbering(sessions: Sequence[Session], kept: set[int], archived: int) -> Fix:
+def _renumbering(facts: Facts, kept: set[int], archived: int) -> Fix:
     """Return the fix that gives the others the next free number, and moves on those that are then no longer free."""
     edits = []
+    moved = set()
     last = archived
-    for index, session in enumerate(sessions):
+    for index, session in enumerate(facts.sessions):
         last = session.number if index in kept and session.number > last else last + 1
         if last != session.number:
             start, end = session.number_span
             edits.append(Edit(start, end, str(last)))
-    return Fix(edits=tuple(edits), safe=False)
+            moved.add(session.section.heading)
+    return Fix(edits=tuple(edits), safe=_are_new(moved, facts))
+
+
+def _are_new(headings: set[Span], facts: Facts) -> bool:
+    """Return whether it is known that no commit holds the sessions with these headings yet."""
+    return facts.past is not None and headings <= uncommitted(facts)
 
 
 def _gaps(

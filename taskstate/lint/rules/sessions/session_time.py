@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
 RULE = Rule(code="TS403", name="session-time", summary="a session does not say when it was, or goes back in time")
 
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_NO_DIGIT = re.compile(r"\D")
+_DATE = r"\d{4}-\d{2}-\d{2}"
+_NO_DIGIT = r"\D"
 _FORM = "`### Session {} - YYYY-MM-DD HH:MM`, in UTC"
 
 
@@ -66,7 +66,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
                 f"session {session.number} {_why(session)}",
                 help=f"write {_FORM.format(session.number)}",
             )
-    kept = rising([int(_NO_DIGIT.sub("", session.time or "")) for session in timed], strictly=False)
+    kept = rising([int(re.compile(_NO_DIGIT).sub("", session.time or "")) for session in timed], strictly=False)
     if len(kept) < len(timed):
         yield from _falling(timed, set(kept))
 
@@ -83,7 +83,7 @@ def _is_time(text: str) -> bool:
 def _why(session: Session) -> str:
     if session.time:
         return f"has a time that does not exist: {session.time}"
-    date = _DATE.search(session.section.title)
+    date = re.compile(_DATE).search(session.section.title)
     return f"has a date, {date[0]}, and no time" if date else "has no time"
 
 

@@ -3,8 +3,9 @@
 ## What
 
 The state file is over `max-kb` (75 KB), or over `max-tokens` where that is set, and its Progress Log has more
-sessions than the `keep-sessions` (5) that stay. Size means bytes of UTF-8 with line ends counted as one byte;
-tokens are estimated as a quarter of the bytes.
+sessions than the `keep-sessions` (5) that stay. Size means bytes of UTF-8 with line ends counted as one byte. Tokens
+are estimated as a quarter of these bytes, which is about right for English text and code; no tokenizer is asked, since
+each model has its own, and a limit has to mean the same on every machine.
 
 ## Why
 

@@ -3,8 +3,9 @@
 ## What
 
 The state file is over `warn-kb` (50 KB), or over `warn-tokens` where that is set, and not yet over the limit of
-TS502 and TS505. Size means bytes of UTF-8 with line ends counted as one byte; tokens are estimated as a quarter of
-the bytes.
+TS502 and TS505. Size means bytes of UTF-8 with line ends counted as one byte. Tokens are estimated as a quarter of
+these bytes, which is about right for English text and code; no tokenizer is asked, since each model has its own, and
+a limit has to mean the same on every machine.
 
 ## Why
 

@@ -4,7 +4,7 @@
 
 The state file is over `max-kb` (75 KB), or over `max-tokens` where that is set, and has no more sessions than the
 `keep-sessions` (5) that stay. The message names its largest parts. This takes the place of TS502, whose advice
-would not help here.
+would not help here. Tokens are estimated as there, as a quarter of the bytes.
 
 ## Why
 

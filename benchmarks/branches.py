@@ -1,0 +1,196 @@
+"""Branches of one task: the same work as on two machines, done by the real jobs, from a common version on.
+
+Each step is a name and a number, which chooses what exactly is done; so a history is a list of such pairs, and can be
+drawn by a seeded generator as well as by a property test.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate import archive, checklist, create, sessions
+from taskstate.config import read_config
+from taskstate.stamp import Stamp
+from taskstate.workspace import Workspace
+from taskstate.writing import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+    from random import Random
+
+TASK = "7"
+FEATURES, CRITERIA = 4, 4
+_START = datetime(2026, 2, 1, 9, tzinfo=UTC)
+_OFTEN = {"session": 8, "pass": 4, "check": 3, "archive": 2}  # how often a step is drawn; the others once
+
+
+class Step(NamedTuple):
+    """Something that is done to a task: what, and which of several."""
+
+    name: str
+    number: int
+
+
+class Branch:
+    """A working copy with the task in it; `name` tells apart what is said on each, `minutes` go by between steps."""
+
+    def __init__(self, root: Path, name: str, minutes: int = 7) -> None:
+        self.root = root
+        self.name = name
+        self.minutes = minutes
+        self.now = _START
+        self.steps = 0
+        self.workspace = Workspace(root=root, config=read_config({}, "a branch"))
+
+    @property
+    def path(self) -> Path:
+        """The state file."""
+        return self.workspace.tasks / f"task-{TASK}-state.md"
+
+    def begin(self) -> None:
+        """Create the task."""
+        self.workspace.tasks.mkdir(parents=True)
+        task = create.NewTask(
+            id=TASK,
+            title="Statements",
+            description="Statements arrive as CSV.\n\nEach becomes an entry.",
+            criteria=tuple(f"Criterion {number} holds" for number in range(1, CRITERIA + 1)),
+            features=tuple((f"f-{number}", f"does thing {number}") for number in range(1, FEATURES + 1)),
+        )
+        create.create(self.workspace, task, self._request())
+
+    def fork(self, root: Path, name: str, *, minutes: int = 7, later: int = 0) -> Branch:
+        """Return a copy of this branch in another folder, some minutes later."""
+        shutil.copytree(self.root, root)
+        other = Branch(root, name, minutes)
+        other.now = self.now + timedelta(minutes=later)
+        return other
+
+    def do(self, steps: Iterable[Step]) -> None:
+        """Do some steps, one after the other."""
+        for step in steps:
+            self.steps += 1
+            STEPS[step.name](self, step.number)
+
+    def files(self) -> Mapping[str, bytes]:
+        """Return our files in this working copy."""
+        found = (path for path in sorted(self.workspace.state_root.rglob("task-*.md")))
+        return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in found}
+
+    def said(self, number: int) -> str:
+        """Return something that only this step on this branch says."""
+        return f"{self.name} step {self.steps}, {number}"
+
+    def by_hand(self, pattern: str, new: str) -> None:
+        """Change the first place in the state file where a pattern matches."""
+        text = self.path.read_text(encoding="utf-8")
+        changed = re.sub(pattern, lambda found: found.expand(new), text, count=1, flags=re.MULTILINE)
+        self.path.write_text(changed, encoding="utf-8")
+
+    def _request(self) -> Request:
+        self.now += timedelta(minutes=self.minutes)
+        return Request(stamp=Stamp(actor=self.name, now=self.now))
+
+    # What can be done
+
+    def session(self, number: int) -> None:
+        """Append a session; every other one speaks of the one before it."""
+        last = sessions.all_sessions(self.workspace, TASK)[-1:]
+        more = (f"Went on from Session {last[0].number}",) if last and number % 2 else ()
+        entry = sessions.Entry(
+            did=(f"Did {self.said(number)}", *more),
+            issues=(f"Saw {self.said(number)}",) if number % 3 == 0 else (),
+            state=f"State of {self.said(number)}",
+            next=("Go on",),
+            commits=(f"{number:07x}",) if number % 4 == 0 else (),
+        )
+        sessions.add(self.workspace, TASK, entry, self._request())
+
+    def prove(self, number: int) -> None:
+        """Record that a feature passes."""
+        tested = checklist.Tested(passes=True, evidence=f"seen: {self.said(number)}")
+        checklist.set_feature(self.workspace, TASK, f"f-{number % FEATURES + 1}", tested, self._request())
+
+    def disprove(self, number: int) -> None:
+        """Record that a feature does not pass."""
+        tested = checklist.Tested(passes=False, evidence=f"failed: {self.said(number)}")
+        checklist.set_feature(self.workspace, TASK, f"f-{number % FEATURES + 1}", tested, self._request())
+
+    def feature(self, number: int) -> None:
+        """Add a feature."""
+        name = f"{self.name}-{self.steps}"
+        checklist.add_feature(self.workspace, TASK, name, f"does what {name} says ({number})", self._request())
+
+    def check(self, number: int) -> None:
+        """Check or uncheck a criterion."""
+        checklist.set_criterion(
+            self.workspace, TASK, number % CRITERIA + 1, self._request(), checked=number // CRITERIA % 3 > 0
+        )
+
+    def archive(self, number: int) -> None:
+        """Archive all but a few sessions."""
+        archive.archive(self.workspace, TASK, self._request(), keep=1 + number % 2, force=True)
+
+    def status(self, number: int) -> None:
+        """Block the task, or go on with it."""
+        self.by_hand(r"^status: .*$", f"status: {('blocked', 'in_progress')[number % 2]}")
+
+    def depend(self, number: int) -> None:
+        """Add an upstream task."""
+        text = self.path.read_text(encoding="utf-8")
+        known = re.search(r"^depends_on: \[(.*)\]$", text, re.MULTILINE)
+        name = str(number % 5 + 1)
+        if known and f'"{name}"' not in known[1]:
+            listed = ", ".join(sorted([*known[1].split(", "), f'"{name}"']))
+            self.by_hand(r"^depends_on: .*$", f"depends_on: [{listed}]")
+        elif not known:
+            self.by_hand(r"^(created_at: .*)$", rf'depends_on: ["{name}"]\n\1')
+
+    def own_key(self, number: int) -> None:
+        """Add a key of this branch's own."""
+        if f"x-{self.name}-{number % 3}:" not in self.path.read_text(encoding="utf-8"):
+            self.by_hand(r"^(title: .*)$", rf"\1\nx-{self.name}-{number % 3}: {number}  # its own")
+
+    def priority(self, number: int) -> None:
+        """Set the priority."""
+        text = self.path.read_text(encoding="utf-8")
+        pattern = r"^priority: .*$" if "\npriority: " in text else r"^(?=depends_on: |created_at: )"
+        self.by_hand(pattern, f"priority: P{number % 4}" + ("" if "\npriority: " in text else "\n"))
+
+    def reword(self, number: int) -> None:
+        """Reword a line of the description."""
+        self.by_hand(r"^Each becomes .*$", f"Each becomes an entry ({number % 10}).")
+
+    def commit(self, number: int) -> None:
+        """Add a commit to the Git History."""
+        line = f"- `{number:07x}` - {self.said(number)}"
+        if "## 5. Git History\n\n- " in self.path.read_text(encoding="utf-8"):
+            self.by_hand(r"^(## 5\. Git History\n\n(?:- .*\n)+)", rf"\1{line}\n")
+        else:
+            self.by_hand(r"^## 5\. Git History\n\n(?:\*.*\*\n)?", f"## 5. Git History\n\n{line}\n\n")
+
+
+STEPS: Mapping[str, Callable[[Branch, int], None]] = {
+    "session": Branch.session,
+    "pass": Branch.prove,
+    "fail": Branch.disprove,
+    "feature": Branch.feature,
+    "check": Branch.check,
+    "archive": Branch.archive,
+    "status": Branch.status,
+    "depend": Branch.depend,
+    "own key": Branch.own_key,
+    "commit": Branch.commit,
+    "priority": Branch.priority,
+    "reword": Branch.reword,
+}
+
+
+def draw(random: Random, count: int) -> list[Step]:
+    """Return some steps, sessions most often."""
+    names = [name for name in STEPS for _ in range(_OFTEN.get(name, 1))]
+    return [Step(random.choice(names), random.randrange(100)) for _ in range(count)]

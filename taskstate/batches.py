@@ -1,0 +1,165 @@
+"""Reads archive files: batches of session entries in full, each closed by lines that say what it holds.
+
+Pure: text in, batches out. What writes archives is in `archive`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from taskstate.document import parse
+from taskstate.references import identity
+from taskstate.seal import sha256
+from taskstate.state import session_number
+from taskstate.text import size_in_bytes, with_newlines
+
+ENTRY_LEVEL = 2  # of a session's heading in the archive
+_TRAILER = (
+    r"(?m)^---\r?\n\r?\nArchived on: [^\r\n]*\r?\nReason: [^\r\n]*\r?\nSessions archived: [0-9-]+\r?\n"
+    r"(?:Size: (\d+) bytes\r?\n)?"
+    r"Entries SHA-256:\r?\n\r?\n(?:- \d+: [0-9a-f]{64}(?:\r?\n|\Z))+"
+)
+_HEAD = r"\ufeff?# [^\r\n]*"
+_BATCH = r"(?m)^Sessions archived: (\d{1,9})(?:-(\d{1,9}))?[ \t]*\r?$"
+_SUMMARY = r"(?i)##[ \t]+archived summary\b[^\r\n]*?\(sessions?\s+(\d{1,9})(?:\s*[-\u2013]\s*(\d{1,9}))?\)"
+_ENTRY_HASH = r"(?m)^- (\d+): ([0-9a-f]{64})"
+
+
+class Batch(NamedTuple):
+    """A batch of an archive file: its entries, the trailer that closes it (or nothing), and all of its text.
+
+    `start` is where that text begins in the file.
+    """
+
+    entries: str
+    trailer: str
+    text: str
+    start: int = 0
+
+
+class Entry(NamedTuple):
+    """A session's entry in an archive file: where it stands, its hash, and the one that its batch tells (or nothing).
+
+    `content` is the hash without the session's number, which a merge may change.
+    """
+
+    number: int
+    start: int
+    end: int
+    sha: str
+    told: str
+    content: str
+
+
+class Listed(NamedTuple):
+    """What a batch holds, against what its trailer says that it holds.
+
+    `numbers` are those that the trailer names (in an open batch, those of the entries), `range` is the first and last
+    that it says in words, `trailer` where it begins (None: an open batch), `before` the last session of the summary
+    that the batch replaced and keeps (None: there was none), `start` where its first entry stands.
+    """
+
+    entries: tuple[Entry, ...]
+    numbers: tuple[int, ...]
+    range: tuple[int, int] | None
+    trailer: int | None
+    before: int | None
+    start: int
+
+
+def entry_hash(entry: str) -> str:
+    """Return the hash of an entry as it stands in the state file: line ends as LF, without trailing blank lines."""
+    lines = with_newlines(entry, "\n").split("\n")
+    while lines and not lines[-1].strip(" \t"):
+        lines.pop()
+    return sha256("\n".join(lines))
+
+
+def read_batches(text: str) -> list[str]:
+    """Return the entries of each batch of an archive file, oldest first."""
+    return [batch.entries for batch in find_batches(text)]
+
+
+def find_batches(text: str) -> list[Batch]:
+    """Return the batches of an archive file, oldest first; together they are all of it but its title line.
+
+    Where an entry's own text looks like a trailer, numbers and hashes decide: a batch ends at the first trailer that is
+    right about the sessions before it; in a damaged archive at the one that is right about most of them, or else at the
+    first. What stands behind the last trailer comes last.
+    """
+    batches: list[Batch] = []
+    head = re.compile(_HEAD).match(text)
+    begin = head.end() if head else 0
+    trailers, entries_at = [*re.compile(_TRAILER).finditer(text)], headings(text)
+    while trailers:
+        closing = _closing(text, begin, trailers, entries_at)
+        entries = text[begin : closing.start()].strip("\r\n")
+        missing = int(closing[1]) - size_in_bytes(entries) if closing[1] else 0  # blank lines behind the last entry
+        entries += "\n" * min(max(missing, 0), closing.start() - begin)
+        batches.append(Batch(entries, closing[0], text[begin : closing.end()], begin))
+        begin = closing.end()
+        trailers = [trailer for trailer in trailers if trailer.start() >= begin]
+    rest = text[begin:].strip("\r\n")
+    return [*batches, Batch(rest, "", text[begin:], begin)] if rest else batches
+
+
+def list_batches(text: str) -> tuple[Listed, ...]:
+    """Return what each batch of an archive file holds, against what it says that it holds."""
+    entries_at = headings(text)
+    return tuple(_listed(text, batch, entries_at) for batch in find_batches(text))
+
+
+def _listed(text: str, batch: Batch, entries_at: list[tuple[int | None, int]]) -> Listed:
+    end = batch.start + len(batch.text) - len(batch.trailer)
+    within = [(number, start) for number, start in entries_at if batch.start <= start < end]
+    stops = [*(start for _, start in within[1:]), end]
+    told = {int(number): sha for number, sha in re.compile(_ENTRY_HASH).findall(batch.trailer)}
+    entries, before = [], None
+    for (number, start), stop in zip(within, stops, strict=False):
+        if number is None:
+            replaced = re.compile(_SUMMARY).match(text, start, stop)
+            before = int(replaced[2] or replaced[1]) if replaced else before
+            continue
+        entry = text[start:stop].replace("##", "###", 1)
+        entries.append(Entry(number, start, stop, entry_hash(entry), told.get(number, ""), content_hash(entry)))
+    named = re.compile(_BATCH).search(batch.trailer)
+    return Listed(
+        entries=tuple(entries),
+        numbers=tuple(told) or tuple(entry.number for entry in entries),
+        range=(int(named[1]), int(named[2] or named[1])) if named else None,
+        trailer=end if batch.trailer else None,
+        before=before,
+        start=within[0][1] if within else end,
+    )
+
+
+def content_hash(entry: str) -> str:
+    """Return the hash of an entry without the numbers of sessions in it, which a merge may change."""
+    return entry_hash(identity(entry))
+
+
+def headings(text: str) -> list[tuple[int | None, int]]:
+    """Return the headings of an archive's entries: a session's number, None for any other, and where each begins."""
+    sections = (section for section in parse(text).sections if section.level <= ENTRY_LEVEL)
+    return [(session_number(section.title), section.span.start) for section in sections]
+
+
+def _closing(
+    text: str, begin: int, trailers: list[re.Match[str]], entries_at: list[tuple[int | None, int]]
+) -> re.Match[str]:
+    """Return the one of `trailers` that closes the batch which begins at `begin`."""
+    best, most = trailers[0], -1
+    for trailer in trailers:
+        within = [(number, start) for number, start in entries_at if begin <= start < trailer.start()]
+        stops = [*(start for _, start in within[1:]), trailer.start()]
+        spans = {number: (start, stop) for (number, start), stop in zip(within, stops, strict=False) if number}
+        told = {int(number): sha for number, sha in re.compile(_ENTRY_HASH).findall(trailer[0])}
+        if list(spans) != list(told):
+            continue
+        entries = {number: text[start:stop].replace("##", "###", 1) for number, (start, stop) in spans.items()}
+        right = sum(entry_hash(entries[number]) == sha for number, sha in told.items())
+        if right == len(told):
+            return trailer
+        best, most = (trailer, right) if right > most else (best, most)
+    return best

@@ -1,0 +1,59 @@
+"""The form of the json fences that the format reads: two spaces a level, keys in the schema's order.
+
+An object of a list stands on one line if it is short, as `json_edits` writes it. Numbers keep their spelling.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from taskstate.data import Fault
+from taskstate.edit import Edit
+from taskstate.errors import CannotEdit
+from taskstate.form.order import ordered, place
+from taskstate.form.parts import parts
+from taskstate.json_edits import json_text
+from taskstate.json_spans import read_json
+from taskstate.state import json_fence
+from taskstate.text import with_newlines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.data import Node
+    from taskstate.document import Document
+
+
+def fence_edits(document: Document) -> tuple[Edit, ...]:
+    """Return the edits that lay the declared json fences out."""
+    edits = []
+    for part in parts(document):
+        fence = json_fence(document, part.section.own) if part.schema else None
+        root = document.json(fence) if fence else None
+        if fence is None or root is None or isinstance(root, Fault):
+            continue
+        wanted = with_newlines(_laid_out(root, part.schema), document.newline) + document.newline
+        if wanted != document.newline and wanted != fence.content.of(document.text):
+            edits.append(Edit(*fence.content, wanted))
+    return tuple(edits)
+
+
+def _laid_out(root: Node, schema: str) -> str:
+    """Return the JSON in its form, or nothing where it cannot be written without a change to what it says."""
+    try:
+        text = json_text(ordered(root.value(), place(schema)))
+    except CannotEdit:
+        return ""
+    after = read_json(text, 0, len(text))
+    return "" if isinstance(after, Fault) or Counter(_leaves(after)) != Counter(_leaves(root)) else text
+
+
+def _leaves(node: Node) -> Iterator[str]:
+    """Yield the texts of all scalars: of a number its spelling."""
+    if node.kind == "scalar":
+        yield node.text
+    for entry in node.entries:
+        yield from _leaves(entry.value)
+    for item in node.items:
+        yield from _leaves(item)

@@ -1,0 +1,145 @@
+"""The order of the keys in the front matter.
+
+Lines move as wholes, a comment directly above a key with that key, and no comment is touched. A front matter with
+anchors, aliases or merged mappings is left alone, for there the order has a meaning.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.data import last_leaf
+from taskstate.document import parse
+from taskstate.edit import Edit, apply
+from taskstate.form.order import Place, in_order, place
+from taskstate.schema import typed_value
+from taskstate.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from taskstate.data import Node
+    from taskstate.document import Document
+
+SCHEMA = "task"
+
+# Compiled when they are used: most runs need none of them.
+_REST_OF_LINE = r"[^\r\n]*(?:\r\n?|\n|\Z)"
+_BLANK_LINES = r"(?:[ \t]*(?:\r\n?|\n))*"
+
+
+class Disorder(NamedTuple):
+    """A mapping with keys out of order, the order that they should have, and the edits that bring them into it."""
+
+    mapping: Node
+    order: tuple[str, ...]
+    edits: tuple[Edit, ...]
+
+
+def disorders(document: Document) -> tuple[Disorder, ...]:
+    """Return the mappings of the front matter whose keys can be brought into order; none lies within another."""
+    root = free_root(document)
+    if root is None:
+        return ()
+    found = tuple(_disorders(document.text, root, place(SCHEMA), document.front_matter.content.start))
+    return found if says_same(document, [edit for each in found for edit in each.edits]) else ()
+
+
+def order_edits(document: Document) -> tuple[Edit, ...]:
+    """Return the edits that bring the keys of the front matter into order, the outer ones first."""
+    return tuple(edit for each in disorders(document) for edit in each.edits)
+
+
+def free_root(document: Document) -> Node | None:
+    """Return the front matter's span tree, or None where it cannot be read, or has parts that must not be touched."""
+    root = document.front_matter.node
+    return None if root is None or _is_pinned(root) else root
+
+
+def says_same(document: Document, edits: Sequence[Edit]) -> bool:
+    """Return whether the front matter says the same after `edits`."""
+    if not edits:
+        return True
+    after = parse(apply(document.text, edits))
+    old, new = document.front_matter.node, after.front_matter.node
+    if old is None or new is None or len(after.problems) > len(document.problems):
+        return False
+    return bool(typed_value(old, SCHEMA) == typed_value(new, SCHEMA))
+
+
+def _is_pinned(node: Node) -> bool:
+    return bool(node.pinned) or any(
+        _is_pinned(each) for each in (*node.items, *(child for entry in node.entries for child in entry))
+    )
+
+
+def _disorders(text: str, node: Node, at: Place, floor: int) -> Iterator[Disorder]:
+    """Yield the outermost mappings out of order; `floor` is where the lines of `node` begin."""
+    keys = [entry.key.text for entry in node.entries]
+    wanted = in_order(keys, at.order)
+    if wanted != sorted(wanted):
+        slots = _groups(text, node, floor) if node.style == "block" else _in_brackets(text, node)
+        if slots:
+            edits = (
+                Edit(*slot, slots[index].of(text))
+                for slot, index in zip(slots, wanted, strict=True)
+                if slots[index] != slot
+            )
+            yield Disorder(node, at.order, tuple(edits))
+            return
+    for entry in node.entries:
+        below = at.child(entry.key.text)
+        if below:
+            yield from _disorders(text, entry.value, below, _end_of_line(text, entry.key.span.end))
+    below = at.item
+    if below:
+        for item in node.items:
+            yield from _disorders(text, item, below, item.span.start)
+
+
+def _groups(text: str, mapping: Node, floor: int) -> list[Span]:
+    """Return the lines of each entry of a block, comments above it included; none where one does not begin a line."""
+    starts: list[int] = []
+    for entry in mapping.entries:
+        begin = _start_of_line(text, entry.key.span.start)
+        if begin < floor or text[begin : entry.key.span.start].strip(" "):
+            return []
+        starts.append(_above_comments(text, begin, floor, entry.key.span.start - begin))
+        floor = _end_of_line(text, entry.value.span.end)
+    if last_leaf(mapping).style in {"literal", "folded"}:
+        floor = _skip_blank_lines(text, floor)
+    return [Span(start, end) for start, end in zip(starts, [*starts[1:], floor], strict=True)]
+
+
+def _above_comments(text: str, at: int, floor: int, column: int) -> int:
+    """Return where the comments begin that stand directly above the line at `at`, in the same column."""
+    while at > floor:
+        above = _start_of_line(text, at - 2 if text.endswith("\r\n", 0, at) else at - 1)
+        line = text[above:at]
+        if above < floor or not line.startswith("#", column) or line[:column].strip(" "):
+            break
+        at = above
+    return at
+
+
+def _in_brackets(text: str, mapping: Node) -> list[Span]:
+    """Return the places of the entries of a mapping in brackets; none where one is odd, or there are several lines."""
+    odd = any(entry.value.span.start == entry.value.span.end for entry in mapping.entries)
+    if odd or not {"\n", "\r"}.isdisjoint(mapping.span.of(text)):
+        return []
+    return [Span(entry.key.span.start, entry.value.span.end) for entry in mapping.entries]
+
+
+def _start_of_line(text: str, at: int) -> int:
+    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+
+
+def _end_of_line(text: str, at: int) -> int:
+    found = re.compile(_REST_OF_LINE).match(text, at)
+    return found.end() if found else at
+
+
+def _skip_blank_lines(text: str, at: int) -> int:
+    found = re.compile(_BLANK_LINES).match(text, at)
+    return found.end() if found else at

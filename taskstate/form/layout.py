@@ -1,0 +1,126 @@
+"""Puts a text into its form, pass by pass, and proves that it says the same."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from taskstate import derived
+from taskstate.data import Fault
+from taskstate.document import Problem, parse
+from taskstate.edit import Edit, apply
+from taskstate.errors import CannotEdit
+from taskstate.form.fences import fence_edits
+from taskstate.form.front_matter import line_edits, quoting_edits
+from taskstate.form.key_order import order_edits
+from taskstate.form.parts import parts
+from taskstate.form.proof import same_meaning
+from taskstate.form.spacing import spacing_edits
+from taskstate.kinds import own_file
+from taskstate.state import PART_LEVEL, is_summary, json_fence, read_state, session_number
+from taskstate.text import CONTROLS, Span
+
+if TYPE_CHECKING:
+    from taskstate.document import Document
+    from taskstate.state import TaskState
+
+_MOST_ROUNDS = 6  # a pass may make room for another one; two rounds are the rule
+
+
+def formatted(text: str, name: str) -> str:
+    """Return the text of a file in its canonical form; `name` says what file it is, and only state files have one.
+
+    A text that cannot be read, and one that cannot be proved to say the same afterwards, is returned as it is.
+    """
+    own = own_file(name)
+    if own is None or own.type != "state":
+        return text
+    document = parse(text)
+    return text if unreadable(document) else laid_out(document)
+
+
+def laid_out(document: Document) -> str:
+    """Return the text of a state file that can be read in its canonical form, or as it is where the proof fails."""
+    after = _settled(document)
+    return after.text if after is not document and same_meaning(document, after) else document.text
+
+
+def unreadable(document: Document) -> Problem | None:
+    """Return what keeps a document from being read for certain, or None."""
+    if document.problems:
+        return document.problems[0]
+    control = re.compile(CONTROLS).search(document.text)
+    if control:
+        return Problem("control-characters", "a control character stands here", Span(*control.span()))
+    lost = _lost_value(document)
+    if lost:
+        return Problem("front-matter-hash", lost.message, lost.span)
+    for part in parts(document):
+        fence = json_fence(document, part.section.own) if part.schema else None
+        root = document.json(fence) if fence else None
+        if isinstance(root, Fault):
+            return Problem("json-invalid", root.message, root.span)
+    return None
+
+
+def _lost_value(document: Document) -> Fault | None:
+    """Return a value of the front matter that begins with `#`, and so is read as a comment."""
+    front_matter = document.front_matter
+    if front_matter.node is None or "#" not in front_matter.content.of(document.text):
+        return None
+    from taskstate.yaml_faults import hash_values
+
+    return next(iter(hash_values(document.text, front_matter.node)), None)
+
+
+def heading_edits(document: Document) -> tuple[Edit, ...]:
+    """Return the edits that write the known headings in their form."""
+    return tuple(
+        Edit(*part.section.heading, part.heading)
+        for part in parts(document)
+        if part.heading and part.section.heading.of(document.text) != part.heading
+    )
+
+
+def derived_edits(document: Document) -> tuple[Edit, ...]:
+    """Return the edits that bring the derived values up to date that the file has."""
+    root, state = document.front_matter.node, read_state(document)
+    if root is None:
+        return ()
+    values = [derived.COUNTS] if root.entry(derived.COUNTS) and _can_be_counted(document, state) else []
+    if state.checklist and state.checklist.progress is not None:
+        values.append(derived.PROGRESS)
+    try:
+        return derived.mending_edits(document, state, *values)
+    except CannotEdit:
+        return ()
+
+
+def _can_be_counted(document: Document, state: TaskState) -> bool:
+    """Return whether all headings of the Progress Log are those of sessions, or of the summary."""
+    log = state.section("Progress Log")
+    known = (
+        [
+            session_number(each.title) is not None or is_summary(each.title)
+            for each in document.children(log, PART_LEVEL)
+        ]
+        if log
+        else [False]
+    )
+    return all(known)
+
+
+_PASSES = (order_edits, quoting_edits, line_edits, heading_edits, fence_edits, spacing_edits, derived_edits)
+
+
+def _settled(document: Document) -> Document:
+    """Return the document after as many rounds as it takes until nothing changes; the same one where that never is."""
+    after = document
+    for _round in range(_MOST_ROUNDS):
+        last = after
+        for edits_of in _PASSES:
+            edits = edits_of(after)
+            after = parse(apply(after.text, edits)) if edits else after
+        if after.text == last.text:
+            return after
+    return document

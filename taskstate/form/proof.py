@@ -1,0 +1,92 @@
+"""Whether two texts say the same: the proof that a formatted file has lost nothing.
+
+Not the edits are trusted, but what is read from the text before and after: the values of the front matter, headings,
+sessions and frozen parts byte for byte, the values of the json fences, and every character elsewhere that is no blank.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from taskstate.derived import COUNTS, PROGRESS, SIZE
+from taskstate.form.parts import parts
+from taskstate.kinds import section_key
+from taskstate.schema import typed_value
+from taskstate.state import PART_LEVEL, json_fence, read_state, session_number
+
+if TYPE_CHECKING:
+    from taskstate.document import Document
+    from taskstate.form.parts import Part
+
+_BLANK = r"[ \t\r\n]+"
+_MARKER = r"(?m)(^|\r)( {0,3})[*+](?=[ \t\r\n]|\Z)"
+_BLANKS = " \t\r\n"
+_TITLE = 1  # the level of a heading whose section holds all the others
+
+
+def same_meaning(before: Document, after: Document) -> bool:
+    """Return whether two documents differ in nothing but form and derived values."""
+    return (
+        len(after.problems) <= len(before.problems)
+        and _front_matter(before) == _front_matter(after)
+        and _read(before) == _read(after)
+        and _preamble(before) == _preamble(after)
+        and [_said(before, part) for part in parts(before)] == [_said(after, part) for part in parts(after)]
+    )
+
+
+def _front_matter(document: Document) -> tuple[Any, list[str]]:
+    """Return the values of the front matter that are not derived, and its comments, in any order."""
+    node = document.front_matter.node
+    values = typed_value(node, "task") if node else {}
+    lines = document.front_matter.content.of(document.text).splitlines()
+    comments = sorted(line.strip() for line in lines if line.lstrip().startswith("#"))
+    return {key: value for key, value in values.items() if key not in {COUNTS, SIZE}}, comments
+
+
+def _read(document: Document) -> tuple[object, ...]:
+    """Return what the readers of the format make of a document."""
+    state = read_state(document)
+    return (
+        [(re.compile(_BLANK).sub(" ", each.text).strip(), each.checked) for each in state.criteria],
+        [(each.number, each.time, each.did, each.issues, each.state, each.next) for each in state.sessions],
+        (state.summary.first, state.summary.last) if state.summary else None,
+    )
+
+
+def _preamble(document: Document) -> str:
+    """Return what stands before the first heading."""
+    span = document.front_matter.span
+    end = document.sections[0].span.start if document.sections else len(document.text)
+    return re.compile(_BLANK).sub("", document.text[span.end if span else 0 : end])
+
+
+def _said(document: Document, part: Part) -> tuple[object, ...]:
+    """Return what a part says, in a form that no layout changes."""
+    section = part.section
+    if part.frozen:
+        heading = "" if part.heading else section.heading.of(document.text)
+        below = section.body if section.level > _TITLE else section.own
+        return section.level, _title(part), heading, below.of(document.text).rstrip(_BLANKS)
+    fence = json_fence(document, section.own) if part.schema else None
+    root = document.json(fence) if fence else None
+    value = getattr(root, "value", lambda: root)()
+    if isinstance(value, dict):
+        value.pop(PROGRESS, None)
+    text = document.text
+    around = (
+        (section.own.start, fence.content.start, fence.content.end, section.own.end) if fence else (*section.own, 0, 0)
+    )
+    words = text[around[0] : around[1]] + text[around[2] : around[3]]
+    return section.level, _title(part), value, re.compile(_BLANK).sub("", re.compile(_MARKER).sub(r"\1\2-", words))
+
+
+def _title(part: Part) -> object:
+    """Return what a heading is known by."""
+    title = part.section.title
+    if not part.heading:
+        return " ".join(title.split())
+    if part.section.level == PART_LEVEL and session_number(title) is not None:
+        return session_number(title)
+    return part.heading if part.section.level == PART_LEVEL else section_key(title)

@@ -1,0 +1,165 @@
+"""Remembers what linting a file found, and on what that rested.
+
+An entry holds the mark and the digest of the file's bytes, the findings, and each question that a rule asked about the
+file's surroundings with the mark of its answer. It holds as long as all of these are the same. What holds for all
+files, such as the configuration and the rules themselves, is in the cache's own file too, and its checksum in that
+file's name, so that a run with other settings has another one. A cache that is damaged, or that another run replaces
+meanwhile, is only slower.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate import files
+from taskstate.errors import TaskstateError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from taskstate.lint.engine import Finding
+
+MOST_FILES = 8  # of the cache, one for each combination of settings; the oldest are dropped
+
+Asked = tuple[tuple[tuple[str, ...], str], ...]
+
+
+class Entry(NamedTuple):
+    """What was found in one file; `loose` are the findings as JSON has them."""
+
+    mark: str
+    digest: str
+    asked: Asked
+    loose: tuple[Any, ...]
+
+
+def freeze(findings: Iterable[Finding]) -> tuple[Any, ...]:
+    """Return findings as values of JSON; the path is left out, since it depends on who asks."""
+    return tuple(
+        [
+            *(each.line, each.column, each.end_line, each.end_column, each.source),
+            list(each.diagnostic[:3]),
+            list(each.diagnostic.span),
+            [each.diagnostic.message, each.diagnostic.help],
+            each.diagnostic.fix and [[list(edit) for edit in each.diagnostic.fix.edits], *each.diagnostic.fix[1:]],
+        ]
+        for each in findings
+    )
+
+
+def thaw(loose: Iterable[Any], path: str) -> tuple[Finding, ...]:
+    """Return the findings that `freeze` was given, for a file that is shown as `path`."""
+    from taskstate.edit import Edit
+    from taskstate.lint.diagnostic import Diagnostic, Fix
+    from taskstate.lint.engine import Finding
+    from taskstate.text import Span
+
+    found = []
+    for line, column, end_line, end_column, source, (code, name, severity), span, (message, advice), fix in loose:
+        mended = Fix(tuple(Edit(*edit) for edit in fix[0]), *fix[1:]) if fix else None
+        diagnostic = Diagnostic(code, name, severity, Span(*span), message, advice, mended)
+        found.append(Finding(path, line, column, end_line, end_column, diagnostic, source))
+    return tuple(found)
+
+
+class Cache:
+    """The entries of one combination of settings, by the file's path from the repository's root."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
+        from zlib import crc32  # the name only keeps settings apart; which ones they are is in the file
+
+        told = "\n".join(f"{name}={value!r}" for name, value in sorted(settings.items()))
+        self._settings = f"{told}\n{_tool()}"
+        self._path = folder / f"lint-{crc32(self._settings.encode('utf-8', 'backslashreplace')):08x}.json"
+        self._entries = _read(self._path, self._settings)
+        self._changed = False
+
+    def get(self, name: str) -> Entry | None:
+        """Return what is remembered of a file, or None."""
+        return self._entries.get(name)
+
+    def put(self, name: str, entry: Entry) -> None:
+        """Remember what was found in a file."""
+        self._entries[name] = entry
+        self._changed = True
+
+    def keep(self, names: Iterable[str]) -> None:
+        """Forget all files but these, which are all that the repository has."""
+        kept = {name: entry for name in names if (entry := self._entries.get(name))}
+        self._changed = self._changed or len(kept) < len(self._entries)
+        self._entries = kept
+
+    def save(self) -> None:
+        """Write what has changed; where that cannot be done, the next run is slower."""
+        if not self._changed:
+            return
+        whole = {"settings": self._settings, "entries": self._entries}
+        data = json.dumps(whole, ensure_ascii=True, separators=(",", ":")).encode()
+        try:
+            os.makedirs(self._path.parent, exist_ok=True)
+            temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+            temporary.write_bytes(data)  # not synced: what a crash leaves of it is no JSON, and is not read
+            os.replace(temporary, self._path)
+        except OSError:
+            return
+        _drop_oldest(self._path.parent)
+
+
+def _read(path: Path, settings: str) -> dict[str, Entry]:
+    try:
+        whole = json.loads(path.read_bytes())
+        if whole["settings"] != settings:
+            return {}
+        return {name: _entry(values) for name, values in whole["entries"].items()}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {}
+
+
+def _entry(values: Any) -> Entry:  # noqa: ANN401 - whatever the file holds
+    mark, digest, asked, loose = values
+    if not (isinstance(mark, str) and isinstance(digest, str)):
+        raise TypeError
+    return Entry(mark, digest, tuple((tuple(question), told) for question, told in asked), tuple(loose))
+
+
+def _drop_oldest(folder: Path) -> None:
+    try:
+        found = sorted(
+            (entry for entry in os.scandir(folder) if entry.name.startswith("lint-")),
+            key=lambda entry: entry.stat().st_mtime_ns,
+        )
+        for entry in found[:-MOST_FILES]:
+            os.unlink(entry.path)
+    except OSError:
+        return
+
+
+def _tool() -> str:
+    """Return what tells this tool from any other version of it: its code and its data, by size and time."""
+    from taskstate import resources, version
+
+    code = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    data = os.path.dirname(resources.path("schemas/task.schema.json"))
+    return f"{version.VERSION} {_stamp(code)} {_stamp(data)}"
+
+
+def _stamp(folder: str) -> str:
+    newest, total, count = 0, 0, 0
+    pending = [folder]
+    while pending:
+        try:
+            entries = list(os.scandir(pending.pop()))
+        except OSError as error:
+            raise TaskstateError(
+                f"cannot read {files.shown(folder)}: {error.strerror}", code="no-permission"
+            ) from error
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                pending += [] if entry.name == "__pycache__" else [entry.path]
+            elif entry.name.endswith((".py", ".json")):
+                status = entry.stat()
+                newest, total, count = max(newest, status.st_mtime_ns), total + status.st_size, count + 1
+    return f"{folder}:{newest}:{total}:{count}"

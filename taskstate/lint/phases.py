@@ -1,0 +1,74 @@
+"""The phases of a task: the json fences below the headings `### Phase <P>: <name>` of the Feature Checklist."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.lint.json_values import JsonValue, json_value
+from taskstate.state import is_json_fence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.blocks import Block
+    from taskstate.document import Document, Section
+    from taskstate.lint.diagnostic import Diagnostic, Rule
+    from taskstate.lint.outline import Outline
+
+SCHEMA = "phase"
+
+
+class Phase(NamedTuple):
+    """A phase: its name in the heading, its json fences, and the value of the first one where that can be read."""
+
+    section: Section
+    name: str
+    fences: tuple[Block, ...]
+    value: JsonValue | None
+
+
+def phases_of(document: Document, outline: Outline) -> tuple[Phase, ...]:
+    """Return the phases of a text, in its order."""
+    found = []
+    for spec, section in outline.found:
+        declared = [each for each in spec.subsections if each.fence and each.fence.schema == SCHEMA]
+        for child in document.children(section, level=3) if declared else ():
+            groups = next((told for each in declared if (told := each.match(child.title)) is not None), None)
+            if groups is not None:
+                fences = tuple(each for each in document.blocks_in(child.own, "fence") if is_json_fence(each))
+                value = json_value(document.json(fences[0]), SCHEMA) if fences else None
+                found.append(Phase(child, groups.get("phase", ""), fences, value))
+    return tuple(found)
+
+
+def faults_of(value: JsonValue, document: Document, rule: Rule, *, name: str, where: str) -> Iterator[Diagnostic]:
+    """Yield what is wrong with a phase that `where` calls `name`: what breaks the schema, and what contradicts it."""
+    yield from value.told(document, rule)
+    current, told = value.root.get("current_objective"), value.root.get("phase")
+    if current and value.is_sound("current_objective") and current.value() is not None:
+        known = list(_objectives(value))
+        if None not in known and current.text not in known:
+            yield rule.at(
+                current.span,
+                f"`current_objective` is {current.text}, and no objective has this id",
+                help=f"name one of {', '.join(each for each in known if each)}, or null"
+                if known
+                else "write null, since there is no objective",
+            )
+    if told and value.is_sound("phase") and told.text != name:
+        yield rule.at(
+            told.span,
+            f"`phase` is {told.text}, and {where} says {name}",
+            help="write the same in both places",
+        )
+
+
+def _objectives(value: JsonValue) -> Iterator[str | None]:
+    """Yield the ids of the objectives, None for one that cannot be relied on."""
+    node = value.root.get("objectives")
+    if node is None or node.kind != "sequence":
+        yield None
+        return
+    for index, item in enumerate(node.items):
+        found = item.get("id") if value.is_sound("objectives", index, "id") else None
+        yield found.text if found else None

@@ -1,0 +1,60 @@
+"""Findings as JUnit XML: a suite for each file that has some, a failed test case for each of them."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from taskstate.lint.reporters.concise import headline, one_line
+from taskstate.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taskstate.lint.engine import Finding
+    from taskstate.lint.reporters import Run
+
+_HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'
+_NO_CHARACTERS = "[\ufffe\uffff]"  # besides controls, what XML 1.0 cannot hold even as a reference
+
+
+def report(findings: Sequence[Finding], run: Run) -> str:
+    """Return the findings as XML; without any there is one test case, which passes, since programs expect one."""
+    suites = [_suite(path, list(found)) for path, found in groupby(findings, key=lambda finding: finding.path)]
+    if not findings:
+        count = f"{run.files} {'file' if run.files == 1 else 'files'}"
+        case = f'    <testcase name="No findings in {count}" classname="taskstate"/>\n'
+        suites = [
+            f'  <testsuite name="taskstate" tests="1" failures="0" errors="0" skipped="0">\n{case}  </testsuite>\n'
+        ]
+    total = f'tests="{max(1, len(findings))}" failures="{len(findings)}" errors="0"'
+    return f'{_HEAD}<testsuites name="taskstate lint" {total}>\n{"".join(suites)}</testsuites>\n'
+
+
+def _suite(path: str, findings: Sequence[Finding]) -> str:
+    total = f'tests="{len(findings)}" failures="{len(findings)}" errors="0" skipped="0"'
+    return f"  <testsuite name={_quoted(path)} {total}>\n{''.join(map(_case, findings))}  </testsuite>\n"
+
+
+def _case(finding: Finding) -> str:
+    """Return the test case of a finding; its name says the place, because programs drop all but one of each name."""
+    diagnostic = finding.diagnostic
+    name = f"{diagnostic.code} {diagnostic.name} ({finding.line}:{finding.column})"
+    place = f"file={_quoted(finding.path)} line={_quoted(str(finding.line))}"
+    said = _escaped(f"{headline(finding)}\n{diagnostic.help}")
+    failure = f"message={_quoted(diagnostic.message)} type={_quoted(diagnostic.severity)}"
+    return (
+        f"    <testcase name={_quoted(name)} classname={_quoted(finding.path)} {place}>\n"
+        f"      <failure {failure}>{said}</failure>\n"
+        "    </testcase>\n"
+    )
+
+
+def _quoted(text: str) -> str:
+    return f'"{_escaped(one_line(text)).replace(chr(34), "&quot;")}"'
+
+
+def _escaped(text: str) -> str:
+    text = re.compile(_NO_CHARACTERS).sub(lambda found: f"\\u{ord(found[0]):04x}", printable(text))
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,43 @@
+"""Which rules speak how often, instead of what they say: the way into a repository with many findings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import ERROR
+from taskstate.lint.reporters import paint
+from taskstate.lint.reporters.paint import Paint
+from taskstate.lint.reporters.text import summary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taskstate.lint.engine import Finding
+    from taskstate.lint.reporters import Run
+
+
+def report(findings: Sequence[Finding], run: Run) -> str:
+    """Return a line for each rule that found something, the most frequent one first, and the summary."""
+    found: dict[str, list[Finding]] = {}
+    for finding in findings:
+        found.setdefault(finding.diagnostic.code, []).append(finding)
+    ordered = sorted(found.values(), key=lambda each: (-len(each), each[0].diagnostic.code))
+    count = max((len(str(len(each))) for each in ordered), default=0)
+    name = max((len(each[0].diagnostic.name) for each in ordered), default=0)
+    rows = [_row(each, count, name, Paint(run.colour)) for each in ordered]
+    return "".join([*rows, "\n" if rows else "", summary(findings, files=run.files), "\n"])
+
+
+def _row(findings: Sequence[Finding], count: int, name: int, colours: Paint) -> str:
+    first = findings[0].diagnostic
+    is_error = any(finding.diagnostic.severity == ERROR for finding in findings)
+    code = colours(first.code, paint.ERROR if is_error else paint.WARNING)
+    return f"{len(findings):{count}}  {code}  {first.name:{name}}  {_mendable(findings)}".rstrip() + "\n"
+
+
+def _mendable(findings: Sequence[Finding]) -> str:
+    """Return whether a rule's findings can be mended: `fix`, `unsafe fix`, and how many where it is not all."""
+    kinds = Counter("fix" if each.diagnostic.fix.safe else "unsafe fix" for each in findings if each.diagnostic.fix)
+    told = [kind if count == len(findings) else f"{kind} ({count})" for kind, count in sorted(kinds.items())]
+    return ", ".join(told)

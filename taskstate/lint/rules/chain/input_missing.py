@@ -1,0 +1,85 @@
+"""input-missing: an upstream task is complete, and its output is not among the Chain Inputs.
+
+## What
+
+`depends_on` names a task whose status is `complete` and whose Chain Output says something, and the section Chain
+Inputs of this file has nothing from it. What stands under a heading `### From Task #100: …` counts, also where
+somebody wrote it by hand; an empty one and a placeholder do not. The finding stands at the id in `depends_on`.
+
+## Why
+
+Whoever works on this task reads its own file, and not those of five others. What the upstream task has settled, its
+interfaces and its warnings, is then found out again or got wrong.
+
+## Example
+
+```yaml
+depends_on: ["100"]
+```
+
+```markdown
+## 2. Chain Inputs
+
+None.
+```
+
+## Instead
+
+`taskstate lint --fix` pulls the output: it stands quoted under a heading of its own, behind a comment that says which
+revision it is, and everything else in the section stays as it is.
+
+```markdown
+## 2. Chain Inputs
+
+### From Task #100: Database Schema
+
+<!-- taskstate: input 100 r9 sha256:9f86d081884c7d65 2024-11-26T14:00:00Z -->
+
+> ### Summary
+>
+> Users table: id (UUID), email (unique), password_hash, created_at.
+```
+
+## Configuration
+
+`[tool.taskstate.chain]`: `max-input-kb = 3`. A larger output is cut at the end of one of its parts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.chain import has_input
+from taskstate.lint.around import UPSTREAM
+from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.upstreams import dependencies, handed_down, inputs_are_read, is_itself
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS903",
+    name="input-missing",
+    severity=WARNING,
+    summary="an upstream task is complete, and its output is not among the Chain Inputs",
+    fixable=True,
+    needs=frozenset({UPSTREAM}),
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield each item of `depends_on` whose output could be pulled and was not."""
+    for dependency in dependencies(facts):
+        if not inputs_are_read(facts) or is_itself(facts, dependency.id) or has_input(document, dependency.id):
+            continue
+        upstream = handed_down(facts, dependency.id)
+        if upstream:
+            yield RULE.at(
+                dependency.span,
+                f"task {upstream.id} is complete, and its output is not among the Chain Inputs",
+                help="`--fix` pulls it",
+                fix=Fix(job="pull", about=upstream.id),
+            )

@@ -1,0 +1,73 @@
+"""input-stale: an upstream output changed after it was pulled.
+
+## What
+
+A Chain Input names the SHA-256 of the output that it was made from, and the upstream task's Chain Output is another
+one now. Only what the output says counts: a new revision of the upstream file with the same output is none. While the
+upstream task is not `complete`, for example after it was reopened, nothing is said. The finding stands at the comment
+that the tool has written over the quote.
+
+## Why
+
+The work here builds on what was true. An interface that was renamed upstream is noticed when the parts are put
+together, which is late.
+
+## Example
+
+Task 100 has changed its output since revision 9:
+
+```markdown
+### From Task #100: Database Schema
+
+<!-- taskstate: input 100 r9 sha256:9f86d081884c7d65 2024-11-26T14:00:00Z -->
+
+> ### Summary
+>
+> Users table: id (UUID), email (unique), password_hash, created_at.
+```
+
+## Instead
+
+`taskstate lint --fix` pulls it again: the comment and the quote are replaced, and what people wrote around them stays.
+`taskstate lint --fix --diff` shows what would change. Then see whether the work done so far still fits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.chain import inputs_of
+from taskstate.lint.around import UPSTREAM
+from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.upstreams import handed_down, inputs_are_read, is_itself
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS904",
+    name="input-stale",
+    severity=WARNING,
+    summary="an upstream output changed after it was pulled",
+    fixable=True,
+    needs=frozenset({UPSTREAM}),
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield each Chain Input that was made from another output than there is now."""
+    if not inputs_are_read(facts):
+        return
+    for pulled in inputs_of(document):
+        upstream = None if is_itself(facts, pulled.id) else handed_down(facts, pulled.id)
+        if upstream and not pulled.is_of(upstream):
+            now = f"; it is at {upstream.revision} now" if upstream.revision != pulled.revision else ""
+            yield RULE.at(
+                pulled.comment,
+                f"the output of task {upstream.id} changed after it was pulled at revision {pulled.revision}{now}",
+                help="`--fix` pulls it again; then see whether the work done so far still fits",
+                fix=Fix(job="pull", about=upstream.id),
+            )

@@ -1,0 +1,83 @@
+"""upstream-unknown: `depends_on` or a Chain Input names a task that is not there.
+
+## What
+
+The file names an upstream task, in `depends_on` or as the origin of a Chain Input, and the repository has no state
+file with that id. Case does not matter: `AUTH-1` is `auth-1`. An id that stands in both places is one finding, at
+`depends_on`. A state file that git ignores, or that the configuration's `exclude` leaves out, is none of the
+repository's tasks.
+
+## Why
+
+What the task waits for never comes: no output is handed down, and nothing says when to begin. Nearly always the id is
+mistyped, or the upstream task was renamed or deleted and this file was forgotten.
+
+## Example
+
+There is a task 100, and no task 10:
+
+```yaml
+task_id: "101"
+depends_on: ["10"]
+```
+
+## Instead
+
+```yaml
+task_id: "101"
+depends_on: ["100"]
+```
+
+If the upstream task is still to come, create it: `taskstate new 10 --title "Database Schema"`. If it is gone for good,
+take its id out of `depends_on`, and keep what it has handed down under another heading if it is still needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.chain import inputs_of, named_inputs
+from taskstate.lint.around import UPSTREAM
+from taskstate.lint.diagnostic import Diagnostic, Rule
+from taskstate.lint.upstreams import dependencies, is_itself
+from taskstate.lint.words import first_line_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+    from taskstate.text import Span
+
+RULE = Rule(
+    code="TS902",
+    name="upstream-unknown",
+    summary="`depends_on` or a Chain Input names a task that is not there",
+    needs=frozenset({UPSTREAM}),
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield each id that no task has, once, at the first place that names it."""
+    seen: set[str] = set()
+    for task_id, span, where in _named(document, facts):
+        key = task_id.casefold()
+        if key in seen or is_itself(facts, task_id):
+            continue
+        seen.add(key)
+        if facts.around.upstream(task_id) == ():
+            yield RULE.at(
+                span,
+                f"there is no task {task_id}, and {where} names it",
+                help=f"correct the id, or create the task with `taskstate new {task_id}`",
+            )
+
+
+def _named(document: Document, facts: Facts) -> Iterator[tuple[str, Span, str]]:
+    """Yield the ids that the file names as upstream tasks, with their places."""
+    for dependency in dependencies(facts):
+        yield dependency.id, dependency.span, "`depends_on`"
+    for heading in named_inputs(document):
+        yield heading.id, first_line_of(document, heading.section.heading), "a Chain Input"
+    for pulled in inputs_of(document):
+        yield pulled.id, pulled.comment, "a Chain Input"

@@ -1,0 +1,81 @@
+"""feature-unpassed: a feature passed at the compared revision, and does not any more.
+
+## What
+
+A feature with `passes: true` in the compared revision (`--against REV`; in the pre-commit hook HEAD) has `passes:
+false` now. While a merge is under way, the side that tested it last counts. A feature that was moved to another task is
+left out.
+
+## Why
+
+A step back is nothing bad; one that nobody notices is. Either something broke, and then it is the first thing to work
+on, or a merge or an edit by hand took back what had been proved.
+
+## Example
+
+Committed was `"passes": true`; now it says
+
+```json
+{"id": "jwt-1", "description": "makes a valid JWT", "passes": false, "tested_at": "2026-01-31T12:00:00Z"}
+```
+
+## Instead
+
+If it broke, this is right as it stands: say in a session what was seen, and name the repair as the next step. If it was
+a slip, test the feature and record what the test showed: `taskstate feature pass 101 jwt-1 --run 'make test'`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.around import HISTORY
+from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
+from taskstate.lint.past import comparable
+from taskstate.lint.words import cut
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from taskstate.data import Node
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS308",
+    name="feature-unpassed",
+    severity=WARNING,
+    summary="a feature passed at the compared revision, and does not any more",
+    needs=frozenset({HISTORY}),
+)
+
+_OPTIONAL = ("tested_at", "moved_to")
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+    """Yield the features that went from passing to not passing."""
+    passed = _passed(facts)
+    for feature in facts.sound_features("id", "passes", optional=_OPTIONAL) if any(passed.values()) else ():
+        name = feature["id"].text
+        if passed.get(name) and feature["passes"].value() is False and not _text(feature, "moved_to"):
+            yield RULE.at(
+                feature["passes"].span,
+                f"feature {cut(name)} passed before, and does not any more",
+                help=f"say why in a session; if it was a slip, `taskstate feature pass {facts.shown_id} {cut(name)}`",
+            )
+
+
+def _passed(facts: Facts) -> Mapping[str, bool]:
+    """Return for each committed feature whether it passed when it was tested last."""
+    last: dict[str, tuple[str, bool]] = {}
+    for past in comparable(facts):
+        for feature in past.sound_features("id", "passes", optional=_OPTIONAL):
+            tested = (_text(feature, "tested_at"), feature["passes"].value() is True)
+            name = feature["id"].text
+            last[name] = max(last.get(name, tested), tested)
+    return {name: passes for name, (_, passes) in last.items()}
+
+
+def _text(feature: Mapping[str, Node], key: str) -> str:
+    node = feature.get(key)
+    return node.text if node and node.is_string() else ""

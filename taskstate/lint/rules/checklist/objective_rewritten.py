@@ -1,0 +1,119 @@
+"""objective-rewritten: a committed objective was removed or reworded, or a tried approach is gone.
+
+## What
+
+In a phase of the compared revision (`--against REV`; in the pre-commit hook HEAD) an objective has another description
+or another id now, or is gone; or an entry of `approaches_tried` is gone or says something else; or the phase as a whole
+is gone. Of an objective only `status` and `note` change, and keys of your own (`x-…`). Objectives and approaches may be
+added at any time.
+
+## Why
+
+Who takes a phase over measures it by its objectives, and an objective that gives way is none. The approaches that
+failed are there so that nobody tries them again: the one that is deleted is the one that the next agent begins with.
+
+## Example
+
+Committed was `{"id": "1", "description": "all tests pass on Windows", "status": "blocked"}`; now it says
+
+```json
+{"id": "1", "description": "the tests pass", "status": "done"}
+```
+
+## Instead
+
+Take the words back, and say in `note` what stands in the way. What is wanted now is an objective of its own:
+`taskstate phase extend 101 2 "the tests pass on Linux"`.
+
+```json
+{"id": "1", "description": "all tests pass on Windows", "status": "blocked", "note": "no runner; see objective 2"}
+```
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from taskstate.lint.agreed import agreed, differences
+from taskstate.lint.around import HISTORY
+from taskstate.lint.diagnostic import Diagnostic, Rule
+from taskstate.lint.past import comparable
+from taskstate.lint.words import cut, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+    from taskstate.lint.json_values import JsonValue
+    from taskstate.lint.phases import Phase
+
+RULE = Rule(
+    code="TS307",
+    name="objective-rewritten",
+    summary="an objective was removed or reworded, or a tried approach is gone, since the compared revision",
+    needs=frozenset({HISTORY}),
+)
+
+_TRIED = "approaches_tried"
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+    """Yield what is not as it was committed in each phase."""
+    committed: dict[str, list[JsonValue]] = {}
+    for past in comparable(facts):
+        for phase in past.phases:
+            if phase.value:
+                committed.setdefault(phase.name.casefold(), []).append(phase.value)
+    present = {phase.name.casefold(): phase for phase in reversed(facts.phases)}
+    gone = []
+    for name, values in committed.items():
+        if name not in present:
+            gone.append(name)
+        elif present[name].value:
+            yield from _rewritten(present[name], values)
+    if gone:
+        yield from _gone(gone, facts)
+
+
+def _rewritten(phase: Phase, values: Sequence[JsonValue]) -> Iterator[Diagnostic]:
+    now = agreed(phase.value, "objectives")
+    then = [found for value in values if (found := agreed(value, "objectives"))]
+    if now and then:
+        yield from differences(now, then, RULE, what="objective")
+    entry = phase.value.root.entry(_TRIED) if phase.value else None
+    if phase.value is None or entry is None or not phase.value.is_sound(_TRIED):
+        return
+    left = _tried(phase.value)
+    lost = [each for value in values for each in _tried(value) - left]
+    for approach, _ in dict.fromkeys(lost):
+        yield RULE.at(
+            entry.key.span,
+            f"the approach {shown(approach)} was tried, and what came of it is gone or says something else",
+            help="put back what was committed; what was learned since is an entry of its own",
+        )
+
+
+def _tried(value: JsonValue) -> Counter[tuple[str, str]]:
+    """Return the approaches of a phase with their results, as far as they can be relied on."""
+    tried = value.root.get(_TRIED)
+    found: Counter[tuple[str, str]] = Counter()
+    for index, item in enumerate(tried.items if tried and value.is_sound(_TRIED) else ()):
+        approach, result = item.get("approach"), item.get("result")
+        if approach and result and value.is_sound(_TRIED, index):
+            found[approach.text, result.text] += 1
+    return found
+
+
+def _gone(names: Sequence[str], facts: Facts) -> Iterator[Diagnostic]:
+    """Yield one finding for the phases that are gone, at the Feature Checklist, if there is one."""
+    section = facts.state.section("Feature Checklist")
+    if section:
+        named = ", ".join(cut(name) for name in names)
+        told = f"phase {named} was removed" if len(names) == 1 else f"the phases {named} were removed"
+        yield RULE.at(
+            section.heading,
+            f"{told}, with its objectives" if len(names) == 1 else f"{told}, with their objectives",
+            help="put back what was committed; a phase that is over stays, with its objectives done or blocked",
+        )

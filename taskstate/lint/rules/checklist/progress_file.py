@@ -1,0 +1,65 @@
+"""progress-file: a file with the progress of a phase does not meet the schema of a phase.
+
+## What
+
+The progress of a phase may also lie in a file of its own, `phase-<P>-progress.json`: the same map that stands in the
+fence of a phase below the Feature Checklist. Each value that breaks its schema is one finding, at its own line, with
+its path such as `objectives[1].status` (counted from 0); so is a `current_objective` that is the id of no objective,
+and a `phase` that is not the one in the file's name. What is no JSON at all is told by TS005.
+
+## Why
+
+Such files are written by hand and by other tools, and read by whoever takes over. A value that nobody can read is found
+when the work has been handed over, which is too late.
+
+## Example
+
+`phase-2-progress.json`, with a key that is misspelt and the number of another phase:
+
+```json
+{
+  "phase": 1, "phase_name": "Rotation", "started": null, "last_updated": null,
+  "objectives": [], "current_objective": null, "approaches_tried": [], "handoff_count": 0
+}
+```
+
+## Instead
+
+```json
+{
+  "phase": 2, "phase_name": "Rotation", "started_at": null, "last_updated": null,
+  "objectives": [], "current_objective": null, "approaches_tried": [], "handoff_count": 0
+}
+```
+
+The schema itself is `schemas/phase.schema.json`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.kinds import phase_in
+from taskstate.lint.diagnostic import Diagnostic, Rule
+from taskstate.lint.json_values import json_value
+from taskstate.lint.phases import SCHEMA, faults_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS309",
+    name="progress-file",
+    summary="a stand-alone progress JSON does not meet the phase schema",
+    files=frozenset({"progress"}),
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the phase that the file holds."""
+    value = json_value(facts.whole_json, SCHEMA)
+    if value:
+        yield from faults_of(value, document, RULE, name=phase_in(facts.name) or "", where="the file's name")

@@ -1,0 +1,68 @@
+"""duplicate-id: two state files of the repository have the same id.
+
+## What
+
+Another state file, in whatever folder, has the id that this one's name bears. Ids that differ only in case are the
+same, since some file systems cannot tell them apart. Each of the files has the finding, and names the others. Archives
+and handoffs of the same task are no duplicates.
+
+## Why
+
+A command that is given the id cannot know which file is meant, and refuses, or takes the one in the tasks folder.
+Sessions then go into one file and are looked for in the other. It happens when two branches both create the next
+task, or when somebody keeps a copy of a file beside it.
+
+## Example
+
+```text
+.taskstate/tasks/task-101-state.md
+docs/old/task-101-state.md
+```
+
+## Instead
+
+If they are two tasks, give one of them another id, in its name, in `task_id` and in its title line. If one is a copy,
+delete it, for git remembers it; or give it a name that is no state file's, such as `task-101-before.md`.
+
+## Configuration
+
+Files that only bear such names, such as test data, can be left out: `exclude = ["tests/data/**"]` in
+`[tool.taskstate]`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.around import REPOSITORY
+from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
+from taskstate.lint.words import cut
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS011",
+    name="duplicate-id",
+    summary="two state files of the repository have the same id",
+    reads=WHOLE,
+    needs=frozenset({REPOSITORY}),
+)
+
+_MOST = 3  # other files that are named
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield at most one finding, at `task_id`."""
+    others = facts.around.same_id() or ()
+    if others:
+        named = ", ".join(cut(path) for path in others[:_MOST]) + (" …" if len(others) > _MOST else "")
+        whose = "another state file has" if len(others) == 1 else f"{len(others)} other state files have"
+        yield RULE.at(
+            facts.value_span("task_id"),
+            f"{whose} the id {facts.task_id}: {named}",
+            help="give all but one another id, or another name if they are copies",
+        )

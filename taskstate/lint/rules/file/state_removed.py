@@ -1,0 +1,66 @@
+"""state-removed: a state file is gone, and its task was not complete.
+
+## What
+
+The compared revision (`--against REV`) had a state file that is there no more, neither here nor under another name, and
+its task was not complete. The finding names the file that is gone; it is told where the folder of that file is linted.
+A file that was moved, and a task that got another id, are followed.
+
+## Why
+
+With the state file everything goes that was known of the task: what was tried, what was decided, what is left to do.
+Git still has it, but nobody looks there for a task of which no list speaks any more.
+
+## Example
+
+```console
+$ git rm .taskstate/tasks/task-101-state.md     # while 101 is in progress
+```
+
+## Instead
+
+Take the file back with `git checkout REV -- path`. A task that is over is completed, `taskstate complete 101`; one that
+nobody will go on with can say so in a last session and stay `blocked`. A file of a complete task may go.
+
+## Configuration
+
+`per-file-ignores` silences this for files that may go at any time: `{ "scratch/**" = ["TS012"] }`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.around import HISTORY
+from taskstate.lint.diagnostic import WARNING, WHOLE, Diagnostic, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS012",
+    name="state-removed",
+    severity=WARNING,
+    summary="a state file of the compared revision is gone, and its task was not complete",
+    reads=WHOLE,
+    files=frozenset({"gone"}),
+    needs=frozenset({HISTORY}),
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+    """Yield the first line of what the file was, unless its task was complete."""
+    status = facts.values.get("status")
+    if status != "complete":
+        names = facts.around.earlier_names()
+        import shlex
+
+        shown = f"; `git show {shlex.quote(names[0])}` prints it" if names else ""
+        yield RULE.at(
+            facts.first_line,
+            f"the state file of task {facts.shown_id} is gone, and the task was {status or 'not complete'}",
+            help=f"take it back, or complete the task before its file goes{shown}",
+        )

@@ -1,0 +1,82 @@
+"""key-order: keys of the front matter stand out of their canonical order.
+
+## What
+
+The keys that the format knows have an order, the same in every file: what the task is, then its times and counts, then
+the blocks that the tool keeps. Here one stands before another that belongs in front of it, at the top or in a block.
+Keys of your own (`x-…`) may stand anywhere; they move with the key above them. Nothing is said of a front matter with
+anchors, aliases or merged mappings, where the order has a meaning.
+
+## Why
+
+No value depends on the order, so this is a warning. But whoever reads many of these files finds a key where it always
+is, and two branches that add the same key add it at the same line.
+
+## Example
+
+```yaml
+status: in_progress
+task_id: "101"
+title: JWT service
+taskstate: 1
+```
+
+## Instead
+
+```yaml
+taskstate: 1
+task_id: "101"
+title: JWT service
+status: in_progress
+```
+
+`taskstate lint --fix` and `taskstate fmt` do it. A comment directly above a key, or behind its value, moves with it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.form.key_order import disorders
+from taskstate.form.order import ranks
+from taskstate.lint.diagnostic import FRONT_MATTER, WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.order import out_of_order
+from taskstate.lint.words import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.form.key_order import Disorder
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS106",
+    name="key-order",
+    severity=WARNING,
+    summary="keys of the front matter stand out of their canonical order",
+    fixable=True,
+    reads=FRONT_MATTER,
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield the fewest keys that would have to move; the fix of each puts its whole mapping in order."""
+    for disorder in disorders(document) if facts.front_matter else ():
+        entries = [entry for entry in disorder.mapping.entries if entry.key.text in disorder.order]
+        rank = ranks([entry.key.text for entry in entries], disorder.order)
+        for index in out_of_order(rank):
+            key = entries[index].key
+            yield RULE.at(
+                key.span,
+                f"the key {shown(key.text)} stands out of order",
+                help=f"move it {_place(disorder, key.text)}",
+                fix=Fix(edits=disorder.edits),
+            )
+
+
+def _place(disorder: Disorder, key: str) -> str:
+    """Return where a key belongs: behind the one that precedes it in order, or to the front."""
+    known = {entry.key.text for entry in disorder.mapping.entries}
+    before = [each for each in disorder.order[: disorder.order.index(key)] if each in known]
+    return f"behind {shown(before[-1])}" if before else "to the front"

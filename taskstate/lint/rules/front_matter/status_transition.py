@@ -1,0 +1,95 @@
+"""status-transition: the status went a way that the lifecycle does not know.
+
+## What
+
+Since the compared revision (`--against REV`; in the pre-commit hook HEAD) the status went back to `created`, or a task
+that was `complete` is open again without `taskstate reopen` having recorded it. A task goes from `created` to
+`in_progress`, from there to `blocked` and back as often as need be, and to `complete`. Several steps may lie between
+two revisions, so `created` may have become `complete`. While a merge is under way the way must be known from both
+sides.
+
+## Why
+
+A task that is complete has handed its output down, and others have taken it over. If it opens without a word, they go
+on with what may be wrong. And what was begun cannot have not been begun: a `created` that was more before usually comes
+from a merge or from an old copy of the file.
+
+## Example
+
+Committed was `status: complete`; now it says
+
+```yaml
+status: in_progress
+```
+
+## Instead
+
+`taskstate reopen 101 --note 'tokens never expire'` sets the status and remembers who reopened the task, when and why.
+What was only begun by mistake becomes `blocked`, with a session that says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from taskstate.lint.around import HISTORY
+from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS107",
+    name="status-transition",
+    summary="the status changed since the compared revision in a way that the lifecycle does not know",
+    reads=FRONT_MATTER,
+    needs=frozenset({HISTORY}),
+)
+
+_FIRST, _LAST = "created", "complete"
+_REOPENED = "reopened"  # the event by which a complete task is open again
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+    """Yield the status where it cannot have come about."""
+    now = facts.values.get("status")
+    if now is None or now == _LAST:
+        return
+    before = {str(then.values.get("status", _FIRST)) for then in facts.past or () if _says(then, facts)} - {_FIRST}
+    if _LAST in before:
+        yield RULE.at(
+            facts.value_span("status"),
+            f"the task was complete, and is {now} without having been reopened",
+            help=f"take the status back, or reopen the task: `taskstate reopen {facts.shown_id} --note TEXT`",
+        )
+    elif now == _FIRST and before:
+        was = min(before)
+        yield RULE.at(
+            facts.value_span("status"),
+            f"the task was {was}, and is {now} again",
+            help=f"take the status back to {was}; what cannot go on is blocked",
+        )
+
+
+def _says(then: Facts, facts: Facts) -> bool:
+    """Return whether the status of an earlier text binds this one: it is of the same kind, and was not reopened."""
+    same = not then.newer and then.kind.name == facts.kind.name
+    return same and not (then.values.get("status") == _LAST and _is_reopened(facts, then))
+
+
+def _is_reopened(facts: Facts, then: Facts) -> bool:
+    """Return whether a complete task was reopened since; also where the audit breaks its schema, so nobody can tell."""
+    if facts.values.get("status") == _FIRST:
+        return False
+    if facts.front_matter and facts.front_matter.entry("audit") and "audit" not in facts.values:
+        return True
+    last = max((each["at"] for each in _reopenings(then)), default="")
+    return any(each["at"] > last for each in _reopenings(facts))
+
+
+def _reopenings(facts: Facts) -> list[dict[str, Any]]:
+    audit = facts.values.get("audit") or {}
+    return [each for each in audit.get("events") or () if each["event"] == _REOPENED]

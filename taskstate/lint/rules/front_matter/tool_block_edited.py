@@ -1,0 +1,69 @@
+"""tool-block-edited: a block of the front matter that only the tool writes was changed by hand.
+
+## What
+
+`audit.seal` is a hash over the blocks that only the tool writes: `context`, `baseline`, `coordination`, `delta`,
+`evidence`, `handoffs`, `output`, `acks` and `audit.events`, as far as they are present. It no longer agrees with them.
+What people write (`title`, `status`, `depends_on` and so on) may change as they like. A file without a seal was made by
+hand and gives no finding, and neither does one in which such a block breaks its schema (TS101), until that is mended.
+
+## Why
+
+These blocks say what was checked: which role is done, what the tests said, which findings were waived and by whom. If a
+hand edit could stand in them unnoticed, nobody could rely on any of it. Commands that write refuse such a file, because
+their own seal would make the change look like the tool's.
+
+## Example
+
+```yaml
+coordination:
+  reviewer: {status: done, blocking_findings: []}   # was: blocked, with two findings
+```
+
+## Instead
+
+Take the change back, for example with `git restore -p`, and use the command that belongs to it. Where the file is right
+as it is, say so; who accepted what is then kept as an event:
+
+```console
+$ taskstate doctor --reseal 101 --note "merged by hand, compared with both sides"
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
+from taskstate.seal import SEALED_KEYS, audit_seal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS606",
+    name="tool-block-edited",
+    summary="a tool-written block does not match `audit.seal`; says which commands mend it",
+    reads=FRONT_MATTER,
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield at most one finding, at the seal."""
+    if any(fault.path and fault.path[0] in {*SEALED_KEYS, "audit"} for fault in facts.front_matter_faults):
+        return
+    audit = facts.values.get("audit")
+    seal = audit.get("seal") if isinstance(audit, dict) else None
+    if audit and seal is not None and seal != audit_seal(facts.values):
+        present = [f"`{key}`" for key in SEALED_KEYS if key in facts.values]
+        present += ["`audit.events`"] if "events" in audit else []
+        yield RULE.at(
+            facts.value_span("audit", "seal"),
+            "a block that only the tool writes was changed by hand, or taken out: `audit.seal` does not agree with "
+            + (", ".join(present) or "there being no such block"),
+            help="take the change back, or accept it with "
+            f'`taskstate doctor --reseal {facts.shown_id} --note "why it is right"`',
+        )

@@ -1,0 +1,68 @@
+"""secret: something that looks like a credential stands in the file.
+
+## What
+
+Told are, by their form, the keys and tokens of AWS, GitHub, GitLab, Slack, Google, Stripe, npm, PyPI, OpenAI and
+Anthropic, JSON Web Tokens, and private keys; besides these a value behind a name such as `password`, `secret`, `token`
+or `api_key`, and a password in an address, where the value looks random. Documented examples (such as AWS's own, which
+end in `EXAMPLE`), placeholders and variables such as `${TOKEN}` are none. The value is shown in no output, neither in
+this finding nor in another one about the same line.
+
+## Why
+
+The file is committed, sent to every agent that works on the task, and quoted in pull requests. A secret that was in a
+commit is out: taking the line away does not bring it back.
+
+## Example
+
+```markdown
+**What I did:**
+
+- Tried the deployment with AKIA················
+```
+
+## Instead
+
+Revoke it where it was committed or sent, then take it out, and name the place where it is kept:
+
+```markdown
+- Tried the deployment with the key `deploy` from the vault
+```
+
+## Configuration
+
+`[tool.taskstate.secrets]`: `allow = ["^AKIATEST"]` holds regular expressions; a value in which one of them is found
+is no secret.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate import secrets
+from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
+from taskstate.lint.words import first_line_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS951",
+    name="secret",
+    summary="looks like a credential (the value is masked in every output)",
+    reads=WHOLE,
+    files=frozenset({"state", "archive", "handoff", "impact-map", "progress"}),
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield what looks like a credential, at its first line; the value itself is not said."""
+    for found in secrets.find(document.text, facts.config.secrets.allow):
+        yield RULE.at(
+            first_line_of(document, found.span),
+            f"this looks like {found.kind}; its value is not shown",
+            help="revoke it if it was committed or sent, take it out, and name the place where it is kept",
+        )

@@ -1,0 +1,68 @@
+"""heading-style: number, case or form of a known heading is off.
+
+## What
+
+A section is found by its title alone; its number, its case, surplus blanks, `#`s behind it, a remark in brackets, or a
+line below it instead of marks in front of it do not matter for that. Here one of these is not as the format has it, in
+the heading of a section, of a part of one, or of a session. Nothing is said of headings that the format does not know,
+of Notes, of the parts of a sealed static context, and of a heading whose own words have no place in its form.
+
+## Why
+
+People, scripts and agents search for `## 4. Progress Log` as it is written in every other file. A remark that was meant
+for whoever fills the section in is still there when it is long filled.
+
+## Example
+
+```markdown
+## 3. progress log (Updated by agent each session) ##
+
+### Session 7: 2026-01-31 12:00
+```
+
+## Instead
+
+```markdown
+## 4. Progress Log
+
+### Session 7 - 2026-01-31 12:00
+```
+
+`taskstate lint --fix` and `taskstate fmt` write it so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.edit import Edit
+from taskstate.form.parts import parts
+from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.words import cut, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS205",
+    name="heading-style",
+    severity=WARNING,
+    summary="number, case or form of a known heading is off",
+    fixable=True,
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield each known heading that is not written as it should be."""
+    for part in parts(document, facts.kind):
+        heading = part.section.heading
+        if part.heading and heading.of(document.text) != part.heading:
+            yield RULE.at(
+                heading,
+                f"the heading {shown(heading.of(document.text))} is not in its form",
+                help=f"write `{cut(part.heading)}`",
+                fix=Fix(edits=(Edit(*heading, part.heading),)),
+            )

@@ -1,0 +1,82 @@
+"""no-next-step: the newest session of a task in progress names no next step.
+
+## What
+
+The task's `status` is `in_progress`, and its newest session has nothing under **Next steps:** but `None`, `-`, `n/a` or
+the like. A field that is absent or empty is told by TS404. Nothing is said while a heading of the Progress Log is not
+known (TS401), since the newest session may stand there.
+
+## Why
+
+The next session begins with this field, often by somebody else, and often by an agent that knows nothing else. Work
+that goes on has a next step; if there is none, the task is complete, or blocked, and should say so.
+
+## Example
+
+```markdown
+**Current state:** Rotation works; expiry is not checked yet.
+
+**Next steps:** None
+```
+
+## Instead
+
+```markdown
+**Next steps:**
+
+- Check expiry in verifyToken(), then run `make test`
+```
+
+or set the status: `complete` where nothing is left to do, `blocked` where the work waits for somebody.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from taskstate.embed import says_nothing
+from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
+from taskstate.lint.words import cut, first_line_of
+from taskstate.state import field_values
+from taskstate.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS406",
+    name="no-next-step",
+    severity=WARNING,
+    summary="the newest session of a task in progress names no next step",
+)
+
+# Patterns, compiled where they are used.
+_WORDS = (
+    "none|nothing|nil|no|n/?a|not applicable|no (?:next |further )?steps?|tb[dac]|unknown"
+    "|[-?]+|\\.{2,}|\u2013|\u2014|\u2026"
+)
+_WHEN = r"(?:\s+(?:yet|now|left|more|so far|for now|at (?:this|the) (?:time|moment)|to do))*"
+_NONE = rf"(?i)[\s*_`(]*(?:{_WORDS}){_WHEN}[\s*_`).!]*"
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield at most one finding, at what stands where the next steps should."""
+    if facts.values.get("status") != "in_progress" or not facts.sessions_known or not facts.sessions:
+        return
+    newest = facts.sessions[-1]
+    field = newest.fields.get("next steps")
+    if field is None or says_nothing(field.span.of(document.text)):
+        return
+    values = field_values(document, field.span)
+    if all(re.fullmatch(_NONE, value) for value in values):
+        start = field.span.start + len(field.span.of(document.text)) - len(field.span.of(document.text).lstrip())
+        said = " ".join(values)
+        yield RULE.at(
+            first_line_of(document, Span(start, field.span.end)),
+            f"session {newest.number}, the newest one, names no next step" + (f" but {cut(said)!r}" if said else ""),
+            help="write what comes next; if nothing does, the task is complete or blocked: set its status",
+        )

@@ -1,0 +1,108 @@
+"""long-value: a single value over 2 KiB, or a session over 8 KiB.
+
+## What
+
+A value of the front matter, or a text in the json fence of the Feature Checklist or of a phase, has more than 2 KiB; or
+a session has more than 8 KiB. Size means bytes of UTF-8 with line ends counted as one byte. The finding stands at the
+value, or at the session's heading.
+
+## Why
+
+The file is read whole, again and again, by everybody who works on the task. What is pasted into it once, such as a log
+or a stack trace, is paid for every time, and pushes what matters out of sight.
+
+## Example
+
+```json
+{"id": "jwt-1", "description": "makes a valid JWT", "passes": true, "tested_at": "2026-01-31T12:00:00Z",
+ "evidence": "============ test session starts ============ … (four pages)"}
+```
+
+## Instead
+
+Put it into an artifact, and say in one line what it shows:
+
+```json
+{"id": "jwt-1", "description": "makes a valid JWT", "passes": true, "tested_at": "2026-01-31T12:00:00Z",
+ "evidence": "pytest: 8 passed; artifacts/task-101/pytest-2026-01-31.log"}
+```
+
+Artifacts lie in `.taskstate/artifacts/task-101/` and are not committed; what others must be able to read belongs into a
+file of the repository. `taskstate feature pass 101 jwt-1 --run "pytest -k jwt"` records command, exit status and hash
+for you.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
+from taskstate.lint.words import first_line_of
+from taskstate.state import KB
+from taskstate.text import size_in_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.data import Node
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS504",
+    name="long-value",
+    severity=WARNING,
+    summary="a single value over 2 KiB, or a session over 8 KiB: put it into an artifact and link it",
+)
+
+VALUE, SESSION = 2 * KB, 8 * KB
+_BYTES_A_CHARACTER = 4  # at most, in UTF-8
+_HELP = "put it into an artifact or a file of the repository, and write here what it shows and where it is"
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield each value and each session that is too long."""
+    if facts.front_matter:
+        faulty = {fault.path[0] for fault in facts.front_matter_faults if fault.path}
+        for entry in facts.front_matter.entries:
+            if entry.key.text not in faulty:
+                yield from _values(document, entry.value, entry.key.text)
+    if facts.checklist_value:
+        yield from _values(document, facts.checklist_value.root, "")
+    for phase in facts.phases:
+        if phase.value:
+            yield from _values(document, phase.value.root, "")
+    for session in facts.sessions:
+        size = size_in_bytes(session.entry) if _may_exceed(session.span.end - session.span.start, SESSION) else 0
+        if size > SESSION:
+            yield RULE.at(
+                session.section.heading,
+                f"session {session.number} has {_kb(size)}; more than 8 KB is too much",
+                help=_HELP,
+            )
+
+
+def _values(document: Document, node: Node, where: str) -> Iterator[Diagnostic]:
+    """Yield the long texts within a value."""
+    if not _may_exceed(node.span.end - node.span.start, VALUE):
+        return
+    if node.kind == "scalar":
+        size = size_in_bytes(node.text)
+        if size > VALUE:
+            yield RULE.at(
+                first_line_of(document, node.span),
+                f"`{where}` has {_kb(size)}; more than 2 KB is too much for one value",
+                help=_HELP,
+            )
+    for entry in node.entries:
+        yield from _values(document, entry.value, f"{where}.{entry.key.text}".lstrip("."))
+    for index, item in enumerate(node.items):
+        yield from _values(document, item, f"{where}[{index}]")
+
+
+def _may_exceed(characters: int, limit: int) -> bool:
+    return characters * _BYTES_A_CHARACTER > limit
+
+
+def _kb(size: int) -> str:
+    return f"{size / KB:.1f} KB"

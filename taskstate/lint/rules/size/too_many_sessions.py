@@ -1,0 +1,86 @@
+"""too-many-sessions: a task has taken so many sessions that it may be several tasks.
+
+## What
+
+The Progress Log and the archive together hold more than `max-sessions` (20) sessions, and the task is not complete. The
+help says which of its open features could go into which subtask. A task that is complete is left alone.
+
+## Why
+
+A task that needs more than twenty sessions was not one task. Whoever goes on reads a summary of a summary, the
+checklist mixes what is long done with what nobody has begun, and every other task that waits for a part of it waits for
+all of it.
+
+## Example
+
+```text
+task-101-state.md  31 sessions, 26 of them archived; 2 of 8 features are open
+```
+
+## Instead
+
+Move open features into tasks of their own. The feature stays in the list, and says where it went; it no longer counts
+here:
+
+```json
+{"id": "jwt-7", "description": "rotates keys", "passes": false, "tested_at": null, "moved_to": "101a"}
+```
+
+Then complete this task with what it has brought about.
+
+## Configuration
+
+`[tool.taskstate.size]`: `max-sessions = 20`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.decomposition import suggested
+from taskstate.derived import session_counts
+from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
+from taskstate.lint.words import cut
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS503",
+    name="too-many-sessions",
+    severity=WARNING,
+    summary="over 20 sessions: consider a decomposition, with the one suggested",
+)
+
+_NAMED = 3  # features of a subtask that are named
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield at most one finding, at the first line; none where the sessions cannot be counted."""
+    most = facts.config.size.max_sessions
+    if facts.values.get("status") in {None, "complete"} or not facts.sessions_known:
+        return
+    total = session_counts(facts.state).total
+    if total > most:
+        yield RULE.at(
+            facts.first_line,
+            f"the task has taken {total} sessions, and more than {most} are too many for one task",
+            help=_help(facts),
+        )
+
+
+def _help(facts: Facts) -> str:
+    features = facts.checklist.counted if facts.checklist else ()
+    moved = [each.moved_to for each in facts.checklist.features if each.moved_to] if facts.checklist else []
+    others = facts.values.get("subtasks", ())
+    parts = suggested(facts.shown_id, [each.id for each in features if not each.passes], {*moved, *map(str, others)})
+    if not parts:
+        return "no feature is open: complete it, and put what is left into a task of its own"
+    return "move open features into subtasks: " + "; ".join(
+        f"{part.id} takes {', '.join(map(cut, part.features[:_NAMED]))}"
+        + (f" and {len(part.features) - _NAMED} more" if len(part.features) > _NAMED else "")
+        for part in parts
+    )

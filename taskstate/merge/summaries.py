@@ -1,0 +1,86 @@
+"""Merges the Archived Summary, and finds out what each side has archived since the common version.
+
+What the archive file holds is not seen here, so it is counted: a session that one side's log lacks, and whose number
+its summary covers, went into the archive; numbers above those are sessions that this side added and archived itself.
+The archive's own merge (`archives`) comes to the same numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.merge.sides import Sides, settled
+from taskstate.merge.text3 import merge_text
+from taskstate.summary import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from taskstate.merge.sides import Prefer
+    from taskstate.state import TaskState
+
+_ABOUT = re.compile(r"^(.*)\(S(?:\d{1,9}-S)?(\d{1,9})\)[ \t]*$", re.MULTILINE)
+
+
+class Rolled(NamedTuple):
+    """What one version has rolled into the archive: its summary's text, the highest number, and the log's sessions.
+
+    `numbers` holds those of the sessions that are still in the log, by what they are known by.
+    """
+
+    state: TaskState
+    text: str
+    last: int
+    numbers: Mapping[str, int]
+
+
+def merge_summary(sides: Sides[Rolled], prefer: Prefer) -> tuple[str, int]:
+    """Return the summary of the merged log, and the highest number that the archive will hold."""
+    found = settled(sides.each(lambda side: side.text.rstrip()))
+    if found:
+        return next((side.text, side.last) for side in sides if side.text.rstrip() == found[0])
+    ours, theirs = sides.ours, sides.theirs
+    if min(ours.last, theirs.last) < sides.base.last:  # one side took a batch back out, the other put one in
+        return max((ours.last, ours.text), (theirs.last, theirs.text))[::-1]
+    gone = archived_since(sides)
+    more = sides.theirs.last - _known(sides.base, theirs, gone.theirs) + len(gone.theirs - gone.ours)
+    own = sides.ours.last - _known(sides.base, ours, gone.ours) + len(gone.ours - gone.theirs)
+    if not more and not own:
+        return merge_text(sides.each(lambda side: side.text), prefer), ours.last
+    if not more or _tells(ours, theirs, theirs.last - more):
+        return ours.text, ours.last
+    if not own or _tells(theirs, ours, ours.last - own):
+        return theirs.text, theirs.last
+    last = ours.last + more
+    return joined(ours.state, theirs.state, above=theirs.last - more, shift=last - theirs.last) + "\n\n", last
+
+
+def archived_since(sides: Sides[Rolled]) -> Sides[frozenset[str]]:
+    """Return the sessions of the common version that each side has archived since."""
+    return sides.each(lambda side: _archived_since(sides.base, side))
+
+
+def _archived_since(base: Rolled, side: Rolled) -> frozenset[str]:
+    if side.last <= base.last:
+        return frozenset()
+    return frozenset(key for key, number in base.numbers.items() if key not in side.numbers and number <= side.last)
+
+
+def _known(base: Rolled, side: Rolled, gone: frozenset[str]) -> int:
+    """Return up to which of a side's archived numbers they stand for sessions that the common version knew."""
+    return min(side.last, base.last + len(gone))
+
+
+def _tells(whole: Rolled, part: Rolled, above: int) -> bool:
+    """Return whether one summary says all that another does about sessions above a number.
+
+    Then both sides have archived the same sessions, perhaps under other numbers.
+    """
+    about = {text for text, last in _told(part) if last > above}
+    return bool(about) and about.issubset(text for text, _ in _told(whole))
+
+
+def _told(side: Rolled) -> list[tuple[str, int]]:
+    """Return what a summary says, each with the last session that it is about."""
+    return [(line[1], int(line[2])) for line in _ABOUT.finditer(side.text)]

@@ -1,0 +1,95 @@
+"""Puts state files into their canonical form, the way of every write: under the lock, read anew, stamped, proved.
+
+A file that has the form already is not written, whatever a stamp would change in it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate import files, kinds
+from taskstate.document import parse
+from taskstate.errors import TaskstateError
+from taskstate.form.layout import laid_out, unreadable
+from taskstate.lint.conflicts import find_conflicts
+from taskstate.version import FORMAT
+from taskstate.writing import Change, Outcome, change_at
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from taskstate.document import Document
+    from taskstate.workspace import Loaded, Workspace
+    from taskstate.writing import Request
+
+
+class Formatted(NamedTuple):
+    """A file's text, and the same in its form."""
+
+    before: str
+    after: str
+
+    @property
+    def changed(self) -> bool:
+        """Whether the text had not its form yet."""
+        return self.before != self.after
+
+
+def format_bytes(data: bytes, name: str) -> Formatted:
+    """Return the text of a state file in its form; any other file stays as it is.
+
+    Raises:
+        TaskstateError: code "not-utf8" or "unreadable": a part cannot be read, so that nothing is changed.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        what = f"{name} is not UTF-8: byte {error.start} is 0x{data[error.start]:02x}"
+        raise TaskstateError(what, help="convert the file to UTF-8", code="not-utf8") from error
+    return Formatted(text, _form(parse(text), name))
+
+
+def format_file(workspace: Workspace, path: Path, request: Request) -> Outcome:
+    """Put a file into its form on disk; one that has it is not written.
+
+    Raises:
+        TaskstateError: as `format_bytes`, or the file cannot be written.
+    """
+
+    def job(loaded: Loaded) -> Change:
+        return Change(text=_form(loaded.document, loaded.relative))
+
+    if not format_bytes(files.read(path), workspace.relative(path)).changed:  # seen without the lock, which costs time
+        return Outcome(path=workspace.relative(path), revision="", changed=False)
+    return change_at(workspace, path, job, request)
+
+
+def has_form(path: Path) -> bool:
+    """Return whether a file is of a type that has a canonical form: a state file."""
+    own = kinds.own_file(path.as_posix())
+    return own is not None and own.type == "state"
+
+
+def _form(document: Document, name: str) -> str:
+    own = kinds.own_file(name)
+    if own is None or own.type != "state":
+        return document.text
+    _require_readable(document, name)
+    return laid_out(document)
+
+
+def _require_readable(document: Document, name: str) -> None:
+    """Refuse a file of which a part cannot be read: what it means cannot be kept for certain."""
+    problem = unreadable(document)
+    conflicts = find_conflicts(document.text)
+    if conflicts:
+        message, at = "a merge conflict is left here", conflicts[0].span.start
+    elif problem:
+        message, at = problem.message, problem.span.start
+    elif (version := document.front_matter.get("taskstate")) and isinstance(version, int) and version > FORMAT:
+        message, at = f"the format version {version} is newer than {FORMAT}, the newest one known here", 0
+    else:
+        return
+    line = document.position(at).line + 1
+    what = f"{name}, line {line}: {message}; nothing was changed"
+    raise TaskstateError(what, help="mend it first; `taskstate lint` says how", code="unreadable")

@@ -1,0 +1,229 @@
+"""Gives a task another id: its file, what belongs to it, and every reference in other files, in one step."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate import files, guards, journal, kinds, plans
+from taskstate.document import parse
+from taskstate.edit import Edit, apply
+from taskstate.errors import TaskstateError
+from taskstate.json_edits import set_json
+from taskstate.stamp import set_front_matter, stamped, timestamp, with_event
+from taskstate.state import read_state
+from taskstate.writing import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from taskstate.document import Document
+    from taskstate.workspace import Loaded, Workspace
+    from taskstate.writing import Request
+
+_REFERRING = ("depends_on", "subtasks")  # keys that hold ids; `parent` holds one
+
+
+class _Renaming(NamedTuple):
+    old: str
+    new: str
+
+    def named(self, text: str) -> str:
+        """Return `text` with the names of the task's own files and folders changed."""
+        return re.sub(
+            rf"\btask-{re.escape(self.old)}(?=/|-(?:state|archive)\.md|-impact-map\.json)", f"task-{self.new}", text
+        )
+
+    def titled(self, text: str) -> str:
+        """Return a heading or a title line with the task's number changed."""
+        return re.sub(rf"(?i)(?<=task #){re.escape(self.old)}(?![A-Za-z0-9]|[._-][A-Za-z0-9])", self.new, text, count=1)
+
+
+def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Outcome:
+    """Give the task whose state file is at `path` the id `new`.
+
+    Raises:
+        TaskstateError: the id is taken, or a file that has to change cannot be changed safely; nothing is changed then.
+    """
+    with workspace.locked() as told:
+        loaded = workspace.load(path)
+        guards.require_writable(loaded, request.expect)
+        guards.require_whole(loaded)
+        own = kinds.own_file(path.name)
+        renaming = _Renaming(old=(own and own.id) or loaded.state.id, new=new)
+        _require_free(workspace, renaming, path)
+        target = workspace.relative(path.with_name(f"task-{new}-state.md"))
+        created = journal.Create(target, _own(loaded, renaming, request).encode())
+        alone = not any(_bears(other, renaming.old) for other in workspace.state_files() if other != path)
+        others = _others(workspace, path, renaming, request) if alone else ()
+        plan = (created, *others, journal.Delete(loaded.relative, loaded.digest))
+        if not request.dry_run:
+            journal.write(workspace.root, workspace.journal, plan)
+            _drop_empty(workspace, renaming)
+    notes = tuple(_what(operation) for operation in plan)
+    if not alone:
+        notes = (*notes, f"all that names task {renaming.old} stays with the other task of that id, its archive too")
+    token = f"{loaded.state.revision + 1}-{files.digest(created.data)[:8]}"
+    return Outcome(path=target, revision=token, changed=True, notes=(*told, *notes), diff="\n".join(notes))
+
+
+def _others(workspace: Workspace, path: Path, renaming: _Renaming, request: Request) -> tuple[journal.Operation, ...]:
+    """Return the changes beside the state file itself: what is created comes first, what is removed last."""
+    belongings = tuple(_belongings(workspace, renaming))
+    created = (each for each in belongings if isinstance(each, journal.Create))
+    gone = (each for each in belongings if not isinstance(each, journal.Create))
+    return (*created, *_references(workspace, path, renaming, request), *gone)
+
+
+def _what(operation: journal.Operation) -> str:
+    words = {journal.Create: "created", journal.Replace: "changed", journal.Delete: "removed", journal.Move: "moved"}
+    paths = " to ".join(map(files.shown, plans.paths_of(operation)))
+    return f"{words.get(type(operation), 'changed')} {paths}"
+
+
+def _bears(path: Path, task_id: str) -> bool:
+    own = kinds.own_file(path.name)
+    return own is not None and (own.id or "").casefold() == task_id.casefold()
+
+
+def _require_free(workspace: Workspace, renaming: _Renaming, path: Path) -> None:
+    """Refuse an id that another task bears, or that leftovers of one bear."""
+    taken = [other for other in workspace.own_files() if other != path and _bears(other, renaming.new)]
+    if renaming.old == renaming.new or taken:
+        where = workspace.relative(taken[0] if taken else path)
+        raise TaskstateError(
+            f"the id {renaming.new} is taken: {files.shown(where)}", help="choose another one", code="exists"
+        )
+
+
+def _own(loaded: Loaded, renaming: _Renaming, request: Request) -> str:
+    """Return the task's own state file under its new id, stamped."""
+    document = loaded.document
+    edits = [*set_front_matter(document, "task_id", renaming.new)]
+    title = next((section for section in document.sections if section.level == 1), None)
+    if title:
+        edits.append(_edit(document.text, *title.heading, renaming.titled))
+    if loaded.state.summary:
+        edits.append(_edit(document.text, *loaded.state.summary.span, renaming.named))
+    text = apply(document.text, [edit for edit in edits if edit.new != document.text[edit.start : edit.end]])
+    head = parse(text).front_matter.content
+    text = apply(text, [_edit(text, *head, renaming.named)])
+    event = {"at": timestamp(request.stamp.now), "actor": request.stamp.actor, "event": "renumbered"}
+    text = _stamped(loaded, with_event(text, event | {"note": f"was {renaming.old}"}), request)
+    after = read_state(parse(text))
+    if after.id != renaming.new or len(after.problems) > len(loaded.state.problems):
+        help_ = "run `taskstate lint` on it first"
+        raise TaskstateError(f"{loaded.relative} cannot be changed safely", help=help_, code="unsafe")
+    return text
+
+
+def _edit(text: str, start: int, end: int, change: Callable[[str], str]) -> Edit:
+    return Edit(start, end, change(text[start:end]))
+
+
+def _stamped(loaded: Loaded, text: str, request: Request) -> str:
+    return stamped(text, request.stamp, revision=loaded.state.revision + 1)
+
+
+def _references(workspace: Workspace, own: Path, renaming: _Renaming, request: Request) -> Iterator[journal.Operation]:
+    """Yield the changes of the other state files that speak of the task."""
+    for path in workspace.state_files():
+        if path == own:
+            continue
+        loaded = workspace.load(path)
+        text = _with_references(loaded.document, renaming)
+        if text != loaded.document.text:
+            guards.require_writable(loaded, "")
+            guards.require_whole(loaded)
+            text = _stamped(loaded, text, request)
+            guards.require_sound(loaded, text, read_state(parse(text)))
+            yield journal.Replace(loaded.relative, loaded.digest, text.encode())
+
+
+def _with_references(document: Document, renaming: _Renaming) -> str:
+    edits: list[Edit] = []
+    root = document.front_matter.node
+    for key in _REFERRING if root else ():
+        value = root.get(key) if root else None
+        told = [item.text for item in value.items] if value and value.kind == "sequence" else []
+        if renaming.old in told:
+            ids = [renaming.new if each == renaming.old else each for each in told]
+            edits += set_front_matter(document, key, sorted((each for each in ids if each), key=kinds.id_key))
+    parent = root.get("parent") if root else None
+    if parent and parent.text == renaming.old:
+        edits += set_front_matter(document, "parent", renaming.new)
+    text = apply(document.text, edits)
+    text = _with_moved(text, renaming)
+    return _with_inputs(text, renaming)
+
+
+def _with_moved(text: str, renaming: _Renaming) -> str:
+    """Return `text` with `moved_to` of its features changed."""
+    checklist = read_state(parse(text)).checklist
+    entries = checklist.root.get("features") if checklist else None
+    for index, node in enumerate(entries.items if entries else ()):
+        target = node.get("moved_to")
+        if target is not None and target.text == renaming.old:
+            document = parse(text)
+            now = read_state(document).checklist
+            if now:
+                place = ("features", index, "moved_to")
+                text = apply(text, set_json(text, now.root, place, renaming.new, newline=document.newline))
+    return text
+
+
+def _with_inputs(text: str, renaming: _Renaming) -> str:
+    """Return `text` with the headings and the comments of its Chain Inputs changed."""
+    document = parse(text)
+    section = read_state(document).section("Chain Inputs")
+    if section is None:
+        return text
+    edits = [_edit(text, *child.heading, renaming.titled) for child in document.children(section, 3)]
+    comment = re.compile(rf"(<!-- taskstate: input ){re.escape(renaming.old)}(?= )")
+    edits += [Edit(match.end(1), match.end(), renaming.new) for match in comment.finditer(text, *section.body)]
+    return apply(text, [edit for edit in edits if edit.new != text[edit.start : edit.end]])
+
+
+def _belongings(workspace: Workspace, renaming: _Renaming) -> Iterator[journal.Operation]:
+    """Yield what becomes of the archive, the impact map, the handoffs, and the artifacts."""
+    root, old, new = workspace.state_root, f"task-{renaming.old}", f"task-{renaming.new}"
+    moved = [
+        (root / "archives" / f"{old}-archive.md", root / "archives" / f"{new}-archive.md"),
+        (root / "tasks" / f"{old}-impact-map.json", root / "tasks" / f"{new}-impact-map.json"),
+    ]
+    for folder in (root / "handoffs" / old, root / "handoffs" / old / "archive"):
+        target = root / "handoffs" / new / ("archive" if folder.name == "archive" else "")
+        moved += [(folder / name, target / name) for name in files.names(folder) if not (folder / name).is_dir()]
+    for source, target in moved:
+        if files.size(source) is None:
+            continue
+        data = files.read(source)
+        yield journal.Create(workspace.relative(target), _renamed(source.name, data, renaming))
+        yield journal.Delete(workspace.relative(source), files.digest(data))
+    if (root / "artifacts" / old).is_dir():
+        yield journal.Move(workspace.relative(root / "artifacts" / old), workspace.relative(root / "artifacts" / new))
+
+
+def _renamed(name: str, data: bytes, renaming: _Renaming) -> bytes:
+    """Return what stands in a file of the task, under its new id: an archive's title, a handoff's front matter."""
+    text = data.decode("utf-8", "surrogateescape")
+    own = kinds.own_file(name)
+    if own and own.type == "archive":
+        head, newline, rest = text.partition("\n")
+        text = renaming.titled(head) + newline + rest
+    elif own and own.type == "handoff":
+        document = parse(text)
+        if document.front_matter.node:
+            text = apply(text, set_front_matter(document, "task_id", renaming.new))
+            content = parse(text).front_matter.content
+            text = apply(text, [_edit(text, *content, renaming.named)])
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _drop_empty(workspace: Workspace, renaming: _Renaming) -> None:
+    """Remove the folders of the old id that are empty now; git knows no empty folder, and an orphan is an ailment."""
+    folder = workspace.state_root / "handoffs" / f"task-{renaming.old}"
+    for each in (folder / "archive", folder):
+        if each.is_dir() and not files.names(each):
+            each.rmdir()

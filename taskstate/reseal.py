@@ -1,0 +1,27 @@
+"""Accepts what somebody changed by hand in a block of the front matter that only the tool writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate import embed
+from taskstate.stamp import timestamp, with_event
+from taskstate.writing import Change, change
+
+if TYPE_CHECKING:
+    from taskstate.workspace import Loaded, Workspace
+    from taskstate.writing import Outcome, Request
+
+
+def reseal(workspace: Workspace, task_id: str, note: str, request: Request) -> Outcome:
+    """Seal a task's state file anew, and remember in it who accepted that, when and why."""
+    said = embed.one_line(note, what="the note")
+    at = timestamp(request.stamp.now)
+    event = {"at": at, "actor": request.stamp.actor, "event": "resealed", "note": said}
+
+    def job(loaded: Loaded) -> Change:
+        return Change(
+            text=with_event(loaded.document.text, event), notes=("sealed anew; the note is among its events",)
+        )
+
+    return change(workspace, task_id, job, request._replace(reseal=True))

@@ -1,0 +1,291 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from taskstate import files, journal, recent
+from taskstate.doctor import CHECKS
+from tests.place import TASK, Place, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.cli.conftest import Cli
+
+SEALED = 'output: {completed_at: "2026-01-01T00:00:00Z"}\naudit:'
+
+
+@pytest.fixture(autouse=True)
+def command_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have git's merge driver be found, as where the command is installed."""
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+
+
+@pytest.fixture
+def git(place: Place) -> Place:
+    """Return the place as a git repository that is set up."""
+    subprocess.run(["git", "init", "--quiet", str(place.root)], check=True)
+    from taskstate.set_up import set_up
+
+    set_up(place.workspace, pre_commit=False)
+    return place
+
+
+def found(cli: Cli, *arguments: str, status: int = 1) -> list[dict[str, Any]]:
+    """Return what doctor finds wrong, notes left out."""
+    data = cli.json("doctor", *arguments, status=status)
+    return [ailment for ailment in data["ailments"] if not ailment["note"]]
+
+
+def checks(cli: Cli, status: int = 1) -> set[str]:
+    """Return the names of the checks that find something wrong."""
+    return {ailment["check"] for ailment in found(cli, status=status)}
+
+
+def test_sound_repository_has_nothing_wrong(git: Place, cli: Cli) -> None:
+    """All checks are named, none finds anything, and nothing is changed."""
+    git.add()
+    before = tree(git.root)
+    data = cli.json("doctor")
+    assert data == {"checks": ["configuration", *CHECKS], "ailments": [], "mended": []}
+    assert cli.ok("doctor") == f"{len(CHECKS) + 1} checks, nothing is wrong\n"
+    assert tree(git.root) == before
+
+
+def test_without_git_that_is_a_note(place: Place, cli: Cli) -> None:
+    """A folder without git works; it is told, and is no fault."""
+    del place
+    data = cli.json("doctor")
+    assert [(each["check"], each["note"]) for each in data["ailments"]] == [("git", True)]
+
+
+def test_missing_git_is_wrong(place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where git is not installed, that is said."""
+    del place
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "git" in checks(cli)
+
+
+def test_wrong_configuration_is_told(git: Place, cli: Cli) -> None:
+    """A configuration that cannot be read is the one thing that is told."""
+    git.configure("[size]\nmax-kb = 'x'\n")
+    (ailment,) = found(cli)
+    assert ailment["check"] == "configuration"
+    assert "taskstate.toml" in ailment["message"]
+
+
+def test_what_init_makes_is_looked_for_and_made_again(git: Place, cli: Cli) -> None:
+    """Lines of git's files that somebody took out are found, and put back by --fix."""
+    (git.root / ".gitattributes").unlink()
+    (git.root / ".gitignore").write_text("x\n", encoding="utf-8")
+    assert checks(cli) == {"set-up", "merge-driver"}
+    assert found(cli, "--fix", status=0) == []
+    assert (git.root / ".gitignore").read_text(encoding="utf-8").startswith("x\n.taskstate/")
+
+
+def test_merge_driver_that_is_not_reached_is_found(git: Place, cli: Cli) -> None:
+    """A later line in the attributes undoes it, and only git can tell."""
+    with (git.root / ".gitattributes").open("a", encoding="utf-8") as stream:
+        stream.write("*.md -merge\n")
+    assert checks(cli) == {"merge-driver"}
+
+
+def test_merge_driver_that_is_not_installed_is_found(git: Place, cli: Cli) -> None:
+    """Git calls a command by its name: it has to be there."""
+    subprocess.run(
+        ["git", "-C", str(git.root), "config", "merge.taskstate.driver", "nowhere-to-be-found %O"], check=True
+    )
+    (ailment,) = found(cli)
+    assert "nowhere-to-be-found" in ailment["message"]
+
+
+def test_hooks_that_are_not_installed_are_a_note(git: Place, cli: Cli) -> None:
+    """The repository asks for hooks, and this clone has none."""
+    cli.ok("init", "--pre-commit")
+    (note,) = cli.json("doctor")["ailments"]
+    assert (note["check"], note["note"], note["help"]) == ("hooks", True, "run `pre-commit install`")
+    hook = git.root / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.touch()
+    assert cli.json("doctor")["ailments"] == []
+
+
+@pytest.mark.parametrize("kind", ["bytes", "link", "fifo", "folder"])
+def test_unreadable_files_are_found(git: Place, cli: Cli, kind: str) -> None:
+    """What cannot be read, or is no plain file, is named with what to do."""
+    path = git.workspace.tasks / "task-9-state.md"
+    make: dict[str, Callable[[], object]] = {
+        "bytes": lambda: path.write_bytes(b"---\n\xff\n---\n"),
+        "link": lambda: path.symlink_to(git.path),
+        "fifo": lambda: os.mkfifo(path),
+        "folder": path.mkdir,
+    }
+    make[kind]()
+    if kind == "folder":
+        assert checks(cli, status=0) == set()
+        return
+    (ailment,) = found(cli)
+    assert (ailment["check"], ailment["path"]) == ("files", ".taskstate/tasks/task-9-state.md")
+    assert ailment["help"]
+
+
+def test_ids_that_two_files_bear_are_found(git: Place, cli: Cli) -> None:
+    """Two branches created the same id: both files are named, and what to do."""
+    (git.root / "sub").mkdir()
+    (git.root / "sub/task-101-state.md").write_text(git.text, encoding="utf-8")
+    (ailment,) = found(cli)
+    assert ailment["check"] == "ids"
+    assert ".taskstate/tasks/task-101-state.md" in ailment["message"]
+    assert "sub/task-101-state.md" in ailment["message"]
+    assert "renumber" in ailment["help"]
+    cli.ok("doctor", "renumber", "sub/task-101-state.md", "7")
+    assert found(cli, status=0) == []
+
+
+def test_orphans_are_found(git: Place, cli: Cli) -> None:
+    """Archives, handoffs and artifacts of a task that is not there are named."""
+    root = git.workspace.state_root
+    (root / "archives/task-9-archive.md").write_text("# Old\n", encoding="utf-8")
+    for folder in ("handoffs/task-9", "artifacts/task-9", "artifacts/task-101"):
+        (root / folder).mkdir(parents=True)
+    paths = {ailment["path"] for ailment in found(cli) if ailment["check"] == "orphans"}
+    assert paths == {
+        f".taskstate/{name}" for name in ("archives/task-9-archive.md", "handoffs/task-9", "artifacts/task-9")
+    }
+
+
+def test_temporary_files_are_swept(git: Place, cli: Cli) -> None:
+    """What killed writers left is found wherever we write, and removed by --fix; nothing else is."""
+    names = (".taskstate-1-ab.tmp", ".taskstate/tasks/.taskstate-2-ab.tmp", ".taskstate/templates/.taskstate-3-ab.tmp")
+    for name in (*names, ".taskstate/tasks/mine.tmp"):
+        (git.root / name).write_text("half", encoding="utf-8")
+    assert {ailment["path"] for ailment in found(cli)} == set(names)
+    assert found(cli, "--fix", status=0) == []
+    assert (git.root / ".taskstate/tasks/mine.tmp").exists()
+    assert not any((git.root / name).exists() for name in names)
+
+
+def test_dry_run_mends_nothing(git: Place, cli: Cli) -> None:
+    """--fix --dry-run is a look."""
+    (git.root / ".taskstate-1-ab.tmp").touch()
+    assert len(found(cli, "--fix", "--dry-run")) == 1
+
+
+def test_name_of_a_killed_holder_is_a_note_and_cleared(git: Place, cli: Cli) -> None:
+    """The text in the lock file decides nothing."""
+    git.workspace.lock.write_text("process 1 on nowhere", encoding="utf-8")
+    (note,) = cli.json("doctor")["ailments"]
+    assert (note["check"], note["note"]) == ("lock", True)
+    git.workspace.lock.write_text("process 1 on nowhere", encoding="utf-8")
+    cli.ok("doctor", "--fix")
+    assert git.workspace.lock.read_text(encoding="utf-8").strip() == ""
+
+
+def _interrupt(place: Place, *, appended: bool) -> None:
+    """Leave what a killed archiving leaves whose state file somebody has edited since."""
+    for text in ("First.", "Second.", "Third."):
+        place.add(text)
+    before, archived = place.text, place.workspace.state_root / "archives/task-101-archive.md"
+    place.archive(keep=1)
+    batch = archived.read_bytes()
+    relative = place.workspace.relative(place.path)
+    plan = (
+        journal.Create(place.workspace.relative(archived), batch),
+        journal.Replace(relative, files.digest(before.encode()), place.text.encode()),
+    )
+    place.text = before.replace("## 5. Git", "<!-- by hand -->\n\n## 5. Git")
+    recent.forget(place.workspace.journal, relative)  # the killed writer had not come so far
+    if not appended:
+        archived.unlink()
+    journal._record(place.workspace.journal, plan)  # noqa: SLF001 - what a killed writer leaves
+
+
+@pytest.mark.parametrize("appended", [True, False])
+def test_interrupted_archiving_of_an_edited_file_is_settled(git: Place, cli: Cli, *, appended: bool) -> None:
+    """The hand edit stays, each session stands once, and the plan is gone: what was added is taken back."""
+    _interrupt(git, appended=appended)
+    assert "an interrupted change cannot be finished" in cli("list").err
+    assert "unfinished" in {ailment["check"] for ailment in found(cli)}
+    assert found(cli, "--fix", status=0) == []
+    assert git.numbers() == [(1, False), (2, False), (3, False)]
+    assert "<!-- by hand -->" in git.text
+
+
+def test_finished_archiving_that_a_stale_save_undid_is_done_again(git: Place, cli: Cli) -> None:
+    """A writer killed in its last step, and then an older copy over its work: each session still stands once."""
+    for text in ("First.", "Second.", "Third."):
+        git.add(text)
+    before = git.text
+    git.archive(keep=1)
+    plan = (
+        journal.Create(git.workspace.relative(git.archive_path), git.archive_path.read_bytes()),
+        journal.Replace(git.workspace.relative(git.path), files.digest(before.encode()), git.text.encode()),
+    )
+    git.text = before.replace("## 5. Git", "<!-- by hand -->\n\n## 5. Git")
+    journal._record(git.workspace.journal, plan)  # noqa: SLF001 - what a killed writer leaves
+    cli("list")
+    assert found(cli, "--fix", status=0) == []
+    assert git.numbers() == [(1, True), (2, True), (3, False)]
+    assert "<!-- by hand -->" in git.text
+
+
+def test_stale_save_is_found_and_mended(git: Place, cli: Cli) -> None:
+    """What an older copy removed is told by every command, shown by doctor, and put back by --fix."""
+    old = git.text
+    git.add("Gone.")
+    git.text = old.replace("## 5. Git", "<!-- by hand -->\n\n## 5. Git")
+    assert "revision 2 is gone" in cli("lint").err
+    (ailment,) = found(cli)
+    assert (ailment["check"], ailment["fixable"]) == ("unfinished", True)
+    data = cli.json("doctor", "--fix")
+    assert "is in it again" in data["mended"][0]
+    assert git.numbers() == [(1, False)]
+    assert "<!-- by hand -->" in git.text
+    assert found(cli, status=0) == []
+
+
+def test_broken_seal_is_found_and_accepted(git: Place, cli: Cli) -> None:
+    """A hand edit of a sealed block stops commands, which name the way out; --reseal keeps who took it, and why."""
+    git.text = git.text.replace("audit:", SEALED)
+    assert "doctor --reseal ID --note" in cli.refused(
+        "session", "add", TASK, "--did", "x", "--state", "s", "--next", "n"
+    )
+    assert [ailment["check"] for ailment in found(cli)] == ["files"]
+    cli.ok("doctor", "--reseal", TASK, "--note", "completed by hand", "--actor", "me")
+    event = git.state.document.front_matter["audit"]["events"][-1]
+    assert (event["event"], event["note"], event["actor"]) == ("resealed", "completed by hand", "me")
+    assert found(cli, status=0) == []
+    git.add()
+
+
+def test_reseal_wants_a_reason(git: Place, cli: Cli) -> None:
+    """Without a note nothing is accepted."""
+    git.text = git.text.replace("audit:", SEALED)
+    assert "--note is missing" in cli.refused("doctor", "--reseal", TASK)
+    assert "the note is empty" in cli.refused("doctor", "--reseal", TASK, "--note", " \n")
+    assert "belongs to --reseal" in cli.refused("doctor", "--note", "x")
+
+
+@pytest.mark.parametrize(
+    "action", [("renumber",), ("renumber", "101"), ("x", "1", "2"), ("renumber", "101", "../x"), ("renumber", "5", "6")]
+)
+def test_wrong_actions_are_refused(git: Place, cli: Cli, action: tuple[str, ...]) -> None:
+    """What is no action, no id or no task is one line, and changes nothing."""
+    del git
+    cli.refused("doctor", *action)
+
+
+def test_renumber_tells_what_it_did(git: Place, cli: Cli) -> None:
+    """Each file is named; the result is as of every command that writes."""
+    data = cli.json("doctor", "renumber", TASK, "7")
+    assert data["path"] == ".taskstate/tasks/task-7-state.md"
+    assert data["changed"] is True
+    assert cli.ok("show", "7")
+    assert json.dumps(data["notes"]).count("task-101-state.md") == 1
+    assert not git.path.exists()

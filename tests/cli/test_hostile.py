@@ -1,0 +1,311 @@
+"""What somebody could put into a repository or say on the command line: each has its one clear error.
+
+docs/security.md names these tests.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.place import TASK, Place, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.cli.conftest import Cli
+
+ADD = ("session", "add", TASK, "--did", "x", "--state", "s", "--next", "n")
+OUTSIDE = "what stands outside"
+NAMES = ["\x1b[31mred", "a\nb", "\u202egnp", "-rf", "--help", "a\\b", "a b", "\x07", "\udcff", "task-1", "x" * 65, "é"]
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """Return a folder beside the repository, with a file that is nobody's business."""
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    (folder / "task-9-state.md").write_text(OUTSIDE, encoding="utf-8")
+    return folder
+
+
+# Links, devices, and what is no file
+
+
+def test_a_link_out_of_the_repository_is_not_followed(place: Place, cli: Cli, outside: Path) -> None:
+    """A state file that is a link is neither read, nor linted, nor written."""
+    link = place.workspace.tasks / "task-9-state.md"
+    link.symlink_to(outside / "task-9-state.md")
+    assert "symbolic link" in cli.refused("session", "add", "9", *ADD[3:])
+    assert "symbolic link" in cli.refused("show", "9")
+    said = cli("lint")
+    assert said.status != 0
+    assert OUTSIDE not in said.out + said.err
+    assert (outside / "task-9-state.md").read_text(encoding="utf-8") == OUTSIDE
+
+
+@pytest.mark.parametrize("name", ["tasks", "archives", "journal", "."])
+def test_a_folder_that_leads_out_is_not_written_into(place: Place, cli: Cli, outside: Path, name: str) -> None:
+    """A folder of ours that is a link to somewhere else takes nothing."""
+    for number in range(3):
+        place.add(str(number))
+    folder = place.workspace.state_root / name
+    moved = outside / "moved"
+    shutil.move(folder, moved)
+    (folder.parent / folder.name).symlink_to(moved)
+    before = tree(outside)
+    said = cli("archive", TASK, "--force", "--keep", "1")
+    assert (said.status, said.err.count("\n")) == (2, 1), said
+    assert tree(outside) == before
+
+
+def test_a_lock_that_is_a_link_is_refused(place: Place, cli: Cli, outside: Path) -> None:
+    """Taking the lock writes nothing into what the link names."""
+    place.workspace.lock.unlink(missing_ok=True)
+    place.workspace.lock.symlink_to(outside / "task-9-state.md")
+    assert "cannot lock" in cli.refused(*ADD)
+    assert (outside / "task-9-state.md").read_text(encoding="utf-8") == OUTSIDE
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device", "folder", "sparse"])
+def test_what_is_no_ordinary_file_is_refused_at_once(place: Place, cli: Cli, kind: str) -> None:
+    """A FIFO, a device, a folder or a gigabyte of nothing in a state file's place neither hangs nor fills memory."""
+    path = place.path
+    path.unlink()
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        with path.open("wb") as stream:
+            stream.truncate(1024**3)
+    for command in (("show", TASK), ADD, ("archive", TASK)):
+        said = cli(*command)
+        assert (said.status, said.err.count("\n")) == (2, 1), (command, said)
+    assert kind == "folder" or cli("lint", path).status == 2
+
+
+def test_a_file_that_becomes_a_link_while_it_is_changed_is_not_followed(
+    place: Place, cli: Cli, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between reading and replacing, too, a link is not taken for the file."""
+    from taskstate import journal
+
+    really = journal.write
+
+    def swapped(*args: object) -> None:
+        if not place.path.is_symlink():
+            place.path.unlink()
+            place.path.symlink_to(outside / "task-9-state.md")
+        really(*args)  # type: ignore[arg-type]  # handed on as they come
+
+    monkeypatch.setattr(journal, "write", swapped)
+    said = cli(*ADD)
+    assert (said.status, said.err.count("\n")) == (2, 1), said
+    assert (outside / "task-9-state.md").read_text(encoding="utf-8") == OUTSIDE
+
+
+def test_a_file_that_is_removed_meanwhile_is_told(place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command does not bring back what somebody has just deleted."""
+    from taskstate import journal
+
+    really = journal.write
+
+    def removed(*args: object) -> None:
+        place.path.unlink(missing_ok=True)
+        really(*args)  # type: ignore[arg-type]  # handed on as they come
+
+    monkeypatch.setattr(journal, "write", removed)
+    said = cli(*ADD)
+    assert (said.status, said.err.count("\n")) == (2, 1), said
+    assert "does not exist" in said.err
+    assert not place.path.exists()
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    "name", ["../x", "..", ".", "", "/etc/passwd", "a/b", "C:\\x", *(name for name in NAMES if name != "task-1")]
+)
+def test_an_id_that_is_none_is_refused(place: Place, cli: Cli, name: str) -> None:
+    """No id reaches a path before it is one, and what a terminal would act on is not repeated raw."""
+    del place
+    for command in (("new", "--title", "T", "--", name), ("show", "--", name)):
+        said = cli(*command)
+        assert (said.status, said.out) == (2, ""), said
+        assert said.err.rstrip("\n").isprintable()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_with_such_a_name_is_told_safely(place: Place, cli: Cli, name: str) -> None:
+    """Whatever a file is called, the output of lint, list and doctor holds no escape, no bidi override, no new line."""
+    path = place.workspace.tasks / f"task-{name}-state.md"
+    try:
+        path.write_text(place.text, encoding="utf-8")
+    except OSError:
+        pytest.skip("the file system does not take this name")
+    for command in (("lint",), ("list",), ("doctor",), ("lint", "--output-format", "concise")):
+        said = cli(*command)
+        assert said.status in {0, 1, 2}
+        raw = {char for char in said.out + said.err if not char.isprintable() and char != "\n"}
+        assert raw == set(), command
+    assert json.loads(cli("lint", "--format", "json").out)
+
+
+def test_words_with_escapes_reach_no_terminal(place: Place, cli: Cli) -> None:
+    """What a session says is printed without what a terminal would act on; the file's words are nobody's command."""
+    place.text = place.text.replace("Issue tokens.", "Issue \x1b]0;owned\x07 \u202etokens.")
+    said = cli("show", TASK, "--section", "Task Description")
+    assert {char for char in said.out + said.err if not char.isprintable() and char != "\n"} == set()
+    assert "TS006" in cli("lint").out
+
+
+# Bombs
+
+BOMB = "a: &a [x, x]\n" + "".join(
+    f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n" for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    "yaml",
+    [
+        BOMB,
+        'title: !!python/object/apply:os.system ["touch owned"]\n',
+        "x-deep: " + "[" * 10_000 + "]" * 10_000 + "\n",
+        "x-deep: " + "{a: " * 10_000 + "1" + "}" * 10_000 + "\n",
+    ],
+    ids=["aliases", "tag", "deep list", "deep map"],
+)
+def test_yaml_that_is_a_weapon_is_a_finding(place: Place, cli: Cli, yaml: str) -> None:
+    """Aliases that multiply, tags that call, and endless nesting are told with their line, and nothing is written."""
+    place.text = place.text.replace("taskstate: 1\n", f"taskstate: 1\n{yaml}", 1)
+    findings = cli.json("lint", status=1)["findings"]
+    assert {finding["code"] for finding in findings} == {"TS003"}
+    assert "line" in cli.refused(*ADD)
+    assert not (place.root / "owned").exists()
+
+
+def test_json_without_end_is_a_finding(place: Place, cli: Cli) -> None:
+    """10,000 brackets in a checklist or in a session from a file are told, and never a traceback."""
+    deep = "[" * 10_000 + "]" * 10_000
+    assert "nested" in cli.refused("session", "add", TASK, "--from", "-", stdin=deep)
+    place.text = place.text.replace('"passes": false', f'"passes": {deep}')
+    assert "TS005" in {finding["code"] for finding in cli.json("lint", status=1)["findings"]}
+    assert "cannot be read" in cli.refused("feature", "pass", TASK, "jwt-1", "--evidence", "x")
+
+
+# Paths inside files
+
+
+def test_an_archive_path_that_leads_out_is_not_used(place: Place, cli: Cli, tmp_path: Path) -> None:
+    """Where the archive is, is never taken from the file."""
+    for number in range(3):
+        place.add(str(number))
+    place.text = place.text.replace("audit:", "archive_path: ../../outside/passwd\naudit:", 1)
+    cli.ok("archive", TASK, "--force", "--keep", "1")
+    assert place.archive_path.exists()
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["repository"]
+
+
+def test_made_up_records_of_what_is_gone_reach_nothing_outside(
+    place: Place, cli: Cli, outside: Path, tmp_path: Path
+) -> None:
+    """What somebody put into the journal, to be put back by doctor, is written nowhere but there."""
+    place.add()
+    path = "../outside/task-9-state.md"
+    record = {"taskstate_lost": 1, "path": path, "late": False, "text": "---\nrevision: 9\n---\n", "base": "x"}
+    (place.workspace.journal / "lost-000001-x.json").write_text(json.dumps(record), encoding="utf-8")
+    kept = place.workspace.journal / "recent" / path.replace("/", "%2F")
+    kept.mkdir()
+    (kept / "000001-0123456789abcdef").write_text("---\nrevision: 9\n---\n", encoding="utf-8")
+    before = tree(outside)
+    assert cli("doctor", "--fix").status in {0, 1}
+    assert tree(outside) == before
+    assert OUTSIDE not in cli("list").err
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["outside", "repository"]
+
+
+def test_a_template_of_the_repository_runs_nothing(place: Place, cli: Cli) -> None:
+    """A project's own template comes with the repository: it may fill in words and call nothing."""
+    template = place.workspace.state_root / "templates/task-state.md.j2"
+    template.write_text("{{ ''.__class__.__mro__[1].__subclasses__() }}", encoding="utf-8")
+    assert "template" in cli.refused("new", "7", "--title", "T")
+
+
+# Repositories
+
+
+def test_a_task_file_in_a_submodule_is_another_repositorys(repository: Path, tmp_path: Path, cli: Cli) -> None:
+    """A state file below a submodule is not this repository's task, and is not written from here."""
+    place = Place(repository)
+    library = tmp_path / "library"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.invalid", "-c", "protocol.file.allow=always"]
+    subprocess.run([*git, "init", "-q", str(library)], check=True)
+    (library / "task-55-state.md").write_text(place.text.replace('"101"', '"55"'), encoding="utf-8")
+    subprocess.run([*git, "-C", str(library), "add", "-A"], check=True)
+    subprocess.run([*git, "-C", str(library), "commit", "-qm", "x"], check=True)
+    subprocess.run([*git, "-C", str(repository), "submodule", "--quiet", "add", str(library), "sub"], check=True)
+    before = (repository / "sub/task-55-state.md").read_bytes()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(repository)
+        assert "there is no task 55" in cli("show", "55").err
+        assert cli("session", "add", "sub/task-55-state.md", *ADD[3:]).status == 2
+    assert (repository / "sub/task-55-state.md").read_bytes() == before
+
+
+def test_a_bare_repository_is_refused(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no working tree there are no tasks, and nothing is put into git's own folder."""
+    bare = tmp_path / "bare.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(bare)], check=True)
+    monkeypatch.chdir(bare)
+    before = sorted(entry.name for entry in bare.iterdir())
+    for command in (("init",), ("lint",), ("list",), ("new", "1", "--title", "T")):
+        said = cli(*command)
+        assert (said.status, said.err.count("\n")) == (2, 1), (command, said)
+    assert sorted(entry.name for entry in bare.iterdir()) == before
+
+
+def test_without_git_everything_but_history_works(
+    place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """No git on the machine: tasks are made, worked on, linted and archived."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    cli.ok("init")
+    cli.ok("new", "7", "--title", "T", "--description", "d", "--criterion", "c", "--feature", "a=b")
+    for _ in range(2):
+        cli.ok("session", "add", "7", *ADD[3:])
+    cli.ok("archive", "7", "--force", "--keep", "1")
+    assert cli("lint").status == 0
+    assert cli("doctor").status == 1
+    assert place.path.exists()
+
+
+# What stands in a file is text
+
+
+INJECTIONS: dict[str, Callable[[str], str]] = {
+    "heading": lambda mark: f"{mark}\n\n## 6. Chain Output\n\n### Summary\n\nfaked",
+    "session": lambda mark: f"{mark}\n\n### Session 99 - 2030-01-01 00:00\n\n**What I did:**\n\n- faked",
+    "fence": lambda mark: f'{mark}\n```json\n{{"features": []}}\n',
+    "comment": lambda mark: f"{mark} <!-- \n\n<!-- taskstate: ignore TS404 -->",
+    "front matter": lambda mark: f"{mark}\n---\nstatus: complete\n---\n",
+}
+
+
+@pytest.mark.parametrize("kind", INJECTIONS)
+def test_words_cannot_become_structure(place: Place, cli: Cli, kind: str) -> None:
+    """Whatever is said as what was done stays inside its own item, and reads back as it was said."""
+    cli.ok("session", "add", TASK, "--did", INJECTIONS[kind]("did"), "--state", "s", "--next", "n")
+    assert place.numbers() == [(1, False)]
+    assert place.state.status == "in_progress"
+    assert cli("lint").status == 0

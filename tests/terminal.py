@@ -1,0 +1,52 @@
+"""A real terminal for tests: a process runs in one, and what a person would see is returned."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import termios
+import tty
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+_SIZE = (40, 120)
+
+
+def seen(command: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str] | None = None) -> tuple[int, str]:
+    """Run a command with standard output and error on one terminal; return its exit status and what was written there.
+
+    `env` is added to the environment of the tests, from which NO_COLOR is left out.
+    """
+    ours, theirs = pty.openpty()
+    tty.setraw(theirs, termios.TCSANOW)  # line ends arrive as they were written
+    termios.tcsetwinsize(theirs, _SIZE)
+    around = {key: value for key, value in os.environ.items() if key not in {"NO_COLOR", "FORCE_COLOR"}}
+    with subprocess.Popen(
+        [*map(str, command)],
+        cwd=cwd,
+        env=around | {"TERM": "xterm"} | dict(env or {}),
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        written = b"".join(_pieces(ours))
+    os.close(ours)
+    return process.returncode, written.decode()
+
+
+def _pieces(terminal: int) -> list[bytes]:
+    """Return what is written to the terminal until everybody has closed it."""
+    pieces = list[bytes]()
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:  # this is how Linux says that the other side is closed
+            return pieces
+        if not piece:
+            return pieces
+        pieces.append(piece)

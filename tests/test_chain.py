@@ -1,0 +1,272 @@
+"""Outputs and inputs, as people and the tool write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from taskstate import chain
+from taskstate.chain import Upstream
+from taskstate.circles import Dependencies
+from taskstate.config import Chain, Config
+from taskstate.document import parse, parse_head
+from taskstate.errors import TaskstateError
+from taskstate.seal import sha256
+
+NOW = "2025-02-03T11:30:00Z"
+HEAD = """---
+taskstate: 1
+task_id: "101"
+title: JWT Service
+status: complete
+revision: 7
+depends_on: ["100", auth-2]
+---
+
+# Task #101: JWT Service - State
+
+"""
+PART = "### {}\n\n{}\n\n"
+COMMENT = "<!-- taskstate: input 101 r7 sha256:{} {} -->"
+
+
+def upstream(output: str = "### Summary\n\nDone.", **fields: str) -> Upstream:
+    """Return a complete task with that output."""
+    told = {"id": "101", "path": "task-101-state.md", "title": "JWT Service", "status": "complete"} | fields
+    return Upstream(**told, revision=7, depends_on=(), output=output, output_sha=sha256(output)[:16])
+
+
+def output(text: str, head: str = HEAD) -> str:
+    """Return the output of a task whose Chain Output holds that text."""
+    return chain.read_upstream(parse(f"{head}## 6. Chain Output\n\n{text}"), "tasks/task-101-state.md").output
+
+
+def pulled(inputs: str, up: Upstream | None = None, kb: int = 3) -> str:
+    """Return what stands between the Chain Inputs' heading and the next one after pulling."""
+    text = f"{HEAD}## 2. Chain Inputs{inputs}## 3. Feature Checklist\n"
+    after = chain.pulled(text, up or upstream(), NOW, Config(chain=Chain(max_input_kb=kb)))
+    assert chain.pulled(after, up or upstream(), "2026-01-01T00:00:00Z", Config(chain=Chain(max_input_kb=kb))) == after
+    return after.split("## 2. Chain Inputs", 1)[1].rsplit("## 3.", 1)[0]
+
+
+def whole(up: Upstream | None = None) -> str:
+    """Return the Chain Input of a task."""
+    return chain.render_input(up or upstream(), NOW, Config())
+
+
+# What a task hands down
+
+
+def test_upstream_is_read() -> None:
+    """Everything that those who build on a task need is told by its file."""
+    text = f"{HEAD}## 6. Chain Output\n\n### Summary\n\nDone.\n"
+    found = chain.read_upstream(parse(text), ".taskstate/tasks/task-101-state.md")
+    assert found == upstream(path=".taskstate/tasks/task-101-state.md")._replace(depends_on=("100", "auth-2"))
+    head = chain.read_upstream(parse_head(text), "task-101-state.md")
+    assert head == found._replace(path="task-101-state.md", output="", output_sha="")
+    assert chain.is_complete(parse_head(text))
+
+
+def test_title_is_one_line() -> None:
+    """A folded title becomes one line, and a task without one has none."""
+    text = HEAD.replace("title: JWT Service", "title: |\n  JWT\n  Service")
+    assert chain.read_upstream(parse(text), "x").title == "JWT Service"
+    assert whole(upstream(title="")).startswith("### From Task #101\n\n<!--")
+
+
+@pytest.mark.parametrize("status", ["created", "in_progress", "blocked", "done", "''"])
+def test_task_that_is_not_complete_hands_nothing_down(status: str) -> None:
+    """Only a complete task has an output."""
+    head = HEAD.replace("complete", status)
+    assert output("### Summary\n\nDone.\n", head) == ""
+    assert not chain.is_complete(parse(head))
+
+
+def test_output_is_what_was_written() -> None:
+    """Placeholders, empty parts, comments and lists without items are left out; all else stands word for word."""
+    said = PART.format("Summary ###", "Tokens  \n\n    are issued.\n\n*To be completed.* is what it said.")
+    parts = [("Files Created/Modified", "*To be completed.*"), ("API Contract", ""), ("Mine", "<!-- a remark -->")]
+    parts += [("Lists", "- \n-\n"), ("Own", "_Nothing yet._"), ("Configuration Required", "None.")]
+    text = said + "".join(PART.format(*part) for part in parts)
+    assert output(text) == said + "### Configuration Required\n\nNone."
+    assert output(text.replace("\n", "\r\n")) == output(text)
+    assert output("Free words.\n\n" + said) == "Free words.\n\n" + said.rstrip("\n")
+    assert output("*To be completed.*\n\n" + said) == said.rstrip("\n")
+    assert output("None of it.\n") == "None of it."
+    assert output("\n \n") == ""
+
+
+def test_structure_in_a_fence_is_text() -> None:
+    """What looks like a heading or a placeholder within a fence belongs to its part."""
+    text = "### API Contract\n\n```md\n### Summary\n\n*To be completed.*\n## 2. Chain Inputs\n```\n"
+    assert output(text) == text.rstrip("\n")
+    assert chain.parts_of(text + "\n### B\n\nx") == (text.rstrip("\n"), "### B\n\nx")
+    assert chain.parts_of("Free.\n\n### B\n\nx") == ("Free.", "### B\n\nx")
+
+
+def test_blank_lines_are_empty_but_in_code() -> None:
+    """Blanks on a blank line, which the formatter drops, make no other output."""
+    assert output("### A\n\nx\n  \ny\n\n```\n  \n```\n") == "### A\n\nx\n\ny\n\n```\n  \n```"
+
+
+@pytest.mark.parametrize(
+    "text", ["### Summary\n\n```\nopen\n", "### Summary\n\n<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n"]
+)
+def test_damaged_output_is_none(text: str) -> None:
+    """Where nobody can tell the output from the rest, nothing is handed down."""
+    assert output(text) == ""
+
+
+def test_permanent_task_has_no_output() -> None:
+    """A kind without that section has no output, whatever stands there."""
+    assert output("### Summary\n\nDone.\n", HEAD.replace("taskstate: 1", "taskstate: 1\nkind: permanent")) == ""
+
+
+# A Chain Input
+
+
+def test_input_is_as_the_format_says() -> None:
+    """Heading, comment, quote: part by part."""
+    text = "### Summary\n\nDone.\n\n    indented\n\n> quoted"
+    assert whole(upstream(text)) == (
+        "### From Task #101: JWT Service\n\n"
+        f"{COMMENT.format(sha256(text)[:16], NOW)}\n\n"
+        "> ### Summary\n>\n> Done.\n>\n>     indented\n>\n> > quoted"
+    )
+
+
+def test_large_output_is_cut_at_the_end_of_a_part() -> None:
+    """As many whole parts as there is room for, and then where the rest is."""
+    big = "### Summary\n\nDone.\n\n### API Contract\n\n" + "word " * 300 + "\n\n### Notes\n\nShort."
+    text = pulled("\n\nNone.\n\n", upstream(big), kb=1)
+    assert "> Done.\n>\n> *Cut to stay within 1 KB. The whole output, 2 KB: `taskstate chain output 101`*\n\n" in text
+    assert "word" not in text
+    assert "Short" not in text
+    only = pulled("\n\nNone.\n\n", upstream("### Summary\n\n" + "word " * 300), kb=1)
+    assert "word" not in only
+    assert "chain output 101" in only
+    assert len(text.encode()) < 1100
+
+
+@pytest.mark.parametrize(("field", "code"), [("output", "control-characters"), ("title", "control-characters")])
+def test_control_characters_are_refused(field: str, code: str) -> None:
+    """What a terminal would obey is not copied from file to file."""
+    with pytest.raises(TaskstateError) as caught:
+        whole(upstream(**{field: "a\x1b]0;b"}))
+    assert caught.value.code == code
+
+
+def test_empty_output_is_refused() -> None:
+    """There is no input without an output."""
+    with pytest.raises(TaskstateError, match="the output of task 101 is empty"):
+        whole(upstream(""))
+
+
+# Pulling
+
+
+@pytest.mark.parametrize("open_part", ["None.", "None", "*To be completed.*", "_Nothing yet_", ""])
+@pytest.mark.parametrize("around", ["\n\n{}\n\n", "\n{}\n", "\n\n\n{}\n\n\n"])
+def test_first_input_takes_the_place_of_what_says_that_there_is_none(open_part: str, around: str) -> None:
+    """A placeholder goes, and there is a blank line before and behind the input."""
+    text = pulled(around.format(open_part))
+    assert text.strip("\n") == whole()
+    assert text.startswith("\n\n")
+    assert text.endswith("\n\n")
+
+
+@pytest.mark.parametrize("own", ["Mine.", "None of them matters.", "- a\n- b", "> quoted", "### Mine\n\nText."])
+def test_hand_written_text_stays_before_the_input(own: str) -> None:
+    """What people wrote comes first, and stays as it is."""
+    assert pulled(f"\n\n{own}\n\n") == f"\n\n{own}\n\n{whole()}\n\n"
+
+
+def test_rule_that_closes_a_section_stays_behind() -> None:
+    """A rule between two sections is no part of what stands before it."""
+    assert pulled("\n\nMine.\n\n---\n\n") == f"\n\nMine.\n\n{whole()}\n\n---\n\n"
+    assert pulled("\n\n---\n\n") == f"\n\n{whole()}\n\n---\n\n"
+
+
+def test_open_heading_is_filled() -> None:
+    """A heading without content, or with a placeholder, gets what it waits for, and keeps its words."""
+    body = whole().split("\n\n", 1)[1]
+    for part in ("", "*To be completed.*\n\n"):
+        text = pulled(f"\n\n### From #101 \u2014 tokens\n\n{part}### From Task #7: x\n\nText.\n\n")
+        assert text == f"\n\n### From #101 \u2014 tokens\n\n{body}\n\n### From Task #7: x\n\nText.\n\n"
+
+
+def test_hand_written_input_stays() -> None:
+    """An input that somebody wrote counts as one; pulling all the same adds the true one behind it."""
+    own = "\n\n### From Task #101: JWT Service\n\nTokens, I think.\n\n"
+    assert chain.has_input(parse(f"{HEAD}## 2. Chain Inputs{own}"), "101")
+    assert pulled(own) == f"{own}{whole()}\n\n"
+
+
+def test_later_output_takes_the_place_of_the_earlier_one() -> None:
+    """Comment and quote are replaced; heading, remarks and other quotes stay."""
+    head = "\n\n### From Task #101: as I call it\n\nRead this:\n\n"
+    behind = "\nNo blank line before me.\n\n> my own quote\n\n"
+    old = whole(upstream("### Summary\n\nOld.\n\n### B\n\nx")).split("\n\n", 1)[1]
+    new = whole().split("\n\n", 1)[1]
+    assert pulled(head + old + behind) == head + new + "\n" + behind
+    assert pulled(head + old + "\n" + behind) == head + new + "\n" + behind
+    assert pulled(head + old.split("\n\n")[0] + "\n\n") == head + new + "\n\n"
+
+
+def test_both_of_two_are_brought_up_to_date() -> None:
+    """A merge may have brought an input twice."""
+    old = whole(upstream("### Summary\n\nOld."))
+    assert pulled(f"\n\n{old}\n\n{old}\n\n") == f"\n\n{whole()}\n\n{whole()}\n\n"
+
+
+def test_ids_are_the_same_whatever_their_case() -> None:
+    """An input of `AUTH-2` is that of `auth-2`."""
+    old = whole(upstream("### Summary\n\nOld.", id="AUTH-2"))
+    text = pulled(f"\n\n{old}\n\n", upstream(id="auth-2"))
+    assert text.count("taskstate: input") == 1
+    assert "input auth-2 r7" in text
+
+
+@pytest.mark.parametrize("opening", ["```text\nopen", "<!-- open", "<pre>\nopen"])
+def test_what_would_be_swallowed_is_not_pulled(opening: str) -> None:
+    """Where something never closes, nothing is changed and the cause is told."""
+    with pytest.raises(TaskstateError, match="never closes"):
+        pulled(f"\n\n{opening}\n\n")
+
+
+def test_file_without_inputs_is_refused() -> None:
+    """Where there is no such section, the help names its heading."""
+    with pytest.raises(TaskstateError, match="there is no section Chain Inputs"):
+        chain.pulled(HEAD, upstream(), NOW, Config())
+
+
+@pytest.mark.parametrize(
+    "comment",
+    ["input 101 r7 sha256:xyz 2025", "input 101 7 sha256:0123456789abcdef now", "input", "ignore TS904", "input 101"],
+)
+def test_other_comments_are_none_of_ours(comment: str) -> None:
+    """A comment that does not say all of it makes no input."""
+    text = f"{HEAD}## 2. Chain Inputs\n\n### From Task #101: x\n\n<!-- taskstate: {comment} -->\n\n> x\n"
+    assert chain.inputs_of(parse(text)) == ()
+    assert [(each.id, each.is_filled) for each in chain.named_inputs(parse(text))] == [("101", True)]
+
+
+@pytest.mark.parametrize("title", ["From Alice: remarks", "From task force", "From the design", "Task #101", "From"])
+def test_heading_that_names_no_task(title: str) -> None:
+    """Only `From Task #…`, or a number, is an id."""
+    assert chain.named_inputs(parse(f"{HEAD}## 2. Chain Inputs\n\n### {title}\n\nx\n")) == ()
+
+
+# Circles
+
+
+def test_way_through_many_tasks() -> None:
+    """A way of thousands of steps is found, and thousands of tasks without one cost no time together."""
+    known = Dependencies(lambda task: (str(int(task) - 1),) if int(task) else ())
+    assert len(known.way("5000", "0")) == 5001
+    assert all(known.way(str(number - 1), str(number)) == () for number in range(1, 5000))
+
+
+def test_ids_are_told_as_they_are_written() -> None:
+    """Case makes no difference, and is kept."""
+    graph = {"a": ("B",), "b": ("C",), "c": ("A",)}
+    assert Dependencies(lambda task: graph.get(task, ())).way("b", "a") == ("B", "C", "A")

@@ -1,0 +1,213 @@
+"""A writer that is killed at any instant loses nothing: `doctor --fix` and the same command again make it whole."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import re
+import shutil
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from taskstate import files, sessions
+from taskstate.cli import main
+from taskstate.workspace import find_workspace
+from tests.dying import fail_from, forks, killed
+from tests.place import files_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_TIMES = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\dZ)?|\b[0-9a-f]{40,64}\b")
+_COUNTS = re.compile(r"^( *(?:revision|update_count|file_size_kb)): \d+$|^Size: \d+ bytes$", re.MULTILINE)
+_ADD = ("session", "add", "101", "--did", "work {}", "--issue", "none", "--state", "fine", "--next", "more")
+
+
+class Job(NamedTuple):
+    """A command that is killed at each of its steps; `before` are the commands that make the place for it.
+
+    `steps`: how many steps it has at least, so that a shim that no longer sees the disk is noticed. `by_hand` is a
+    change of task 101 that no command makes; `stale`: to the text from before the last of those commands. `anew`: in a
+    folder that is not set up yet.
+    """
+
+    before: tuple[tuple[str, ...], ...]
+    command: tuple[str, ...]
+    steps: int
+    by_hand: tuple[str, str] = ("", "")
+    stale: bool = False
+    anew: bool = False
+
+
+def _adding(*numbers: int) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(part.format(number) for part in _ADD) for number in numbers)
+
+
+# A job joins by being listed. What stands in it runs through the real command line.
+JOBS = {
+    "init": Job((), ("init", "--pre-commit"), 30, anew=True),
+    "new": Job((), ("new", "103", "--title", "Third", "--description", "d", "--criterion", "c"), 8),
+    "session add": Job(_adding(1), _adding(2)[0], 8),
+    "feature pass": Job((), ("feature", "pass", "101", "jwt-1", "--evidence", "seen"), 8),
+    "criterion check": Job(_adding(1), ("criterion", "check", "101", "1"), 8),
+    "first archive": Job(_adding(1, 2, 3), ("archive", "101", "--force", "--keep", "1"), 20),
+    "next archive": Job(
+        (*_adding(1, 2, 3), ("archive", "101", "--force", "--keep", "2")),
+        ("archive", "101", "--force", "--keep", "1"),
+        20,
+    ),
+    "lint --fix": Job((), ("lint", "--fix"), 8, by_hand=('"0%"', '"50%"')),
+    "doctor --fix": Job(
+        (*_adding(1, 2, 3), ("archive", "101", "--force", "--keep", "1")),
+        ("doctor", "--fix"),
+        20,
+        by_hand=("## 5. Git", "<!-- by hand -->\n\n## 5. Git"),
+        stale=True,
+    ),
+    "reseal": Job((), ("doctor", "--reseal", "101", "--note", "as meant"), 8),
+    "renumber": Job(
+        (*_adding(1, 2, 3), ("archive", "101", "--force", "--keep", "1")), ("doctor", "renumber", "101", "7"), 30
+    ),
+}
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    """Run a command in this process, and return its exit status and what it said on standard error."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:
+        status = main([*arguments, "--quiet"] if arguments[0] != "doctor" else arguments)
+    return status, said.getvalue()
+
+
+@contextlib.contextmanager
+def at(root: Path) -> Iterator[None]:
+    """Work in the folder `root`."""
+    with contextlib.chdir(root):
+        yield
+
+
+def content(root: Path) -> dict[str, str]:
+    """Return the text of every file, without the marks of the time and of how often it was written."""
+    return {path.relative_to(root).as_posix(): _unmarked(path.read_text()) for path in files_in(root)}
+
+
+def _unmarked(text: str) -> str:
+    return _COUNTS.sub(r"\1", _TIMES.sub("T", text))
+
+
+def numbers(root: Path) -> list[int]:
+    """Return the numbers of all sessions of the task that they were recorded in, whatever it is called now."""
+    workspace = find_workspace(root, root=str(root))
+    return [
+        told.number
+        for path in workspace.state_files()
+        for told in sessions.all_sessions(workspace, path.name.removeprefix("task-").removesuffix("-state.md"))
+    ]
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository with two tasks, one of which depends on the other."""
+    root = tmp_path_factory.mktemp("crashes") / "repository"
+    root.mkdir()
+    with at(root):
+        os.environ["TASKSTATE_ACTOR"] = "somebody"
+        assert run("init")[0] == 0
+        parts = ("--description", "d", "--criterion", "c", "--feature", "jwt-1=makes a token")
+        assert run("new", "101", "--title", "First", *parts)[0] == 0
+        assert run("new", "102", "--title", "Second", "--depends-on", "101", *parts)[0] == 0
+    return root
+
+
+@forks
+@pytest.mark.slow
+@pytest.mark.parametrize("name", JOBS)
+def test_a_kill_at_any_step_is_mended(prepared: Path, tmp_path: Path, name: str) -> None:
+    """After the kill, `doctor --fix` and the command again, all is as after the command, once or twice, and lints."""
+    job = JOBS[name]
+    origin = tmp_path / "origin"
+    _make(origin, prepared, job)
+    wanted = [_after(origin, tmp_path / f"whole-{times}", job.command, times) for times in (1, 2)]
+    number = 0
+    died = True
+    while died:
+        number += 1
+        root = tmp_path / str(number)
+        shutil.copytree(origin, root)
+        with at(root):
+            died = killed(lambda: run(*job.command), number, torn=number % 2 == 0)
+            status, said = run("doctor", "--fix")
+            assert status in {0, 1} or job.anew, said
+            status, said = run(*job.command)
+            assert status in {0, 1, 2}, said  # 2: what can be done once alone is done; 1: doctor, of git
+            assert content(root) in wanted, (number, said)
+            assert run("lint")[0] == 0
+        assert sorted(numbers(root)) == [*range(1, len(numbers(root)) + 1)]
+        left = [path for path in root.rglob("*") if files.is_temporary(path.name) or path.name.startswith("pending-")]
+        assert left == []
+        shutil.rmtree(root)
+    assert number > job.steps
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO])
+@pytest.mark.parametrize("name", ["session add", "next archive"])
+def test_a_disk_that_refuses_is_one_clear_error(
+    prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, code: int
+) -> None:
+    """From whichever step on the disk refuses, the command says so and nothing is half done, or it was done before."""
+    job = JOBS[name]
+    origin = tmp_path / "origin"
+    _make(origin, prepared, job)
+    before = content(origin)
+    wanted = [_after(origin, tmp_path / f"whole-{times}", job.command, times) for times in (1, 2)]
+    number, done = 0, False
+    while not done:
+        number += 1
+        root = tmp_path / str(number)
+        shutil.copytree(origin, root)
+        with at(root):
+            with monkeypatch.context() as patch:
+                fail_from(number, code, patch)
+                status, said = run(*job.command)
+            assert (status, said.count("\n")) in {(2, 1), (0, 0)}, said
+            done = status == 0
+            if done:
+                assert content(root) == wanted[0]
+            elif "the next taskstate command finishes it" not in said:
+                assert content(root) == before, (number, said)
+            run("doctor", "--fix")
+            run(*job.command)
+            assert content(root) in wanted, (number, said)
+        shutil.rmtree(root)
+    assert number > job.steps // 2
+
+
+def _make(origin: Path, prepared: Path, job: Job) -> None:
+    """Make the place in which a job is done."""
+    if job.anew:
+        origin.mkdir()
+    else:
+        shutil.copytree(prepared, origin)
+    path = origin / ".taskstate/tasks/task-101-state.md"
+    text = ""
+    with at(origin):
+        for command in job.before:
+            text = path.read_text() if path.exists() else ""
+            assert run(*command)[0] == 0, command
+    if any(job.by_hand):
+        text = text if job.stale else path.read_text()
+        assert job.by_hand[0] in text
+        path.write_text(text.replace(*job.by_hand))
+
+
+def _after(origin: Path, root: Path, command: tuple[str, ...], times: int) -> dict[str, str]:
+    """Return what is there after the command ran to its end so many times."""
+    shutil.copytree(origin, root)
+    with at(root):
+        for _ in range(times):
+            run(*command)
+    return content(root)

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate import lock
+from taskstate.errors import LockTimeout, TaskstateError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_lock_keeps_a_second_writer_out(tmp_path: Path) -> None:
+    """While one process holds the lock another one times out with advice; afterwards it gets it."""
+    path = tmp_path / "state" / "lock"
+    program = """
+import sys, pathlib
+from taskstate import errors, lock
+try:
+    with lock.locked(pathlib.Path(sys.argv[1]), timeout=0.1):
+        print("held")
+except errors.LockTimeout as error:
+    print(error.code, error)
+"""
+    command = [sys.executable, "-c", program, str(path)]
+    with lock.locked(path):
+        inner = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    outer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert inner.startswith("lock-timeout another command is writing")
+    assert "wait until it has ended" in inner
+    assert outer == "held\n"
+
+
+def test_a_killed_holder_leaves_no_lock(tmp_path: Path) -> None:
+    """The lock of a process that was killed is free at once."""
+    path = tmp_path / "lock"
+    program = """
+import os, signal, sys, pathlib
+from taskstate import lock
+with lock.locked(pathlib.Path(sys.argv[1])):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    killed = subprocess.run([sys.executable, "-c", program, path], check=False)
+    assert killed.returncode == -9
+    with lock.locked(path, timeout=0):
+        pass
+
+
+def test_the_lock_is_freed_by_an_error(tmp_path: Path) -> None:
+    """What goes wrong under the lock goes on, and the lock is free."""
+    path = tmp_path / "lock"
+    with pytest.raises(KeyError), lock.locked(path):
+        raise KeyError
+    with lock.locked(path, timeout=0):
+        pass
+
+
+def test_a_lock_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    """A link or a folder in the lock's place is one clear error, and no endless waiting."""
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    (tmp_path / "folder").mkdir()
+    for name in ("link", "folder"):
+        with pytest.raises(TaskstateError, match="cannot lock") as caught, lock.locked(tmp_path / name, timeout=0):
+            pass
+        assert not isinstance(caught.value, LockTimeout)
+    assert not (tmp_path / "target").exists()
+
+
+def test_the_message_names_the_holder(tmp_path: Path) -> None:
+    """Who waits in vain is told which command holds the lock, in which process, and since when; afterwards no more."""
+    path = tmp_path / "lock"
+    program = """
+import sys, pathlib
+from taskstate import lock
+sys.argv[1:1] = ["archive", "--summarizer", "sk-not-for-others"]
+with lock.locked(pathlib.Path(sys.argv[-1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+    command = [sys.executable, "-c", program, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(LockTimeout) as caught, lock.locked(path, timeout=0.1):
+            pass
+        holder.communicate("")
+    assert f"held by process {holder.pid} on " in caught.value.message
+    assert "(`taskstate archive`) since 20" in caught.value.message
+    assert "sk-" not in caught.value.message
+    assert lock.holder(path) == ""
+    assert lock.is_free(path)
+
+
+@pytest.mark.parametrize("text", [b"", b"\xff\x1b[31m\nx", b"x" * 5_000])
+def test_whatever_the_lock_file_says_is_safe_to_show(tmp_path: Path, text: bytes) -> None:
+    """The text decides nothing, and neither escapes nor length of it reach the terminal."""
+    path = tmp_path / "lock"
+    path.write_bytes(text)
+    assert len(lock.holder(path)) < 1_700
+    assert lock.holder(path).isprintable()
+    with lock.locked(path, timeout=0):
+        assert not lock.holder(path).startswith("x")

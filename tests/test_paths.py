@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from taskstate.paths import fixed_part, way_out
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("src/a.py", "src/**", "**", "./src", "a/../b", "a/b/../../c", "..a/b", "a..", "a/...", ".github/x", "a b/c"),
+        *("src\\a", "a\\..\\b"),
+        '"src/\\303\\244.py"',
+        '"a\\"b"',
+        "",
+        ":macro",
+        "a~b/c",
+    ],
+)
+def test_a_path_that_stays_inside(path: str) -> None:
+    """Nothing is said of a path that ends below its root, however it goes there."""
+    assert way_out(path) == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        *((each, "is absolute") for each in ("/", "/etc/passwd", "//server/share", "\\\\server\\share", "\\x", '"/x"')),
+        *((each, "begins with a drive letter") for each in ("C:", "c:x", "C:/x", "C:\\x")),
+        *((each, "begins in a home folder") for each in ("~", "~/x", "~ann/x", "~\\x")),
+        *(
+            (each, "leads out of the repository")
+            for each in (
+                "..",
+                "../x",
+                "a/../../b",
+                "..\\x",
+                "a\\..\\..\\b",
+                "./../x",
+                "a//../../b",
+                "**/../../x",
+                ".. /x",
+            )
+        ),
+    ],
+)
+def test_a_path_that_leads_out(path: str, why: str) -> None:
+    """A path that is absolute on some system, or climbs above its root on the way, says how."""
+    assert way_out(path) == why
+
+
+def test_the_root_is_named() -> None:
+    """What a path leads out of is said in the caller's words."""
+    assert way_out("../x", "the state folder") == "leads out of the state folder"
+
+
+@pytest.mark.parametrize(
+    ("path", "fixed"),
+    [("src/a.py", "src/a.py"), ("src/**/x", "src"), ("src/a*.py", "src"), ("**", ""), ("a/[bc]/d", "a"), ("a?/b", "")],
+)
+def test_the_part_before_a_wildcard(path: str, fixed: str) -> None:
+    """What can be looked for on a disk ends before the part that holds the first wildcard."""
+    assert fixed_part(path) == fixed
