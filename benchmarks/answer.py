@@ -32,9 +32,10 @@ def ratio(taken: Mapping[str, float], name: str = "ours") -> float:
     return taken[name] / taken["floor"]
 
 
-def repository(folder: Path) -> Path:
+def repository(folder: Path, *, git: bool = True) -> Path:
     """Return a folder that git and taskstate have set up, so that ours asks and remembers what it would at work."""
     (folder / ".taskstate" / "tasks").mkdir(parents=True, exist_ok=True)
     (folder / ".gitignore").write_text(".taskstate/cache/\n.rumdl_cache/\n", encoding="utf-8")
-    subprocess.run(["git", "init", "--quiet", str(folder)], check=True)
+    if git:
+        subprocess.run(["git", "init", "--quiet", str(folder)], check=True)
     return folder

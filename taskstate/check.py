@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.config import Config
-    from taskstate.lint.engine import Finding
+    from taskstate.lint.diagnostic import Finding
     from taskstate.surroundings import Repository
     from taskstate.workspace import Workspace
 

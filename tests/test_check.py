@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from taskstate.config import Config
     from taskstate.lint.around import Around
+    from taskstate.lint.diagnostic import Finding
 
 NOW = "2026-02-01T00:00:00Z"
 WRONG = ("# Task #101: JWT Service", "# Task #101: JWT service")
@@ -98,7 +99,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     findings = engine.findings
 
-    def noted(data: bytes, name: str, config: Config, around: Around) -> tuple[engine.Finding, ...]:
+    def noted(data: bytes, name: str, config: Config, around: Around) -> tuple[Finding, ...]:
         names.append(name)
         return findings(data, name, config, around)
 

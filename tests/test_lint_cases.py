@@ -15,11 +15,13 @@ from tests.lint_corpus import Case, cases, clean_files
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from taskstate.lint.diagnostic import Finding
+
 CASES = cases()
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 
 
-def told(finding: engine.Finding) -> str:
+def told(finding: Finding) -> str:
     """Return a finding as a case expects it."""
     place = f"{finding.line}:{finding.column}-{finding.end_line}:{finding.end_column}"
     fix = finding.diagnostic.fix

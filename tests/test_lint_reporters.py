@@ -8,8 +8,7 @@ import re
 import pytest
 
 from taskstate.edit import Edit
-from taskstate.lint.diagnostic import ERROR, WARNING, Diagnostic, Fix
-from taskstate.lint.engine import Finding
+from taskstate.lint.diagnostic import ERROR, WARNING, Diagnostic, Finding, Fix
 from taskstate.lint.reporters import FORMATS, Run, reporter
 from taskstate.lint.reporters.text import WIDTH
 from taskstate.text import CONTROLS, Span

@@ -17,8 +17,7 @@ from taskstate.config import Config
 from taskstate.document import parse
 from taskstate.edit import Edit, apply
 from taskstate.lint import engine
-from taskstate.lint.diagnostic import ERROR, WARNING, Diagnostic, Fix
-from taskstate.lint.engine import Finding
+from taskstate.lint.diagnostic import ERROR, WARNING, Diagnostic, Finding, Fix
 from taskstate.lint.registry import RULES
 from taskstate.lint.reporters import Run, reporter
 from taskstate.lint.reporters.fingerprint import fingerprints

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from taskstate.lint.engine import Finding
+    from taskstate.lint.diagnostic import Finding
 
 MOST_FILES = 8  # of the cache, one for each combination of settings; the oldest are dropped
 
@@ -53,8 +53,7 @@ def freeze(findings: Iterable[Finding]) -> tuple[Any, ...]:
 def thaw(loose: Iterable[Any], path: str) -> tuple[Finding, ...]:
     """Return the findings that `freeze` was given, for a file that is shown as `path`."""
     from taskstate.edit import Edit
-    from taskstate.lint.diagnostic import Diagnostic, Fix
-    from taskstate.lint.engine import Finding
+    from taskstate.lint.diagnostic import Diagnostic, Finding, Fix
     from taskstate.text import Span
 
     found = []

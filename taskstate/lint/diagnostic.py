@@ -43,6 +43,21 @@ class Diagnostic(NamedTuple):
     fix: Fix | None = None
 
 
+class Finding(NamedTuple):
+    """A diagnostic at its place in a file.
+
+    Lines and columns are counted from 1, the end stands behind the last character. `source` is the line of the begin.
+    """
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    diagnostic: Diagnostic
+    source: str = ""
+
+
 class Rule(NamedTuple):
     """A rule's metadata: `files` are the types of own files that it reads, `reads` the part of them.
 

@@ -15,7 +15,7 @@ from taskstate.config import matches
 from taskstate.document import parse
 from taskstate.edit import Edit, apply, in_order
 from taskstate.lint.around import NOTHING
-from taskstate.lint.diagnostic import ERROR, Diagnostic
+from taskstate.lint.diagnostic import ERROR, Diagnostic, Finding
 from taskstate.lint.facts import Facts
 from taskstate.lint.registry import RULES
 from taskstate.lint.rules.file import unused_ignore
@@ -35,21 +35,6 @@ MAX_ROUNDS = 10  # ruff's own figure; a fix that needs more than a few is at odd
 
 _PARSING = "TS00"  # the codes of what keeps a part from being read
 _REVEALING = (_PARSING, "TS102")  # mending one of these lets other rules speak: of a part, or of a key's value
-
-
-class Finding(NamedTuple):
-    """A diagnostic at its place in a file.
-
-    Lines and columns are counted from 1, the end stands behind the last character. `source` is the line of the begin.
-    """
-
-    path: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    diagnostic: Diagnostic
-    source: str = ""
 
 
 class Fixed(NamedTuple):

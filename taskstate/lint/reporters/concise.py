@@ -13,8 +13,7 @@ from taskstate.text import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.lint.diagnostic import Diagnostic
-    from taskstate.lint.engine import Finding
+    from taskstate.lint.diagnostic import Diagnostic, Finding
     from taskstate.lint.reporters import Run
 
 _BREAKS = "[\t\n\r\u2028\u2029]"

@@ -11,7 +11,7 @@ from taskstate.text import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.lint.engine import Finding
+    from taskstate.lint.diagnostic import Finding
     from taskstate.lint.reporters import Run
 
 # In this order: the sign that begins an escape comes first.

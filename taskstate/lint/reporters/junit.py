@@ -12,7 +12,7 @@ from taskstate.text import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.lint.engine import Finding
+    from taskstate.lint.diagnostic import Finding
     from taskstate.lint.reporters import Run
 
 _HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from taskstate.edit import Edit
-    from taskstate.lint.engine import Finding
+    from taskstate.lint.diagnostic import Finding
     from taskstate.lint.reporters import Run
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -13,7 +13,7 @@ from taskstate.lint.reporters.text import summary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.lint.engine import Finding
+    from taskstate.lint.diagnostic import Finding
     from taskstate.lint.reporters import Run
 
 

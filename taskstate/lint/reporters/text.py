@@ -16,7 +16,7 @@ from taskstate.lint.reporters.paint import Paint
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.lint.engine import Finding
+    from taskstate.lint.diagnostic import Finding
     from taskstate.lint.reporters import Run
 
 WIDTH = 100  # columns of a line of the file that are shown
