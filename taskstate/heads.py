@@ -6,10 +6,9 @@ damaged, or that another run replaces meanwhile, is only slower.
 
 from __future__ import annotations
 
-import json
-import os
 from typing import TYPE_CHECKING
 
+from taskstate import memory
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:
@@ -42,20 +41,13 @@ class Heads:
         """Write what has changed; where that cannot be done, the next run is slower."""
         if not self._changed:
             return
-        data = json.dumps({"version": VERSION, "files": self._known}, separators=(",", ":")).encode()
-        try:
-            os.makedirs(self._path.parent, exist_ok=True)
-            temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
-            temporary.write_bytes(data)  # not synced: what a crash leaves of it is no JSON, and is not read
-            os.replace(temporary, self._path)
-        except OSError:
-            return
+        memory.save(self._path, {"version": VERSION, "files": self._known})
 
 
 def _read(path: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
     try:
-        loose = json.loads(path.read_bytes())
+        loose = memory.load(path)
         files = loose["files"] if loose["version"] == VERSION else {}
         return {str(name): (str(mark), tuple(map(str, ids))) for name, (mark, ids) in files.items()}
-    except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
+    except memory.DAMAGED:
         return {}

@@ -42,6 +42,7 @@ LEVELS = (  # a room may import from its own level and from those above it in th
         "check",
         "evidence",
         "heads",
+        "memory",
         "mend",
         "set_up",
         "doctor",

@@ -179,3 +179,19 @@ def test_several_processes_find_what_one_finds(place: Place) -> None:
     assert check_files(found, several, str, lambda *done: told.append(done)) == expected
     assert len(expected.findings) >= 50
     assert told[-1] == (len(found), len(found))
+
+
+def test_files_that_are_gone_are_forgotten(place: Place) -> None:
+    """Checking the whole repository keeps nothing about files that it does not have."""
+    other = place.path.with_name("task-7-state.md")
+    other.write_text(place.text.replace("101", "7"), encoding="utf-8")
+    _, checking = run(place)
+    assert checking.cache
+    assert checking.cache.get(".taskstate/tasks/task-7-state.md")
+    checking.cache.keep([checking.name(place.path)])
+    checking.cache.save()
+    other.unlink()
+    again = run(place)[1].cache
+    assert again
+    assert again.get(".taskstate/tasks/task-7-state.md") is None
+    assert again.get(checking.name(place.path))

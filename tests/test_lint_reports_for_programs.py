@@ -162,8 +162,8 @@ def test_sarif_paths_are_uris(path: str, uri: str, base: bool) -> None:  # noqa:
     (result,) = sarif(finding(path=path))["results"]
     artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
     assert artifact == {"uri": uri} | ({"uriBaseId": "%SRCROOT%"} if base else {})
-    where = urljoin("file:///work/", artifact["uri"])
-    assert unquote(where, errors="surrogateescape") == f"file://{path if not base else '/work/' + path}"
+    where = urljoin("file:///here/", artifact["uri"])
+    assert unquote(where, errors="surrogateescape") == f"file://{path if not base else '/here/' + path}"
 
 
 @pytest.mark.parametrize("case", [case for case in cases() if case.text is not None], ids=lambda case: case.id)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.cli.door import add_writing, standard_input
+from taskstate.cli.places import real, shown
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
     from taskstate.cli.door import Door
 
@@ -73,7 +73,7 @@ def _paths(door: Door) -> tuple[Path, ...]:
     from taskstate.check import own_files_in
     from taskstate.reformat import has_form
 
-    named = [_real(path) for path in door.args.paths] or [door.anywhere.root]
+    named = [real(path) for path in door.args.paths] or [door.anywhere.root]
     found, others = own_files_in(door.anywhere, named)
     door.notes(others)
     return tuple(path for path in found if has_form(path))
@@ -88,13 +88,13 @@ def _look(door: Door) -> _Seen:
     paths, changed, failed, diff = _paths(door), list[str](), list[str](), ""
     for path in paths:
         try:
-            found = format_bytes(files.read(path), _shown(path))
+            found = format_bytes(files.read(path), shown(path))
         except TaskstateError as error:
             failed.append(str(error))
             continue
         if found.changed:
-            changed.append(_shown(path))
-            diff += unified_diff(_shown(path), found.before, found.after) if door.args.diff else ""
+            changed.append(shown(path))
+            diff += unified_diff(shown(path), found.before, found.after) if door.args.diff else ""
     return _Seen(len(paths), tuple(changed), diff, tuple(failed))
 
 
@@ -111,7 +111,7 @@ def _write(door: Door) -> _Seen:
             failed.append(str(error))
             continue
         if outcome.changed:
-            changed.append(_shown(path))
+            changed.append(shown(path))
             diff += outcome.diff
         door.notes(outcome.notes)
     return _Seen(len(paths), tuple(changed), diff, tuple(failed))
@@ -138,15 +138,3 @@ def _run_stdin(door: Door) -> int:
     else:
         sys.stdout.buffer.write(found.after.encode())
     return status
-
-
-def _real(path: str) -> Path:
-    """Return where a path leads, links on the way followed."""
-    folder, name = os.path.split(os.path.abspath(path))
-    return Path(os.path.realpath(folder), name)
-
-
-def _shown(path: Path) -> str:
-    """Return a path relative to the working folder where it lies in it."""
-    here = os.getcwd()
-    return os.path.relpath(path, here).replace(os.sep, "/") if path.is_relative_to(here) else str(path)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from taskstate.cli.door import add_writing
 from taskstate.cli.lint_report import check_flags, tell
+from taskstate.cli.places import real, shown
 from taskstate.errors import TaskstateError
 from taskstate.lint.reporters import FORMATS
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
+    from pathlib import Path
 
     from taskstate.check import Checking, Report
     from taskstate.cli.door import Door
@@ -115,8 +115,10 @@ def _check_paths(door: Door, config: Config) -> tuple[Report, str]:
         diff = _fix(door, files, found) if door.args.fix else ""
         found.repository.forget()
         with Bar("checking", wanted=not (door.args.quiet or door.as_json), no_color=door.args.no_color) as bar:
-            report = check_files(files, found, _shown, bar)
-        return with_removed(report, found, _paths(door), _shown), diff
+            report = check_files(files, found, shown, bar)
+        if found.cache and not door.args.paths:
+            found.cache.keep(found.name(path) for path in files)
+        return with_removed(report, found, _paths(door), shown), diff
 
 
 @contextmanager
@@ -162,15 +164,3 @@ def _fix(door: Door, paths: tuple[Path, ...], found: Checking) -> str:
 
 def _paths(door: Door) -> list[Path]:
     return [real(path) for path in door.args.paths] or [door.anywhere.root]
-
-
-def real(path: str) -> Path:
-    """Return where a path leads, links on the way followed; a file that is one itself is told when it is read."""
-    folder, name = os.path.split(os.path.abspath(path))
-    return Path(os.path.realpath(folder), name)
-
-
-def _shown(path: Path) -> str:
-    """Return a path relative to the working folder where it lies in it."""
-    here = os.getcwd()
-    return os.path.relpath(path, here).replace(os.sep, "/") if path.is_relative_to(here) else str(path)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from taskstate.check import Report
 from taskstate.cli.door import standard_input
-from taskstate.cli.lint import checking, real
+from taskstate.cli.lint import checking
 from taskstate.cli.lint_report import rendered, status_of, tell
+from taskstate.cli.places import real
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
 from taskstate.files import MAX_BYTES

@@ -9,11 +9,10 @@ meanwhile, is only slower.
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import files
+from taskstate import files, memory
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
@@ -95,25 +94,17 @@ class Cache:
         """Write what has changed; where that cannot be done, the next run is slower."""
         if not self._changed:
             return
-        whole = {"settings": self._settings, "entries": self._entries}
-        data = json.dumps(whole, ensure_ascii=True, separators=(",", ":")).encode()
-        try:
-            os.makedirs(self._path.parent, exist_ok=True)
-            temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
-            temporary.write_bytes(data)  # not synced: what a crash leaves of it is no JSON, and is not read
-            os.replace(temporary, self._path)
-        except OSError:
-            return
+        memory.save(self._path, {"settings": self._settings, "entries": self._entries})
         _drop_oldest(self._path.parent)
 
 
 def _read(path: Path, settings: str) -> dict[str, Entry]:
     try:
-        whole = json.loads(path.read_bytes())
+        whole = memory.load(path)
         if whole["settings"] != settings:
             return {}
         return {name: _entry(values) for name, values in whole["entries"].items()}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except memory.DAMAGED:
         return {}
 
 
