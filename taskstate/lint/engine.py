@@ -8,6 +8,7 @@ repository's root where it has one: what the configuration says of paths is meas
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import kinds, secrets
@@ -158,10 +159,18 @@ def facts_of(document: Document, name: str, config: Config, around: Around = NOT
     )
 
 
-def _chosen(lint: Lint, name: str) -> list[ModuleType]:
-    """Return the rules selected for the file `name`; the longest prefix decides, and of equal ones `ignore`."""
+def _chosen(lint: Lint, name: str) -> tuple[ModuleType, ...]:
+    """Return the rules selected for the file `name`."""
     selected, ignored = (*lint.select, *lint.extend_select), (*lint.ignore, *_ignored_for(name, lint))
-    return [rule for rule in RULES if _longest(rule.RULE.code, selected) > _longest(rule.RULE.code, ignored)]
+    return _selected(tuple(RULES), selected, ignored)
+
+
+@lru_cache(maxsize=64)
+def _selected(
+    rules: tuple[ModuleType, ...], selected: tuple[str, ...], ignored: tuple[str, ...]
+) -> tuple[ModuleType, ...]:
+    """Return the rules that are selected: the longest prefix decides, and of equal ones the one that leaves out."""
+    return tuple(rule for rule in rules if _longest(rule.RULE.code, selected) > _longest(rule.RULE.code, ignored))
 
 
 def _ignored_for(name: str, lint: Lint) -> Iterator[str]:
