@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks import corpus
 from benchmarks.answer import Answer, Question, ratio, repository
+from benchmarks.appending import append_many
 from benchmarks.linting import lint_many, lint_one
 from benchmarks.merges import merges
 from benchmarks.timing import exponent, interleaved, timed
@@ -93,6 +94,7 @@ QUESTIONS = {
     for question in (
         Question("lint-one", lint_one),
         Question("session-add", add_session),
+        Question("append-many", append_many),
         Question("lint-many", lint_many),
         Question("scanner", scan_blocks),
         Question("growth", growth),

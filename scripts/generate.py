@@ -23,9 +23,16 @@ ROOT = Path(__file__).resolve().parent.parent
 HOOKS = (
     ("taskstate-lint", "taskstate lint --staged", "Check state files, archives, handoffs and impact maps.", None),
     ("taskstate-archive-check", "taskstate archive --check", "Refuse a state file over its limit.", ("state",)),
+    (
+        "taskstate-archive",
+        "taskstate archive --check --fix",
+        "Archive what is over its limit, and stage it.",
+        ("state",),
+    ),
     ("taskstate-fmt", "taskstate fmt", "Put state files into their canonical form.", ("state",)),
 )
-OFFERED = {"taskstate-fmt"}  # a hook that rewrites files is chosen by those who want it; `init` does not set it up
+# A hook that rewrites files is chosen by those who want it; `init` does not set it up.
+OFFERED = {"taskstate-archive", "taskstate-fmt"}
 _MANIFEST_HEAD = """\
 # What other repositories may use from this one; written by `make gen`. Files are matched by name, anywhere, and not by
 # type: a state file that is no longer text (a stray NUL) must reach the linter, which says so.

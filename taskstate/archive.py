@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import posixpath
 import re
+from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import files, journal
-from taskstate.batches import ENTRY_LEVEL, entry_hash, headings, read_batches
+from taskstate.batches import ENTRY_LEVEL, entry_hash, headings, layout_lines, read_batches
 from taskstate.document import parse
 from taskstate.edit import Edit, apply
 from taskstate.errors import TaskstateError
-from taskstate.limits import is_over_limit, shown_kb
+from taskstate.limits import exceeded, is_over_limit, largest_parts
 from taskstate.stamp import set_front_matter, timestamp
 from taskstate.state import KB, read_state, session_of, trimmed
 from taskstate.summary import summarise
-from taskstate.text import size_in_bytes, with_newlines
+from taskstate.text import Span, size_in_bytes, with_newlines
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from taskstate.config import Config
@@ -83,8 +84,10 @@ def archive(workspace: Workspace, task_id: str, request: Request, *, keep: int, 
                 text=loaded.document.text,
                 notes=(f"task {loaded.state.id} is within the limit; --force archives all the same",),
             )
-        return plan_archive(workspace, loaded.relative, loaded.document.text, request, keep=keep, reason=reason)
+        text, program = loaded.document.text, workspace.config.archive.summarizer
+        return plan_archive(workspace, loaded.relative, text, request, keep=keep, reason=reason, summarizer=program)
 
+    rehearse(workspace, task_id, job)
     return change(workspace, task_id, job, request)
 
 
@@ -97,8 +100,13 @@ def over_limit(config: Config) -> str:
     )
 
 
-def plan_archive(workspace: Workspace, relative: str, text: str, request: Request, *, keep: int, reason: str) -> Change:  # noqa: PLR0913 - what, where, when, how much, why
-    """Return the change that moves all but the newest `keep` sessions of the state file `text` into the archive."""
+def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by whom
+    workspace: Workspace, relative: str, text: str, request: Request, *, keep: int, reason: str, summarizer: str = ""
+) -> Change:
+    """Return the change that moves all but the newest `keep` sessions of the state file `text` into the archive.
+
+    `summarizer` is the program that writes the summary; without one the built-in serves.
+    """
     state = read_state(parse(text))
     going = state.sessions[:-keep] if keep else state.sessions
     if not going:
@@ -110,28 +118,47 @@ def plan_archive(workspace: Workspace, relative: str, text: str, request: Reques
     entries = _entries(state, going)
     nl = state.document.newline
     hashes = {each.number: entry_hash(each.section.span.of(each.document.text)) for each in going}
-    batch = entries.rstrip("\r\n") + nl * 2 + trailer(entries, hashes, reason=reason, now=now, newline=nl)
-    shorter = _without(state, going, summarise(state, going, link))
+    closing = trailer(entries, hashes, reason=reason, now=now, newline=nl, more=_layout(state, going, entries))
+    batch = entries.rstrip("\r\n") + nl * 2 + closing
+    if summarizer:
+        from taskstate.summarizer import Summarizer
+
+        summary, told = Summarizer(summarizer, workspace.root).summary(state, going, link)
+    else:
+        summary, told = summarise(state, going, link), ()
+    shorter = _without(state, going, summary)
     archive_path = workspace.archive_path(state.id)
     shorter = apply(shorter, set_front_matter(parse(shorter), "archive_path", archive_path))
     _prove(state, going, shorter, entries)
     data = ((nl if store.size else f"# Task #{state.id} Archive - Full Session History{nl}{nl}") + batch).encode()
     operation = journal.Create(store.path, data) if store.size is None else journal.Append(store.path, store.size, data)
     note = f"sessions {going[0].number}-{going[-1].number} went into {store.path}"
-    return Change(text=shorter, before=(operation,), notes=(note, *_still_over(shorter, workspace.config)))
+    return Change(
+        text=shorter,
+        before=(operation,),
+        notes=(note, *told, *_still_over(read_state(parse(shorter)), workspace.config)),
+    )
+
+
+def rehearse(workspace: Workspace, task_id: str, job: Callable[[Loaded], Change]) -> None:
+    """Run a job once without the lock where a program writes the summaries: others need not wait for that program."""
+    if workspace.config.archive.summarizer:
+        with suppress(TaskstateError):  # the job itself will tell
+            job(workspace.load(workspace.locate(task_id)))
 
 
 def nothing_to_archive(state: TaskState, config: Config, keep: int) -> str:
     """Return what to tell where no session can be archived."""
     told = f"task {state.id} has {len(state.sessions)} sessions, and {keep} are kept: nothing to archive"
-    return f"{told}, though the file is over {config.size.max_kb} KB" if is_over(state.document.text, config) else told
+    return "; ".join((told, *_still_over(state, config)))
 
 
-def _still_over(text: str, config: Config) -> tuple[str, ...]:
-    if not is_over(text, config):
+def _still_over(state: TaskState, config: Config) -> tuple[str, ...]:
+    """Return why archiving has not brought a file within the limit, nothing where it has."""
+    over = exceeded(state.size, kb=config.size.max_kb, tokens=config.size.max_tokens)
+    if not over:
         return ()
-    still = shown_kb(size_in_bytes(text))
-    return (f"the file is still {still}: what is left is too large; `taskstate lint` names the largest parts",)
+    return (f"the file still has {over}: what is left is too large to archive; the largest: {largest_parts(state)}",)
 
 
 def _require_order(state: TaskState, store: Archive) -> None:
@@ -152,7 +179,21 @@ def _entries(state: TaskState, going: tuple[Session, ...]) -> str:
     return "".join(section.span.of(state.document.text).replace("###", "##", 1) for section in sections)
 
 
-def trailer(entries: str, hashes: Mapping[int, str], *, reason: str, now: str, newline: str) -> str:
+def _layout(state: TaskState, going: tuple[Session, ...], entries: str) -> list[str]:
+    """Return the lines that say where the sessions stood, where they did not simply stand in a row."""
+    spans = [session.section.span for session in going]
+    summary = state.summary.section.span if state.summary else Span(spans[0].start, spans[0].start)
+    place = summary.start - sum(span.end - span.start for span in spans if span.start < summary.start)
+    offsets, before = [], 0
+    for span in spans:
+        offsets.append(span.start - before - place)
+        before += span.end - span.start
+    return layout_lines(entries, offsets, usual=summary.end - summary.start, newline=state.document.newline)
+
+
+def trailer(  # noqa: PLR0913 - what a batch says of itself
+    entries: str, hashes: Mapping[int, str], *, reason: str, now: str, newline: str, more: Sequence[str] = ()
+) -> str:
     """Return the lines that close a batch: what it holds, how large its entries are (as cut out), a hash of each."""
     numbers = list(hashes)
     lines = [
@@ -162,6 +203,7 @@ def trailer(entries: str, hashes: Mapping[int, str], *, reason: str, now: str, n
         f"Reason: {reason}",
         f"Sessions archived: {numbers[0]}-{numbers[-1]}",
         f"Size: {size_in_bytes(entries)} bytes",
+        *more,
         "Entries SHA-256:",
         "",
         *(f"- {number}: {sha}" for number, sha in hashes.items()),

@@ -6,7 +6,7 @@ Pure: text in, batches out. What writes archives is in `archive`.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.document import parse
 from taskstate.references import identity
@@ -14,15 +14,24 @@ from taskstate.seal import sha256
 from taskstate.state import session_number
 from taskstate.text import size_in_bytes, with_newlines
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_LINE_ENDS = {"LF": "\n", "CRLF": "\r\n", "CR": "\r"}
 ENTRY_LEVEL = 2  # of a session's heading in the archive
 _TRAILER = (
     r"(?m)^---\r?\n\r?\nArchived on: [^\r\n]*\r?\nReason: [^\r\n]*\r?\nSessions archived: [0-9-]+\r?\n"
-    r"(?:Size: (\d+) bytes\r?\n)?"
+    r"(?:Size: (\d+) bytes\r?\n)?(?:Offsets: [0-9 -]+\r?\n)?(?:Ends: [A-Z ]+\r?\n)?"
     r"Entries SHA-256:\r?\n\r?\n(?:- \d+: [0-9a-f]{64}(?:\r?\n|\Z))+"
 )
 _HEAD = r"\ufeff?# [^\r\n]*"
 _BATCH = r"(?m)^Sessions archived: (\d{1,9})(?:-(\d{1,9}))?[ \t]*\r?$"
 _SUMMARY = r"(?i)##[ \t]+archived summary\b[^\r\n]*?\(sessions?\s+(\d{1,9})(?:\s*[-\u2013]\s*(\d{1,9}))?\)"
+# What is rolled out of a state file besides sessions; it stands between the batches.
+_ROLL = r"[\r\n]*## (?:Git History|Events|Change Log)[ \t]*(?:\r?\n|\Z)(?:(?:\r?\n)*(?:- |  )[^\r\n]*(?:\r?\n|\Z))*"
+_ROLLED_ITEM = r"(?m)^- ([^\r\n]*)"
+_OFFSETS = r"(?m)^Offsets: ([0-9 -]+?)\r?$"
+_ENDS = r"(?m)^Ends: ([A-Z ]+?)\r?$"
 _ENTRY_HASH = r"(?m)^- (\d+): ([0-9a-f]{64})"
 
 
@@ -86,22 +95,73 @@ def find_batches(text: str) -> list[Batch]:
 
     Where an entry's own text looks like a trailer, numbers and hashes decide: a batch ends at the first trailer that is
     right about the sessions before it; in a damaged archive at the one that is right about most of them, or else at the
-    first. What stands behind the last trailer comes last.
+    first. What stands behind the last trailer comes last. A list that was rolled out of the state file (Git History,
+    Events, Change Log) stands between batches, and is one without a trailer.
     """
     batches: list[Batch] = []
     head = re.compile(_HEAD).match(text)
-    begin = head.end() if head else 0
-    trailers, entries_at = [*re.compile(_TRAILER).finditer(text)], headings(text)
+    begin = _rolled(text, head.end() if head else 0, batches)
+    trailers, entries_at = (
+        [each for each in re.compile(_TRAILER).finditer(text) if each.start() >= begin],
+        headings(text),
+    )
     while trailers:
         closing = _closing(text, begin, trailers, entries_at)
         entries = text[begin : closing.start()].strip("\r\n")
         missing = int(closing[1]) - size_in_bytes(entries) if closing[1] else 0  # blank lines behind the last entry
         entries += "\n" * min(max(missing, 0), closing.start() - begin)
         batches.append(Batch(entries, closing[0], text[begin : closing.end()], begin))
-        begin = closing.end()
+        begin = _rolled(text, closing.end(), batches)
         trailers = [trailer for trailer in trailers if trailer.start() >= begin]
     rest = text[begin:].strip("\r\n")
     return [*batches, Batch(rest, "", text[begin:], begin)] if rest else batches
+
+
+def _rolled(text: str, begin: int, batches: list[Batch]) -> int:
+    """Add what was rolled out of the state file behind a batch to `batches`, and return where it ends."""
+    while roll := re.compile(_ROLL).match(text, begin):
+        batches.append(Batch(roll[0].strip("\r\n"), "", roll[0], begin))
+        begin = roll.end()
+    return begin
+
+
+def is_roll(batch: Batch) -> bool:
+    """Return whether that is a list which was rolled out of the state file, and no batch of sessions."""
+    return not batch.trailer and bool(re.compile(_ROLL).fullmatch(batch.entries))
+
+
+def rolled(text: str, title: str) -> tuple[str, ...]:
+    """Return the items of all lists `## title` that were rolled out of the state file, oldest list first."""
+    rolls = (batch.entries for batch in find_batches(text) if is_roll(batch))
+    return tuple(
+        item for roll in rolls if roll.startswith(f"## {title}") for item in re.compile(_ROLLED_ITEM).findall(roll)
+    )
+
+
+def layout(entries: str, trailer: str) -> tuple[str, tuple[int, ...]]:
+    """Return the entries of a batch with the very line ends behind them, and where each session stood.
+
+    The places are counted in characters from where the Archived Summary stands; none where all stood in a row there.
+    """
+    bare = entries.rstrip("\r\n")
+    told, offsets = re.compile(_ENDS).search(trailer), re.compile(_OFFSETS).search(trailer)
+    if told:
+        ends = "".join(_LINE_ENDS.get(name, "") for name in told[1].split())
+    else:
+        newline = "\r\n" if trailer.startswith("---\r") else "\n"
+        ends = newline * ((len(entries) - len(bare)) or 2)
+    return bare + ends, tuple(int(number) for number in offsets[1].split()) if offsets else ()
+
+
+def layout_lines(entries: str, offsets: Sequence[int], *, usual: int, newline: str) -> list[str]:
+    """Return the lines of a trailer without which the sessions could not be put back where they stood."""
+    bare = entries.rstrip("\r\n")
+    ends = re.findall(r"\r\n|\r|\n", entries[len(bare) :])
+    lines = [f"Offsets: {' '.join(map(str, offsets))}"] if any(offset != usual for offset in offsets) else []
+    if any(end != newline for end in ends):
+        names = {end: name for name, end in _LINE_ENDS.items()}
+        lines.append(f"Ends: {' '.join(names[end] for end in ends)}")
+    return lines
 
 
 def list_batches(text: str) -> tuple[Listed, ...]:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from taskstate.chain import COMPLETE
+from taskstate.decomposition import guidance, open_features, sizing
 from taskstate.derived import session_counts
 from taskstate.errors import TaskstateError
+from taskstate.limits import exceeded
 
 if TYPE_CHECKING:
+    from taskstate.config import Size
     from taskstate.state import TaskState
     from taskstate.workspace import Loaded, Workspace
 
-_COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "KB", "TITLE")
+_COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE")
 
 
 def task_shape(loaded: Loaded) -> dict[str, Any]:
@@ -60,6 +64,33 @@ def overview(loaded: Loaded) -> str:
     return "\n".join(lines)
 
 
+def warning(loaded: Loaded, size: Size) -> tuple[str, ...]:
+    """Return the lines that warn of a task with too many sessions or too large a file, and say what to run; or none."""
+    state, total = loaded.state, session_counts(loaded.state).total
+    over = exceeded(state.size, kb=size.max_kb, tokens=size.max_tokens)
+    long = total > size.max_sessions and state.status != COMPLETE
+    if not over and not long:
+        return ()
+    lines = [f"Task {state.id} has taken {total} sessions; over {size.max_sessions} are too many."] if long else []
+    lines += [f"The file of task {state.id} is {over}."] if over else []
+    if over and len(state.sessions) > size.keep_sessions:
+        lines.append(f"To archive older sessions: taskstate archive {state.id}")
+    if state.status == COMPLETE:
+        return tuple(lines)
+    if open_features(state):
+        return (*lines, f"To divide it into subtasks: taskstate decompose {state.id}")
+    return (*lines, "No feature is open: complete it, and put what is left into a task of its own.")
+
+
+def warning_of(workspace: Workspace, task_id: str) -> tuple[str, ...]:
+    """Return the warning about a task that was just written; none where somebody made it unreadable since."""
+    try:
+        loaded = workspace.load(workspace.locate(task_id))
+    except TaskstateError:
+        return ()  # what was written is written, and the next command says what is wrong
+    return warning(loaded, workspace.config.size)
+
+
 def _checks(state: TaskState) -> list[str]:
     lines: list[str] = []
     if state.criteria:
@@ -100,17 +131,18 @@ def list_tasks(workspace: Workspace, *, status: str, area: str, ready: bool) -> 
     return fitting, tuple(unreadable)
 
 
-def listing(tasks: list[Loaded]) -> str:
-    """Return the tasks as a table, a line each."""
-    rows = [_COLUMNS, *(_row(loaded) for loaded in tasks)]
+def listing(tasks: list[Loaded], most: int) -> str:
+    """Return the tasks as a table, a line each, and what `SIZING` says where over `most` sessions are too many."""
+    rows = [_COLUMNS, *(_row(loaded, most) for loaded in tasks)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join(lines) if tasks else "no tasks"
+    return "\n".join([*lines, "", guidance(most)]) if tasks else "no tasks"
 
 
-def _row(loaded: Loaded) -> tuple[str, ...]:
+def _row(loaded: Loaded, most: int) -> tuple[str, ...]:
     state = loaded.state
     features = f"{state.checklist.passing}/{len(state.checklist.counted)}" if state.checklist else "-"
-    sessions = str(session_counts(state).total)
+    sessions = session_counts(state).total
+    size = "-" if state.status == COMPLETE else sizing(sessions, most).name
     unread = " (cannot be read fully: run `taskstate lint`)" if state.problems else ""
-    return state.id, state.status or "?", features, sessions, str(state.size_kb), state.title + unread
+    return state.id, state.status or "?", features, str(sessions), size, str(state.size_kb), state.title + unread

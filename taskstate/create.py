@@ -48,6 +48,8 @@ class NewTask(NamedTuple):
     standards: tuple[Mapping[str, str], ...] = ()
     task_file: str = ""
     task_file_sha: str = ""
+    parent: str = ""
+    carried: tuple[Mapping[str, Any], ...] = ()  # features that another task gives away, as its checklist holds them
 
 
 def create(workspace: Workspace, task: NewTask, request: Request) -> Outcome:
@@ -93,6 +95,8 @@ def render(workspace: Workspace, task: NewTask, request: Request, upstreams: tup
     front_matter |= {key: value for key, value in (("priority", task.priority), ("area", area)) if value}
     if task.depends_on:
         front_matter["depends_on"] = sorted(task.depends_on, key=kinds.id_key)
+    if task.parent:
+        front_matter["parent"] = task.parent
     front_matter["created_at"] = timestamp(request.stamp.now)
     front_matter |= {"sessions": {"total": 0, "archived": 0, "recent": 0}, "file_size_kb": 1}
     if task.task_file:
@@ -104,7 +108,8 @@ def render(workspace: Workspace, task: NewTask, request: Request, upstreams: tup
 
 
 def _body(workspace: Workspace, task: NewTask, title: str, inputs: str) -> str:
-    checklist = {"features": [new_feature(*feature) for feature in _features(task)], "overall_progress": "0%"}
+    features = [*task.carried, *(new_feature(*feature) for feature in _features(task))]
+    checklist = {"features": features, "overall_progress": "0%"}
     parts = {
         "task_id": task.id,
         "title": title,

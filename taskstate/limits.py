@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.state import KB
+from taskstate.state import KB, SECTION_LEVEL
+from taskstate.text import size_in_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from taskstate.config import Size
+    from taskstate.state import TaskState
 
 BYTES_A_TOKEN = 4
+_NAMED = 3  # of the parts of a file that is too large
 
 
 def is_over_limit(size: int, limits: Size) -> bool:
@@ -33,3 +38,23 @@ def exceeded(size: int, *, kb: int, tokens: int) -> str:
 def shown_kb(size: int) -> str:
     """Return a number of bytes as KB, rounded up as everywhere."""
     return f"{-(-size // KB)} KB"
+
+
+def largest_parts(state: TaskState) -> str:
+    """Return in words the largest parts of a file: its sections, and of the Progress Log each session for itself."""
+    parts = sorted(_parts(state), reverse=True)[:_NAMED]
+    return ", ".join(f"{name} ({shown_kb(size)})" for size, name in parts)
+
+
+def _parts(state: TaskState) -> Iterator[tuple[int, str]]:
+    document, text = state.document, state.document.text
+    sections = [section for section in document.sections if section.level == SECTION_LEVEL]
+    begin = document.front_matter.content.end
+    yield size_in_bytes(document.front_matter.content.of(text)), "the front matter"
+    yield size_in_bytes(text[begin : sections[0].span.start if sections else len(text)]), "the text above the sections"
+    for section in sections:
+        inside = [session for session in state.sessions if section.span.start < session.span.start < section.span.end]
+        rest = size_in_bytes(section.span.of(text)) - sum(size_in_bytes(session.entry) for session in inside)
+        yield rest, f"{section.title!r}"
+    for session in state.sessions:
+        yield size_in_bytes(session.entry), f"session {session.number}"

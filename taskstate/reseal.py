@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate import embed
-from taskstate.stamp import timestamp, with_event
+from taskstate.rolling import remember
+from taskstate.stamp import timestamp
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:
@@ -20,8 +21,7 @@ def reseal(workspace: Workspace, task_id: str, note: str, request: Request) -> O
     event = {"at": at, "actor": request.stamp.actor, "event": "resealed", "note": said}
 
     def job(loaded: Loaded) -> Change:
-        return Change(
-            text=with_event(loaded.document.text, event), notes=("sealed anew; the note is among its events",)
-        )
+        text, before = remember(workspace, loaded.document.text, event)
+        return Change(text=text, before=before, notes=("sealed anew; the note is among its events",))
 
     return change(workspace, task_id, job, request._replace(reseal=True))

@@ -39,6 +39,15 @@ class Entry(NamedTuple):
     agent: str = ""
 
 
+class Found(NamedTuple):
+    """A line of a session that holds what was searched for."""
+
+    number: int
+    time: str | None
+    line: str
+    archived: bool
+
+
 def add(workspace: Workspace, task_id: str, entry: Entry, request: Request) -> Outcome:
     """Append the next session to a task's Progress Log, and archive older ones where the file passes its limit."""
 
@@ -51,13 +60,17 @@ def add(workspace: Workspace, task_id: str, entry: Entry, request: Request) -> O
             return Change(text=text, notes=notes, state=longer, stamped=finished)
         keep, reason = workspace.config.size.keep_sessions, archive.over_limit(workspace.config)
         try:
-            shorter = archive.plan_archive(workspace, loaded.relative, text, request, keep=keep, reason=reason)
+            program = workspace.config.archive.summarizer
+            shorter = archive.plan_archive(
+                workspace, loaded.relative, text, request, keep=keep, reason=reason, summarizer=program
+            )
         except TaskstateError as error:
             if error.code not in archive.UNFIT:
                 raise
             return Change(text=text, notes=(*notes, f"not archived: {error}"))  # the work done is recorded all the same
         return Change(text=shorter.text, before=shorter.before, notes=(*notes, *shorter.notes))
 
+    archive.rehearse(workspace, task_id, job)
     return change(workspace, task_id, job, request)
 
 
@@ -213,6 +226,17 @@ def find_session(workspace: Workspace, task_id: str, number: int) -> Told:
         f"task {state.id} has no session {number}",
         help=f"`taskstate session list {state.id}` lists them",
         code="not-found",
+    )
+
+
+def search(workspace: Workspace, task_id: str, text: str) -> tuple[Found, ...]:
+    """Return each line of a task's sessions, archived ones first, that holds `text` in whatever case."""
+    wanted = " ".join(text.split()).casefold()
+    return tuple(
+        Found(session.number, session.time, line.strip(), session.archived)
+        for session in all_sessions(workspace, task_id)
+        for line in with_newlines(session.entry, "\n").split("\n")
+        if wanted in " ".join(line.split()).casefold()
     )
 
 

@@ -17,7 +17,7 @@ from taskstate.errors import TaskstateError
 from taskstate.seal import audit_seal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from taskstate.data import Node
@@ -122,6 +122,15 @@ def with_event(text: str, event: Mapping[str, object]) -> str:
     told = audit.get("events")
     events = [*(told.value() if told and told.kind == "sequence" else ()), event]
     return apply(text, _set(document, audit, "events", events, order=_keys("audit")))
+
+
+def with_events(text: str, events: Sequence[object]) -> str:
+    """Return a state file's text with these events in its audit, and no others."""
+    document = parse(text)
+    audit = _root(document).get("audit")
+    if audit is None or not audit.entries:
+        return apply(text, set_front_matter(document, "audit", {"events": [*events]}))
+    return apply(text, _set(document, audit, "events", [*events], order=_keys("audit")))
 
 
 def _root(document: Document) -> Node:

@@ -42,6 +42,8 @@ class Request(NamedTuple):
 class Change(NamedTuple):
     """What a job makes of a state file: its text before the stamp, other files' changes that go ahead, what to tell.
 
+    What receives text is changed before what gives it away: `after` are the changes that take text out of other files.
+
     A job that had to read or stamp the text itself hands on its state, and the text with its stamp. The new revision is
     higher than `above`.
     """
@@ -52,6 +54,7 @@ class Change(NamedTuple):
     state: TaskState | None = None
     stamped: str = ""
     above: int = 0
+    after: journal.Plan = ()
 
 
 class Outcome(NamedTuple):
@@ -120,7 +123,7 @@ def _write(workspace: Workspace, loaded: Loaded, change: Change, request: Reques
         text = change.stamped or stamped(text, request.stamp, revision=revision, state=planned)
     guards.require_sound(loaded, text, planned)
     data = text.encode()
-    plan = (*change.before, journal.Replace(loaded.relative, loaded.digest, data))
+    plan = (*change.before, journal.Replace(loaded.relative, loaded.digest, data), *change.after)
     if not request.dry_run:
         journal.write(workspace.root, workspace.journal, plan)
     diff = "".join(_diff(workspace, operation) for operation in plan) if request.dry_run else ""

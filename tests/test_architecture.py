@@ -37,9 +37,11 @@ LEVELS = (  # a room may import from its own level and from those above it in th
     DISK := {"files", "git", "journal", "lock", "plans", "recent", "resources", "source", "swap"},
     {"workspace", "guards", "lost", "writing"},
     MEANS := {"lint", "lint.rules", "create", "sessions", "checklist", "archive", "summary", "taskstate"}
+    | {"likeness", "statements", "summarizer"}
     | {
         "brief",
         "check",
+        "decompose",
         "evidence",
         "heads",
         "memory",
@@ -52,7 +54,8 @@ LEVELS = (  # a room may import from its own level and from those above it in th
         "treatment",
         "reformat",
     }
-    | {"history", "merge", "surroundings"},
+    | {"history", "merge", "surroundings"}
+    | {"archive_check", "unarchive", "history_sync", "restage", "rolling"},
     DOORS := {"cli", "mcp", "lsp", "agent_hooks", "web"},
 )
 ONLY = {

@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.__main__ import table
 from benchmarks.answer import Answer
+from benchmarks.appending import Growing
 from benchmarks.corpus import C1, Corpus, generate, write
 from benchmarks.timing import exponent, interleaved
 from taskstate.config import read_config
@@ -71,3 +72,12 @@ def test_answers_are_shown_as_a_table() -> None:
     """A question without a target has none."""
     answers = [Answer("one", "nothing", 1.234, 5.0), Answer("two", "all", 12345.6, 0, "so")]
     assert table(answers).split("\n")[2:4] == ["| one | nothing | 1.23 | 5 |", "| two | all (so) | 1.23e+04 |  |"]
+
+
+def test_growing_task_is_archived_in_rounds(tmp_path: Path) -> None:
+    """A round ends when sessions are archived, and the file stays within its limit."""
+    task = Growing(tmp_path)
+    first, second = task.append_round(), task.append_round()
+    assert task.number == first + second
+    assert task.archived > second
+    assert max(task.sizes) <= 16 * 1024

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.brief import list_tasks, listing, overview, task_shape
+from taskstate.brief import list_tasks, listing, overview, task_shape, warning, warning_of
+from taskstate.config import Size
+from taskstate.decomposition import guidance
 from tests.place import TASK, Place
 
 if TYPE_CHECKING:
@@ -139,20 +141,68 @@ def test_unreadable_file_hides_no_other(place: Place) -> None:
     tasks, unreadable = list_tasks(place.workspace, status="", area="", ready=False)
     assert [loaded.state.id for loaded in tasks] == ["9", "101"]
     assert any("task-7-state.md is not UTF-8: byte 4" in line for line in unreadable)
-    assert "cannot be read fully" in listing(tasks)
+    assert "cannot be read fully" in listing(tasks, 20)
 
 
 def test_listing_is_a_table(place: Place) -> None:
     """Each task has a line, under headings."""
     place.new("7", title="Other", features=())
-    lines = listing(list_tasks(place.workspace, status="", area="", ready=False)[0]).split("\n")
+    lines = listing(list_tasks(place.workspace, status="", area="", ready=False)[0], 20).split("\n")
     assert [line.split() for line in lines] == [
-        ["ID", "STATUS", "FEATURES", "SESSIONS", "KB", "TITLE"],
-        ["7", "created", "0/0", "0", "1", "Other"],
-        ["101", "created", "0/1", "0", "2", "JWT", "Service"],
+        ["ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE"],
+        ["7", "created", "0/0", "0", "simple", "1", "Other"],
+        ["101", "created", "0/1", "0", "simple", "2", "JWT", "Service"],
+        [],
+        guidance(20).split(),
     ]
 
 
 def test_no_tasks() -> None:
     """Where there is none, that is said."""
-    assert listing([]) == "no tasks"
+    assert listing([], 20) == "no tasks"
+
+
+def warned(place: Place, **size: int) -> tuple[str, ...]:
+    """Return the warning about task 101 with these limits."""
+    return warning(place.workspace.load(place.path), Size(**size))
+
+
+def test_no_warning_within_the_limits(place: Place) -> None:
+    """As many sessions as are allowed are none too many."""
+    place.fill(1, 2)
+    assert warned(place, max_sessions=2) == ()
+
+
+def test_too_many_sessions_are_warned_of(place: Place) -> None:
+    """The warning names the command to run; without an open feature there is none."""
+    place.fill(1, 2)
+    said = "Task 101 has taken 2 sessions; over 1 are too many."
+    assert warned(place, max_sessions=1) == (said, "To divide it into subtasks: taskstate decompose 101")
+    place.prove()
+    left = "No feature is open: complete it, and put what is left into a task of its own."
+    assert warned(place, max_sessions=1) == (said, left)
+    place.text = place.text.replace("status: created", "status: complete")
+    assert warned(place, max_sessions=1) == ()
+
+
+def test_file_over_the_limit_is_warned_of(place: Place) -> None:
+    """What archiving can mend names that command too, in a complete task alone."""
+    place.fill(1, 2)
+    large, divide = "The file of task 101 is 2 KB, and the limit is 1 KB.", "taskstate decompose 101"
+    keep = {"max_kb": 1, "keep_sessions": 1}
+    assert warned(place, max_kb=1) == (large, f"To divide it into subtasks: {divide}")
+    archive = "To archive older sessions: taskstate archive 101"
+    assert warned(place, **keep) == (large, archive, f"To divide it into subtasks: {divide}")
+    place.text = place.text.replace("status: created", "status: complete")
+    assert warned(place, **keep) == (large, archive)
+
+
+def test_file_that_is_gone_is_not_warned_of(place: Place) -> None:
+    """A write that was acknowledged does not fail over a warning."""
+    place.configure("[size]\nmax-sessions = 1\n")
+    place.fill(1, 2)
+    assert len(warning_of(place.workspace, TASK)) == 2
+    place.path.write_bytes(b"\xff")
+    assert warning_of(place.workspace, TASK) == ()
+    place.path.unlink()
+    assert warning_of(place.workspace, TASK) == ()

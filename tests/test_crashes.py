@@ -60,6 +60,21 @@ JOBS = {
         ("archive", "101", "--force", "--keep", "1"),
         20,
     ),
+    "decompose": Job(
+        (("feature", "add", "101", "ui-1", "shows a form"), *_adding(1)), ("decompose", "101", "--apply"), 20
+    ),
+    "archive restore": Job(
+        (
+            *_adding(1, 2, 3),
+            ("archive", "101", "--force", "--keep", "2"),
+            ("archive", "101", "--force", "--keep", "1"),
+        ),
+        ("archive", "restore", "101"),
+        20,
+    ),
+    "archive restore --all": Job(
+        (*_adding(1, 2, 3), ("archive", "101", "--force", "--keep", "1")), ("archive", "restore", "101", "--all"), 20
+    ),
     "lint --fix": Job((), ("lint", "--fix"), 8, by_hand=('"0%"', '"50%"')),
     "doctor --fix": Job(
         (*_adding(1, 2, 3), ("archive", "101", "--force", "--keep", "1")),

@@ -1,22 +1,135 @@
 from __future__ import annotations
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from itertools import pairwise
 
-from taskstate.decomposition import MOST, suggested
-from taskstate.kinds import is_id
+import pytest
+
+from taskstate.decomposition import (
+    ASSUMED,
+    Pace,
+    Part,
+    Subtask,
+    guidance,
+    pace_of,
+    parts_of,
+    sizing,
+    sizings,
+    subtasks_of,
+    suggested,
+)
+from taskstate.document import parse
+from taskstate.json_edits import json_text
+from taskstate.state import TaskState, read_state
+
+SLOW = Pace(sessions=20, features=2, own=True)
+QUICK = Pace(sessions=2, features=4, own=True)
+
+
+def state(*features: tuple[str, str] | dict[str, object], log: str = "", head: str = "") -> TaskState:
+    """Return a task with these features: id and description, or as they stand in the checklist."""
+    listed = [
+        each if isinstance(each, dict) else {"id": each[0], "description": each[1], "passes": False, "tested_at": None}
+        for each in features
+    ]
+    checklist = json_text({"features": listed, "overall_progress": "0%"})
+    top = f'---\ntask_id: "101"\n{head}---\n\n## 3. Feature Checklist\n\n```json\n{checklist}\n```\n\n'
+    return read_state(parse(f"{top}## 4. Progress Log\n\n{log}"))
+
+
+def told(*ids: str, description: str = "does it") -> list[Part]:
+    """Return the parts for features with these ids."""
+    return list(parts_of(state(*((each, description) for each in ids))))
+
+
+def groups(parts: tuple[Subtask, ...]) -> list[str]:
+    """Return the features of each subtask in one text."""
+    return [" ".join(part.features) for part in parts]
 
 
 @pytest.mark.parametrize(
-    ("features", "sizes"),
-    [("", []), ("a", [1]), ("ab", [1, 1]), ("abcd", [2, 2]), ("abcdefg", [3, 2, 2]), ("a" * 40, [10, 10, 10, 10])],
+    ("ids", "pace", "wanted"),
+    [
+        ("", ASSUMED, []),
+        ("a", ASSUMED, ["a"]),
+        ("a b", ASSUMED, ["a", "b"]),
+        ("a b c d e", ASSUMED, ["a b c d", "e"]),
+        ("a b c", SLOW, ["a", "b", "c"]),
+        ("a b c", QUICK, ["a b", "c"]),
+        ("jwt-1 ui-1 jwt-2 ui-2", ASSUMED, ["jwt-1 jwt-2", "ui-1 ui-2"]),
+        ("jwt-1 ui-1", ASSUMED, ["jwt-1", "ui-1"]),
+        ("jwt-1 jwt-2 jwt-3 ui-1", QUICK, ["jwt-1 jwt-2 jwt-3", "ui-1"]),
+        ("x-1 x-2 x-3 x-4 y-1 y-2 z-1", ASSUMED, ["x-1 x-2 x-3 x-4", "y-1 y-2 z-1"]),
+        ("login-form login-page api-get api-put", ASSUMED, ["login-form login-page", "api-get api-put"]),
+    ],
 )
-def test_features_are_shared_out_in_their_order(features: str, sizes: list[int]) -> None:
-    """A few features a subtask, side by side, and no more than a handful of subtasks."""
-    parts = suggested("101", features)
-    assert [len(part.features) for part in parts] == sizes
-    assert "".join(each for part in parts for each in part.features) == features
+def test_features_are_grouped_by_prefix_and_pace(ids: str, pace: Pace, wanted: list[str]) -> None:
+    """A prefix stays together, a subtask is of 3 to 8 sessions, and one alone would be the old task."""
+    assert groups(suggested("101", told(*ids.split()), pace)) == wanted
+
+
+def test_features_are_grouped_by_files() -> None:
+    """What touches the same file goes together, whether the feature says so or a session."""
+    log = "### Session 1 - 2026-01-01 10:00\n\n**What I did:**\n\n- c-1: begun in ./src/a.py, and/or e.g. nothing\n"
+    features = (("a-1", "changes `src/a.py`"), ("b-1", "see https://x.org/y.html"), ("c-1", "x"), ("d-1", "in a/b.py"))
+    parts = parts_of(state(*features, log=log))
+    assert [sorted(part.files) for part in parts] == [["src/a.py"], [], ["src/a.py"], ["a/b.py"]]
+    assert groups(suggested("101", parts)) == ["a-1 c-1", "b-1 d-1"]
+
+
+@pytest.mark.parametrize(
+    ("feature_id", "description", "phase"),
+    [
+        ("jwt-1", "makes a token", 1),
+        ("design-1", "x", 0),
+        ("jwt-1", "Design the token", 0),
+        ("jwt-tests", "x", 2),
+        ("x", "Write the tests of it", 2),
+        ("x", "add user documentation.", 3),
+        ("docs.1", "Write tests", 3),
+        ("x", "adds a field", 1),
+        ("x", "stores a document", 1),
+        ("x", "", 1),
+    ],
+)
+def test_phase_of_a_feature(feature_id: str, description: str, phase: int) -> None:
+    """The id tells the phase, else the beginning of the description; what tells nothing is implementation."""
+    (part,) = parts_of(state((feature_id, description)))
+    assert part.phase == phase
+
+
+def test_phases_come_one_after_the_other() -> None:
+    """Design comes first, documentation last, and each waits for the one before it alone."""
+    ids = ("docs-1", "docs-2", "test-1", "test-2", "jwt-1", "jwt-2", "ui-1", "ui-2", "design-1", "design-2")
+    parts = suggested("101", told(*ids))
+    assert [(part.id, part.work, part.depends_on) for part in parts] == [
+        ("101a", "design", ()),
+        ("101b", "implementation", ("101a",)),
+        ("101c", "implementation", ("101a",)),
+        ("101d", "tests", ("101b", "101c")),
+        ("101e", "documentation", ("101d",)),
+    ]
+
+
+def test_what_a_feature_says_precedes_the_phases() -> None:
+    """A feature that names those it waits for waits for no others; a mere word is no id."""
+    features = (
+        ("ui-1", "shows it; needs `api` and jwt-1. Requires care."),
+        ("jwt-1", "makes it"),
+        ("test-1", "tests; after ui-1"),
+        ("api", "answers once a jwt-1 is there"),
+        ("a", "x"),
+    )
+    parts = parts_of(state(*features))
+    assert [sorted(part.waits) for part in parts] == [["api", "jwt-1"], [], ["ui-1"], ["jwt-1"], []]
+    found = suggested("101", parts, SLOW)
+    assert groups(found) == ["jwt-1", "api", "ui-1", "a", "test-1"]
+    assert [part.depends_on for part in found] == [(), ("101a",), ("101b",), (), ("101c",)]
+
+
+def test_circle_of_features_is_cut() -> None:
+    """Features that wait for each other still come in some order."""
+    parts = parts_of(state(("x-1", "after x-2"), ("x-2", "after x-1"), ("x-3", "after x-3")))
+    assert [part.depends_on for part in suggested("101", parts, SLOW)] == [(), (), ("101b",)]
 
 
 @pytest.mark.parametrize(
@@ -31,14 +144,49 @@ def test_features_are_shared_out_in_their_order(features: str, sizes: list[int])
 )
 def test_ids_that_are_free(task_id: str, taken: list[str], ids: list[str]) -> None:
     """Subtasks are named after their task by letters, or by numbers, and never like one that there is."""
-    assert [part.id for part in suggested(task_id, "xy", taken)] == ids
+    assert [part.id for part in suggested(task_id, told("x", "y"), taken=taken)] == ids
 
 
-@given(st.from_regex(r"[A-Za-z0-9]{1,8}", fullmatch=True).filter(is_id), st.lists(st.text(max_size=3), max_size=60))
-def test_every_feature_goes_into_exactly_one_subtask(task_id: str, features: list[str]) -> None:
-    """Nothing is lost or doubled, and each suggested id can be one."""
-    parts = suggested(task_id, features)
-    assert [each for part in parts for each in part.features] == features
-    assert len(parts) <= MOST
-    assert all(part.features and is_id(part.id) for part in parts)
-    assert len({part.id for part in parts}) == len(parts)
+def test_ids_that_the_task_names_are_taken() -> None:
+    """A subtask that there was, and one that a feature went to, keep their ids."""
+    moved = {"id": "m", "description": "m", "passes": False, "tested_at": None, "moved_to": "101a"}
+    parts = subtasks_of(state(moved, ("x", "x"), ("y", "y"), head='subtasks: ["101b"]\n'))
+    assert [(part.id, part.features) for part in parts] == [("101c", ("x",)), ("101d", ("y",))]
+
+
+@pytest.mark.parametrize(
+    ("passing", "sessions", "pace"), [(0, 3, ASSUMED), (1, 0, ASSUMED), (2, 3, Pace(3, 2, own=True))]
+)
+def test_pace_is_that_of_the_task(passing: int, sessions: int, pace: Pace) -> None:
+    """The pace is the sessions of the features that pass; without either it is assumed."""
+    done: list[dict[str, object]] = [
+        {"id": f"d{n}", "description": "d", "passes": True, "tested_at": None} for n in range(passing)
+    ]
+    log = "".join(f"### Session {n} - 2026-01-01 10:00\n\n" for n in range(1, sessions + 1))
+    assert pace_of(state(*done, ("x", "x"), log=log)) == pace
+
+
+@pytest.mark.parametrize(
+    ("number", "pace", "sessions"), [(1, ASSUMED, 3), (2, ASSUMED, 4), (1, SLOW, 8), (1, Pace(7, 2, own=True), 4)]
+)
+def test_estimate_is_of_3_to_8_sessions(number: int, pace: Pace, sessions: int) -> None:
+    """The estimate follows the pace, rounded up, and is that of a task that is worth being one."""
+    parts = suggested("101", told(*(f"{group}-{n}" for group in "xy" for n in range(number))), pace)
+    assert [part.sessions for part in parts] == [sessions, sessions]
+
+
+def test_table_of_sizes() -> None:
+    """The table is the promised one, and every number has its row."""
+    assert guidance(20) == "sessions: 1-3 simple, 4-10 watch, 11-20 consider decomposing, over 20 must be decomposed"
+    names = [sizing(each, 20).name for each in (0, 1, 3, 4, 10, 11, 20, 21, 1000)]
+    assert names == ["simple"] * 3 + ["watch"] * 2 + ["consider"] * 2 + ["must"] * 2
+
+
+@pytest.mark.parametrize("most", range(1, 50))
+def test_table_follows_the_limit(most: int) -> None:
+    """Whatever the limit, the rows follow each other without a gap, and over it a task must be decomposed."""
+    rows = sizings(most)
+    assert rows[0].first == 1
+    assert all((before.last or 0) + 1 == after.first for before, after in pairwise(rows))
+    assert (rows[-1].name, rows[-1].first, rows[-1].last) == ("must", most + 1, None)
+    assert guidance(3) == "sessions: 1 watch, 2-3 consider decomposing, over 3 must be decomposed"

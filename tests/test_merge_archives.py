@@ -98,3 +98,16 @@ def test_impact_maps_are_merged_by_id() -> None:
     theirs = edited(base, ('"a/**"', '"a/**", "c/**"'))
     text, conflicts = merge_texts(base, ours, theirs, "task-7-impact-map.json")
     assert (text, conflicts) == (edited(ours, ('"a/**"', '"a/**", "c/**"')), 0)
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_lists_between_the_batches_are_those_of_both_sides(swap: bool) -> None:  # noqa: FBT001 - each side in turn
+    """Old commits that one side rolled out are in the result, whichever side archived more sessions."""
+    old, new = "\n## Git History\n\n- `abc1234` - a\n", "\n## Git History\n\n- `abd1234` - b\n"
+    base = archive(ONE) + old
+    pair = (base + new, base + TWO)
+    ours, theirs = pair[::-1] if swap else pair
+    text, conflicts = merge_texts(base, ours, theirs, NAME)
+    assert conflicts == 0
+    assert [text.count(each) for each in (old, new, "## Session ")] == [1, 1, 3]
+    assert all(each.trailer or each.entries.startswith("## Git History") for each in find_batches(text))

@@ -7,7 +7,7 @@ import pytest
 
 from taskstate.document import parse
 from taskstate.state import field_values, labelled_fields, read_state
-from taskstate.summary import MAX_BYTES, summarise
+from taskstate.summary import MAX_BYTES, joined, summarise
 from tests.place import Place
 
 if TYPE_CHECKING:
@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 
 HEAD = '---\ntaskstate: 1\ntask_id: "1"\ntitle: T\n---\n\n# Task #1: T - State\n\n## 4. Progress Log\n\n'
 LINK = "../archives/task-1-archive.md"
+FEATURES = (
+    '{"id": "login-1", "description": "The login form", "passes": true, "tested_at": "2026-01-02T10:00:00Z"},'
+    '{"id": "out-1", "description": "The logout button", "passes": false, "tested_at": null},'
+    '{"id": "mail-1", "description": "Sends mail on sign-up", "passes": true, "tested_at": "2026-01-02T10:00:00Z"}'
+)
+CHECKLIST = HEAD.replace(
+    "## 4. Progress", '## 3. Feature Checklist\n\n```json\n{"features": [' + FEATURES + "]}\n```\n\n## 4. Progress"
+)
 
 
 def session(number: int, did: str = "", issues: str = "None", commits: str = "", time: str = "") -> str:
@@ -70,9 +78,9 @@ def test_what_says_nothing_is_left_out() -> None:
 
 
 def test_what_was_said_twice_stands_there_once() -> None:
-    """Of equal lines the first stays."""
+    """Of equal lines the first stays, and stands for both sessions."""
     summary = summary_of(session(1, "Fixed  the bug"), session(2, "fixed the Bug"), session(3))
-    assert items(summary, "Key Accomplishments") == ("Fixed the bug (S1)",)
+    assert items(summary, "Key Accomplishments") == ("Fixed the bug (S1, S2)",)
 
 
 @pytest.mark.parametrize("issue", ["Clock skew", "Clock skew " * 40, "Clock skew\n  on two hosts"])
@@ -93,22 +101,33 @@ def test_first_line_is_told_and_cut_at_a_word() -> None:
     assert len(told) < 170
 
 
+def test_long_text_is_cut_where_a_sentence_ends() -> None:
+    """Whole sentences are told where they say enough."""
+    first, second = "The parser reads nested lists now, also those in quotes.", "It is slower than " + "x" * 200
+    (told,) = items(summary_of(session(1, f"{first} {second}"), session(2)), "Key Accomplishments")
+    assert told == f"{first} (S1)"
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "told"),
     [
-        "# Heading",
-        "```python\n  x\n  ```",
-        "<!-- x",
-        "- a\n  - b",
-        "> x",
-        "| a |",
-        "**Commits:** x",
-        "1. x",
-        "(S9)",
-        "\\---",
+        ("# Heading", "Heading (S1)"),
+        ("```python\n  x\n  ```", "x (S1)"),
+        ("Said:\n\n  ```\n  x\n  ```\n\n  Shown", "Shown (S1)"),
+        ("<!-- x", "None."),
+        ("<!-- x -->\n  y", "y (S1)"),
+        ("- a\n  - b", "a (S1)"),
+        ("Did:\n  - a", "a (S1)"),
+        ("> x", "x (S1)"),
+        ("| a |", "| a | (S1)"),
+        ("**Commits:** x", "**Commits:** x (S1)"),
+        ("1. x", "x (S1)"),
+        ("(S9)", "(S9) (S1)"),
+        ("\\---x", "\\---x (S1)"),
+        ("---", "None."),
     ],
 )
-def test_markdown_in_a_line_makes_no_structure(text: str) -> None:
+def test_markdown_in_a_line_makes_no_structure(text: str, told: str) -> None:
     """Whatever a session's first line looks like, the summary has its own five parts and one heading."""
     summary = summary_of(session(1, text, issues=f"\n\n- {text}"), session(2))
     document = parse(summary + "\n")
@@ -119,12 +138,109 @@ def test_markdown_in_a_line_makes_no_structure(text: str) -> None:
         "issues resolved",
         "commits",
     ]
-    assert items(summary, "Key Accomplishments")[0].endswith("(S1)")
+    assert items(summary, "Key Accomplishments")[0] == told
 
 
 def test_control_characters_are_spelled_out() -> None:
     """What a terminal would obey does not keep a session from being archived, and does not get into the summary."""
     assert "- red \\x1b[31m (S1)" in summary_of(session(1, "red \x1b[31m"), session(2))
+
+
+def test_what_passed_leaves_room_for_what_is_newest() -> None:
+    """However much is said of features that passed, the newest other lines are told too."""
+    texts = "\n".join(f"- mail-1: step {n} at some length, so that there is no room" for n in range(90))
+    other = "Did what no feature of the checklist names, and told of it in a line that is as long as two others are."
+    state = read_state(parse(CHECKLIST + session(1, f"{other}\n{texts}") + session(2)))
+    lines = items(summarise(state, state.sessions[:-1], LINK), "Key Accomplishments")
+    assert lines[0].startswith("mail-1: ")
+    assert lines[-1] == f"{other} (S1)"
+
+
+# What becomes one
+
+
+def test_what_passed_in_the_checklist_ranks_first() -> None:
+    """What names a feature that passes, or says what it is, comes first; one that does not pass changes nothing."""
+    did = ("Set up the project", "out-1: the button is there", "mail-1 done", "Wrote the login form")
+    state = read_state(parse(CHECKLIST + "".join(session(n, text) for n, text in enumerate((*did, "x"), 1))))
+    assert items(summarise(state, state.sessions[:-1], LINK), "Key Accomplishments") == (
+        "mail-1 done (S3)",
+        "Wrote the login form (S4)",
+        "Set up the project (S1)",
+        "out-1: the button is there (S2)",
+    )
+
+
+def test_near_duplicates_are_joined() -> None:
+    """What says the same in other words stands there once, for all its sessions."""
+    did = ("Added tests for the parser", "Add parser tests.", "Writing the parser tests", "Added tests for the lexer")
+    summary = summary_of(*(session(n, text, issues=text) for n, text in enumerate((*did, "x"), 1)))
+    both = ("Added tests for the parser (S1-S3)", "Added tests for the lexer (S4)")
+    assert items(summary, "Key Accomplishments") == both
+    assert items(summary, "Issues Resolved") == both
+
+
+def test_later_statement_about_the_same_file_or_feature_supersedes() -> None:
+    """The latest about a file or feature stands, for all sessions; issues are no such statements."""
+    did = ("Began `src/auth.py`", "out-1: sketch", "Finished src/auth.py", "out-1: works", "src/auth.py, src/b.py", "x")
+    sessions = (session(n, text, issues=text) for n, text in enumerate(did, 1))
+    state = read_state(parse(CHECKLIST + "".join(sessions)))
+    summary = summarise(state, state.sessions[:-1], LINK)
+    assert items(summary, "Key Accomplishments") == (
+        "Finished src/auth.py (S1, S3)",
+        "out-1: works (S2, S4)",
+        "src/auth.py, src/b.py (S5)",
+    )
+    assert len(items(summary, "Issues Resolved")) == 5
+
+
+def test_statements_of_one_session_about_a_file_all_stand() -> None:
+    """What one session says twice about a file is no later statement."""
+    did = "x\n- Parses lists in a.py\n- Parses quotes in a.py"
+    told = items(summary_of(session(1, did), session(2)), "Key Accomplishments")
+    assert told == ("x (S1)", "Parses lists in a.py (S1)", "Parses quotes in a.py (S1)")
+
+
+def test_rolled_lines_are_joined_with_new_ones() -> None:
+    """A line of the earlier summary and a new one that says the same become one."""
+    before = summary_of(session(1, "Added parser tests"), session(2, "Began lib/x.py"), session(3)) + "\n\n"
+    after = summary_of(before, session(3, "Add the parser tests"), session(4, "Finished lib/x.py"), session(5))
+    assert items(after, "Key Accomplishments") == ("Added parser tests (S1, S3)", "Finished lib/x.py (S2, S4)")
+
+
+def test_issue_that_comes_back_is_no_longer_called_resolved() -> None:
+    """What the newest session names again leaves the summary, though an earlier one called it resolved."""
+    before = summary_of(session(1, issues="The clock is skewed"), session(2)) + "\n\n"
+    assert "(S1)" in before.split("Issues Resolved")[1]
+    after = summary_of(before, session(2), session(3, issues="\n\n- the clock is skewed again?\n- Clock skewed!"))
+    assert "**Issues Resolved:** None." in after
+
+
+def test_summary_of_the_earlier_form_loses_nothing() -> None:
+    """A summary whose first line says where older ones are rolls forward, and what it says of them too."""
+    before = (
+        "### Archived Summary (Sessions 1-9)\n\n**Duration:** unknown\n\n**Key Accomplishments:**\n\n"
+        "- Earlier ones are in the archive only (S1-S6)\n- Wrote it (S7-S8)\n- Sent it (S9)\n\n"
+        "**Issues Resolved:** None.\n\n**Commits:** None.\n\n[Full session details](x.md)\n\n"
+    )
+    summary = summary_of(before, session(10), session(11))
+    assert items(summary, "Key Accomplishments") == ("Wrote it (S7, S8)", "Sent it (S9)", "did 10 (S10)")
+    assert "\n\nMore of sessions 1-6 is in the archive only.\n\n[" in summary
+
+
+def test_joined_summaries_of_two_branches() -> None:
+    """Of their lines those about sessions that only they have follow, under the numbers that these get."""
+    form = (
+        "### Archived Summary (Sessions 1-{})\n\n**Duration:** unknown\n\n**Key Accomplishments:**\n\n{}\n\n"
+        "**Issues Resolved:** None.\n\n**Commits:** None.\n\n{}[Full session details](x.md)\n\n"
+    )
+    ours = state_of(form.format(4, "- Wrote it (S1)\n- Ours (S4)", ""))
+    lines = "- Wrote it (S1, S3)\n- Known (S1, S2)\n- Theirs (S2-S5)"
+    theirs = state_of(form.format(5, lines, "More of sessions 1-3 is in the archive only.\n\n"))
+    text = joined(ours, theirs, above=2, shift=2)
+    assert items(text, "Key Accomplishments") == ("Wrote it (S1, S5)", "Ours (S4)", "Theirs (S5-S7)")
+    assert text.startswith("### Archived Summary (Sessions 1-7)\n")
+    assert "More of session 5 is in the archive only.\n\n[Full session details](x.md)" in text
 
 
 def test_duration_without_times() -> None:
@@ -186,13 +302,22 @@ def test_link_holds_no_commit() -> None:
 
 
 def test_oldest_lines_go_first_and_that_is_said() -> None:
-    """Over the limit the oldest lines make room, and one line says for which sessions."""
+    """Over the limit the oldest lines make room, and one sentence says of which sessions."""
     summaries = roll(*(range(start, start + 20) for start in range(1, 200, 20)), did="Did thing number {} at length")
     lines = items(summaries[-1], "Key Accomplishments")
-    first = re.fullmatch(r"Earlier ones are in the archive only \(S1-S(\d+)\)", lines[0])
+    first = re.search(r"^More of sessions 1-(\d+) is in the archive only\.$", summaries[-1], re.MULTILINE)
     assert first
-    assert lines[1:] == tuple(f"Did thing number {n} at length (S{n})" for n in range(int(first[1]) + 1, 201))
-    assert all(summary.count("Earlier ones") <= 2 for summary in summaries)
+    assert lines == tuple(f"Did thing number {n} at length (S{n})" for n in range(int(first[1]) + 1, 201))
+    assert all(summary.count("More of ") <= 1 for summary in summaries)
+
+
+def test_what_passed_stays_when_older_lines_go() -> None:
+    """What is said of a feature that passed outlives newer lines, but not all of them."""
+    sessions = [session(1, "login-1 works"), *(session(n, f"Did thing number {n} at length") for n in range(2, 200))]
+    state = read_state(parse(CHECKLIST + "".join(sessions)))
+    lines = items(summarise(state, state.sessions[:-1], LINK), "Key Accomplishments")
+    assert lines[0] == "login-1 works (S1)"
+    assert lines[-1] == "Did thing number 198 at length (S198)"
 
 
 @pytest.mark.parametrize("batch", [1, 40, 1000])
@@ -229,8 +354,8 @@ def test_hand_made_lines_are_kept() -> None:
         "  and more\n\n**Issues Resolved:** one, by hand (S2-S3)\n\n**Commits:** abc1234 and earlier ones\n\n"
     )
     summary = summary_of(before, session(5, commits="def5678"), session(6))
-    assert items(summary, "Key Accomplishments") == ("Rewrote it all (S1-S4)", "did 5 (S5)")
-    assert items(summary, "Issues Resolved") == ("one, by hand (S2-S3)",)
+    assert items(summary, "Key Accomplishments") == ("Rewrote it all and more (S1-S4)", "did 5 (S5)")
+    assert items(summary, "Issues Resolved") == ("one, by hand (S2, S3)",)
     assert "**Commits:** abc1234, def5678 and earlier ones" in summary
     assert "(Sessions 1-5)" in summary
 

@@ -1,4 +1,7 @@
-"""`taskstate archive`: moves older sessions into the archive."""
+"""`taskstate archive`: moves older sessions into the archive; `verify`, `restore` and `search` come before the ids.
+
+A task whose id is one of these words is named as `#verify` or by its file.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from taskstate.cli.archive_verbs import VERBS
 from taskstate.cli.door import add_writing
 from taskstate.errors import TaskstateError
 from taskstate.kinds import own_file
@@ -14,13 +18,26 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.door import Door
+    from taskstate.workspace import Workspace
     from taskstate.writing import Outcome
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    parser.usage = (
+        "%(prog)s [ID ...] [--all] [--keep N] [--force] [--check [--fix]] [flags]\n"
+        "       %(prog)s verify ID [ID ...]\n"
+        "       %(prog)s restore ID [--all]\n"
+        "       %(prog)s search ID TEXT"
+    )
+    parser.epilog = (
+        "`verify` checks each archived session against its hash, `restore` takes the last batch (--all: every one) "
+        "back into the progress log, `search` finds a text in all sessions. A task with such a name: `#verify`."
+    )
     parser.add_argument("ids", metavar="ID", nargs="*", help="the tasks (default: every task that is over the limit)")
-    parser.add_argument("--all", action="store_true", help="every task that is over the limit, as without an ID")
+    parser.add_argument(
+        "--all", action="store_true", help="every task that is over the limit, as without an ID; restore: every batch"
+    )
     parser.add_argument(
         "--keep", type=int, metavar="N", help="how many of the newest sessions stay in full (default: 5)"
     )
@@ -28,12 +45,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check", action="store_true", help="archive nothing; exit with 1 if a task should be archived"
     )
+    parser.add_argument(
+        "--summarizer", metavar="CMD", help="a program that writes the summary ('': the built-in one; see the manual)"
+    )
+    parser.add_argument(
+        "--fix",
+        action="store_true",
+        help="with --check: archive what is over the limit, and stage what that changed of files that are staged",
+    )
     add_writing(parser)
     parser.set_defaults(run=run)
 
 
 def run(door: Door) -> int:
-    """Archive, or check whether something should be archived."""
+    """Archive, check whether something should be archived, or do what the first word says."""
+    if door.args.ids and door.args.ids[0] in VERBS:
+        return VERBS[door.args.ids[0]](door, *door.args.ids[1:])
     keep = door.workspace.config.size.keep_sessions if door.args.keep is None else door.args.keep
     if keep < 1:
         raise TaskstateError(
@@ -45,6 +72,8 @@ def run(door: Door) -> int:
         raise TaskstateError("archive --force needs the tasks' ids, or --all", help="name the tasks", code="usage")
     if door.args.expect_revision and len(door.args.ids) != 1:
         raise TaskstateError("--expect-revision is that of one task", help="name that one alone", code="usage")
+    if door.args.fix and (not door.args.check or door.args.dry_run):
+        raise TaskstateError("--fix goes with --check, and writes", help="see `taskstate archive -h`", code="usage")
     return _check(door, keep) if door.args.check else _archive(door, keep)
 
 
@@ -64,11 +93,19 @@ def _archived(door: Door, tasks: list[str], keep: int) -> list[Outcome]:
     """Archive the tasks, all of them or none: what keeps one of several from it is found in a dry run first."""
     from taskstate.archive import archive
 
-    request = door.request()
+    request, workspace = door.request(), _summarized(door)
     if len(tasks) > 1 and not request.dry_run:
         for task in tasks:
-            archive(door.workspace, task, request._replace(dry_run=True), keep=keep, force=door.args.force)
-    return [archive(door.workspace, task, request, keep=keep, force=door.args.force) for task in tasks]
+            archive(workspace, task, request._replace(dry_run=True), keep=keep, force=door.args.force)
+    return [archive(workspace, task, request, keep=keep, force=door.args.force) for task in tasks]
+
+
+def _summarized(door: Door) -> Workspace:
+    """Return the workspace with the summarizer that was given."""
+    command, config = door.args.summarizer, door.workspace.config
+    if command is None:
+        return door.workspace
+    return door.workspace._replace(config=config._replace(archive=config.archive._replace(summarizer=command)))
 
 
 def _fitting(door: Door, keep: int) -> list[str]:
@@ -92,9 +129,28 @@ def _check(door: Door, keep: int) -> int:
     paths = [path for path in paths if not door.workspace.excludes(path)]
     over, unreadable = tasks_over_limit(door.workspace, paths, keep=keep)
     door.complain(unreadable)
+    if door.args.fix:
+        return _fix(door, over, keep, status=2 if unreadable else 0)
     text = "\n".join(f"task {task} is over the limit: run `taskstate archive {task}`" for task in over)
     status = 1 if over else 2 if unreadable else 0
     return door.tell({"over": over}, text or "no task is over the limit", status=status)
+
+
+def _fix(door: Door, tasks: list[str], keep: int, *, status: int) -> int:
+    """Archive the tasks, and stage what changed: a commit then holds what it would have been refused for."""
+    from taskstate.restage import require_staged, restage
+
+    require_staged(door.workspace, tasks)
+    outcomes = _archived(door, tasks, keep)
+    staged = restage(door.workspace, tasks)
+    data = {
+        "archived": [
+            {"path": o.path, "revision": o.revision, "changed": o.changed, "notes": list(o.notes)} for o in outcomes
+        ],
+        "staged": list(staged),
+    }
+    text = "\n".join([*(_line(door, outcome) for outcome in outcomes), *(f"staged {path}" for path in staged)])
+    return door.tell(data, text or "no task is over the limit", status=status)
 
 
 def _state_file(door: Door, name: str) -> Path:

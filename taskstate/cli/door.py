@@ -125,6 +125,12 @@ class Door:
         if not self.args.quiet:
             self.complain(notes)
 
+    def warn(self, lines: tuple[str, ...]) -> None:
+        """Print a warning on standard error: in a box where somebody sees it on a terminal, else line by line."""
+        from taskstate.cli.terminal import boxed
+
+        self.notes(boxed(lines, sys.stderr))
+
     def complain(self, what: tuple[str, ...]) -> None:
         """Print on standard error what could not be done, also where quiet was asked for."""
         if what:

@@ -32,4 +32,4 @@ def run(door: Door) -> int:
     args = door.args
     tasks, unreadable = list_tasks(door.workspace, status=args.status or "", area=args.area or "", ready=args.ready)
     door.complain(unreadable)
-    return door.tell([task_shape(loaded) for loaded in tasks], listing(tasks))
+    return door.tell([task_shape(loaded) for loaded in tasks], listing(tasks, door.workspace.config.size.max_sessions))

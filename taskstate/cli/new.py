@@ -43,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(door: Door) -> int:
     """Create the state file."""
     from taskstate.create import create
+    from taskstate.decomposition import guidance
 
     task = _task(door)
     if not task.title:
@@ -50,7 +51,8 @@ def run(door: Door) -> int:
             "new: --title is missing", help="give the task a title, or a task file that has one", code="usage"
         )
     outcome = create(door.workspace, task, door.request())
-    return door.done(outcome, f"{outcome.path}: created", id=task.id)
+    size = guidance(door.workspace.config.size.max_sessions)
+    return door.done(outcome, f"{outcome.path}: created\n  {size}", id=task.id)
 
 
 def _task(door: Door) -> NewTask:

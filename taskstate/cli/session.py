@@ -66,11 +66,14 @@ def _configure_add(parser: argparse.ArgumentParser) -> None:
 
 def run_add(door: Door) -> int:
     """Append a session."""
+    from taskstate.brief import warning_of
     from taskstate.sessions import add
 
     task = door.task_id(door.args.id)
     outcome = add(door.workspace, task, _entry(door), door.request())
-    return door.done(outcome, f"{outcome.path}: session added")
+    status = door.done(outcome, f"{outcome.path}: session added")
+    door.warn(warning_of(door.workspace, task))
+    return status
 
 
 def _entry(door: Door) -> Entry:

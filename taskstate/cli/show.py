@@ -25,14 +25,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Show a task, or one section of it."""
-    from taskstate.brief import overview, task_shape
+    from taskstate.brief import overview, task_shape, warning
 
     loaded = door.workspace.load(door.workspace.locate(door.task_id(door.args.id)))
     if door.args.section:
         section = _section(loaded, door.args.section)
         text = section.span.of(loaded.document.text).strip("\r\n")
         return door.tell({"path": loaded.relative, "section": section.title, "text": text}, text)
-    return door.tell(task_shape(loaded), overview(loaded))
+    status = door.tell(task_shape(loaded), overview(loaded))
+    door.warn(warning(loaded, door.workspace.config.size))
+    return status
 
 
 def _section(loaded: Loaded, name: str) -> Section:

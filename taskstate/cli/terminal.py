@@ -21,3 +21,13 @@ def shows_colour(stream: TextIO, *, refused: bool) -> bool:
     if os.environ.get("FORCE_COLOR", "") not in {"", "0"}:
         return True
     return is_terminal(stream)
+
+
+def boxed(lines: tuple[str, ...], stream: TextIO) -> tuple[str, ...]:
+    """Return lines in a frame where `stream` is a terminal that is wide enough for it, else as they are."""
+    width = max(map(len, lines), default=0)
+    if not lines or not is_terminal(stream) or width + 4 > os.get_terminal_size(stream.fileno()).columns:
+        return lines
+    rule = "\u2500" * (width + 2)
+    inside = (f"\u2502 {line.ljust(width)} \u2502" for line in lines)
+    return (f"\u256d{rule}\u256e", *inside, f"\u2570{rule}\u256f")

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive import trailer
-from taskstate.batches import ENTRY_LEVEL, entry_hash, find_batches
+from taskstate.batches import ENTRY_LEVEL, entry_hash, find_batches, is_roll
 from taskstate.document import parse
 from taskstate.merge.sides import PREFERENCES, Sides
 from taskstate.merge.text3 import lines_of, merge_text
@@ -42,10 +42,20 @@ def merge_archives(sides: Sides[str]) -> tuple[list[str], list[str]]:
 
 
 def _merge(sides: Sides[str], prefer: Prefer) -> str:
-    batches = sides.each(find_batches)
+    found = sides.each(find_batches)
+    batches = found.each(lambda side: [batch for batch in side if not is_roll(batch)])
     if any(not batch.trailer for side in batches for batch in side) or _title(sides.ours) != _title(sides.theirs):
         return merge_text(sides, prefer)  # somebody has written into it by hand
-    return _united(sides, batches) or merge_text(sides, prefer)
+    united = _united(sides, batches)
+    return _with_lists(united, found) if united else merge_text(sides, prefer)
+
+
+def _with_lists(text: str, found: Sides[list[Batch]]) -> str:
+    """Return an archive with the lists of both sides that were rolled out of the state file, such as old commits."""
+    there = {batch.entries for batch in find_batches(text) if is_roll(batch)}
+    lists = (batch.entries for side in (found.ours, found.theirs) for batch in side if is_roll(batch))
+    missing = [each for each in dict.fromkeys(lists) if each not in there]
+    return text + "".join(f"\n{each}\n" for each in missing)
 
 
 def _title(text: str) -> str:
@@ -67,7 +77,7 @@ def _united(sides: Sides[str], all_batches: Sides[list[Batch]]) -> str:
         if entry.number is not None and identity(entry.text) not in mine:
             moved[entry.number] = last = last + 1
     text = "".join((sides.ours, *(_moved(batch, mine, moved) for batch in all_batches.theirs)))
-    after = find_batches(text)
+    after = [batch for batch in find_batches(text) if not is_roll(batch)]
     told = [number for batch in after for number in _numbers(batch.entries)]
     return text if told == [*before, *moved.values()] and all(batch.trailer for batch in after) else ""
 

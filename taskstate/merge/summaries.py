@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from taskstate.merge.sides import Prefer
     from taskstate.state import TaskState
 
-_ABOUT = re.compile(r"^(.*)\(S(?:\d{1,9}-S)?(\d{1,9})\)[ \t]*$", re.MULTILINE)
+_ABOUT = re.compile(r"^(.*?)\((?:S\d{1,9}(?:-S\d{1,9})?, ){0,9}S(?:\d{1,9}-S)?(\d{1,9})\)[ \t]*$", re.MULTILINE)
 
 
 class Rolled(NamedTuple):

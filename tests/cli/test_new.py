@@ -23,7 +23,9 @@ def made(place: Place, task_id: str = "7") -> TaskState:
 
 def test_task_is_created(cli: Cli, place: Place) -> None:
     """The new file is told, and lints clean."""
-    assert cli.ok("new", "TASK-7", "--title", "T") == ".taskstate/tasks/task-7-state.md: created\n"
+    created, size = cli.ok("new", "TASK-7", "--title", "T").splitlines()
+    assert created == ".taskstate/tasks/task-7-state.md: created"
+    assert size == "  sessions: 1-3 simple, 4-10 watch, 11-20 consider decomposing, over 20 must be decomposed"
     assert cli("lint", ".taskstate/tasks/task-7-state.md").status == 0
     assert made(place).title == "T"
 

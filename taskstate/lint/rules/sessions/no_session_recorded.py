@@ -4,7 +4,8 @@
 
 The task is in progress, and since the compared revision (`--against REV`; in the pre-commit hook HEAD) its features or
 phases changed, or files under its Repository Paths did; but neither the Progress Log nor the archive has a session
-more. Taskstate's own files do not count, and while a merge is under way only what neither side had.
+more. Taskstate's own files do not count, nor does a feature that another task took over, and while a merge is under way
+only what neither side had.
 
 ## Why
 
@@ -58,6 +59,7 @@ RULE = Rule(
 )
 
 _DERIVED = "overall_progress"
+_NO_WORK = {"description", "moved_to"}  # of a feature: the one never changes, the other is a division of the task
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
@@ -101,7 +103,7 @@ def _is_changed(facts: Facts, then: Facts) -> bool:
 def _progress(facts: Facts) -> dict[str, str] | None:
     """Return what the features and the phases say, piece by piece, or None where that cannot be read.
 
-    Descriptions are left out: they do not change in the course of the work (TS305, TS307).
+    Descriptions are left out: they do not change in the course of the work (TS305, TS307). So is where a feature went.
     """
     found: dict[str, str] = {}
     for name, value in (("", facts.checklist_value), *((phase.name, phase.value) for phase in facts.phases)):
@@ -111,7 +113,7 @@ def _progress(facts: Facts) -> dict[str, str] | None:
         for key, each in told.items():
             for item in each if isinstance(each, list) else [each] if key != _DERIVED else []:
                 known = isinstance(item, dict) and "id" in item
-                said = json.dumps({part: item[part] for part in item if part != "description"} if known else item)
+                said = json.dumps({part: item[part] for part in item if part not in _NO_WORK} if known else item)
                 found[f"{name} {key} {item['id'] if known else said}"] = said
     return found
 

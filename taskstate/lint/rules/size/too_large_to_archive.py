@@ -34,9 +34,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.limits import exceeded, is_over_limit, shown_kb
+from taskstate.limits import exceeded, is_over_limit, largest_parts
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
-from taskstate.text import size_in_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,34 +50,15 @@ RULE = Rule(
     summary="the file is over the limit with no more sessions than are kept: names its largest parts",
 )
 
-_NAMED = 3
-_SECTION = 2
-
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at the first line; none where sessions may be hidden in what cannot be read."""
+    del document
     limits, state = facts.config.size, facts.state
     if is_over_limit(state.size, limits) and len(state.sessions) <= limits.keep_sessions and facts.unread is None:
-        parts = sorted(_parts(document, facts), reverse=True)[:_NAMED]
-        named = ", ".join(f"{name} ({shown_kb(size)})" for size, name in parts)
         yield RULE.at(
             facts.first_line,
             f"the file has {exceeded(state.size, kb=limits.max_kb, tokens=limits.max_tokens)}, "
-            f"and no sessions to archive; its largest parts are {named}",
+            f"and no sessions to archive; its largest parts are {largest_parts(state)}",
             help="move long output into files and link them; a task that has grown this large may be several",
         )
-
-
-def _parts(document: Document, facts: Facts) -> Iterator[tuple[int, str]]:
-    """Yield the parts of the file with their sizes: its sections, and of the Progress Log each session for itself."""
-    text, state = document.text, facts.state
-    sections = [section for section in document.sections if section.level == _SECTION]
-    begin = document.front_matter.content.end
-    yield size_in_bytes(document.front_matter.content.of(text)), "the front matter"
-    yield size_in_bytes(text[begin : sections[0].span.start if sections else len(text)]), "the text above the sections"
-    for section in sections:
-        inside = [session for session in state.sessions if section.span.start < session.span.start < section.span.end]
-        rest = size_in_bytes(section.span.of(text)) - sum(size_in_bytes(session.entry) for session in inside)
-        yield rest, f"{section.title!r}"
-    for session in state.sessions:
-        yield size_in_bytes(session.entry), f"session {session.number}"

@@ -19,8 +19,8 @@ task-101-state.md  31 sessions, 26 of them archived; 2 of 8 features are open
 
 ## Instead
 
-Move open features into tasks of their own. The feature stays in the list, and says where it went; it no longer counts
-here:
+`taskstate decompose 101` says how it could be divided, and with `--apply` it does: it creates the subtasks and moves
+the open features there. A feature that moved stays in the list, and says where it went; it no longer counts here:
 
 ```json
 {"id": "jwt-7", "description": "rotates keys", "passes": false, "tested_at": null, "moved_to": "101a"}
@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.decomposition import suggested
+from taskstate.decomposition import subtasks_of
 from taskstate.derived import session_counts
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
 from taskstate.lint.words import cut
@@ -45,6 +45,7 @@ from taskstate.lint.words import cut
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from taskstate.decomposition import Subtask
     from taskstate.document import Document
     from taskstate.lint.facts import Facts
 
@@ -55,7 +56,7 @@ RULE = Rule(
     summary="over 20 sessions: consider a decomposition, with the one suggested",
 )
 
-_NAMED = 3  # features of a subtask that are named
+_PARTS, _NAMED = 4, 3  # subtasks that are named, and features of each
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
@@ -73,14 +74,13 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
 
 
 def _help(facts: Facts) -> str:
-    features = facts.checklist.counted if facts.checklist else ()
-    moved = [each.moved_to for each in facts.checklist.features if each.moved_to] if facts.checklist else []
-    others = facts.values.get("subtasks", ())
-    parts = suggested(facts.shown_id, [each.id for each in features if not each.passes], {*moved, *map(str, others)})
+    parts = subtasks_of(facts.state, facts.shown_id)
     if not parts:
         return "no feature is open: complete it, and put what is left into a task of its own"
-    return "move open features into subtasks: " + "; ".join(
-        f"{part.id} takes {', '.join(map(cut, part.features[:_NAMED]))}"
-        + (f" and {len(part.features) - _NAMED} more" if len(part.features) > _NAMED else "")
-        for part in parts
-    )
+    more = f"; and {len(parts) - _PARTS} more" if len(parts) > _PARTS else ""
+    return f"`taskstate decompose {facts.shown_id}` suggests subtasks: " + "; ".join(map(_told, parts[:_PARTS])) + more
+
+
+def _told(part: Subtask) -> str:
+    more = f" and {len(part.features) - _NAMED} more" if len(part.features) > _NAMED else ""
+    return f"{part.id} takes {', '.join(map(cut, part.features[:_NAMED]))}{more} (about {part.sessions} sessions)"

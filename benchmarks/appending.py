@@ -1,0 +1,85 @@
+"""A task that goes on for a thousand sessions: what an append costs as the history grows, and how large the file gets.
+
+The cost of one append follows the size of the state file, which rises to its limit and falls at each archiving. So two
+tasks are appended to in turns for whole rounds from one archiving to the next: a young one from its first archiving on,
+where its file has the usual size, and one with a thousand sessions behind it.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from statistics import median
+from typing import TYPE_CHECKING
+
+from benchmarks import corpus
+from benchmarks.answer import Answer, repository
+from benchmarks.timing import timed
+from taskstate import archive, sessions
+from taskstate.config import read_config
+from taskstate.stamp import Stamp
+from taskstate.state import KB
+from taskstate.workspace import Workspace
+from taskstate.writing import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+COUNT = 1_000
+_LIMIT = 16  # KB, so that a round is some 30 sessions
+_ROUNDS = 2
+_NOW = datetime(2025, 2, 3, 12, tzinfo=UTC)
+_BOUNDED = 1.2
+
+
+class Growing:
+    """A task that one session after the other is appended to, in process."""
+
+    def __init__(self, folder: Path) -> None:
+        limits = {"size": {"max-kb": _LIMIT, "warn-kb": _LIMIT}}
+        self.workspace = Workspace(root=repository(folder), config=read_config(limits, "the benchmark"))
+        self.path = self.workspace.tasks / "task-1-state.md"
+        small = corpus.Corpus(name="append", files=1, least=3, most=3, total="")
+        self.path.write_bytes(next(data for _, data in corpus.generate(small)))
+        self.number = 0
+        self.sizes: list[int] = []
+
+    @property
+    def archived(self) -> int:
+        """The highest session number in the archive."""
+        return archive.read_archive(self.workspace, "1").last
+
+    def append(self) -> float:
+        """Append the next session, and return how many seconds that took."""
+        self.number += 1
+        request = Request(stamp=Stamp(actor="somebody", now=_NOW + timedelta(minutes=self.number), git_head="0" * 40))
+        seconds = timed(lambda: sessions.add(self.workspace, "1", _entry(self.number), request))()
+        self.sizes.append(self.path.stat().st_size)
+        return seconds
+
+    def append_round(self) -> int:
+        """Append sessions until some are archived, and return how many it took."""
+        before, archived = self.number, self.archived
+        while self.archived == archived:
+            self.append()
+        return self.number - before
+
+
+def append_many(folder: Path) -> Iterator[Answer]:
+    """Yield the answers on appending to a long history against a short one, and on the largest state file."""
+    old, young = Growing(folder / "old"), Growing(folder / "young")
+    while old.number < COUNT:
+        old.append()
+    old.append_round()
+    young.append_round()
+    count = _ROUNDS * young.append_round()
+    taken = [(young.append(), old.append()) for _ in range(count)]
+    early, late = (median(seconds) for seconds in zip(*taken, strict=True))
+    note = f"in turns, medians of {count}, a limit of {_LIMIT} KB"
+    yield Answer(f"append to {COUNT:,} sessions of a task", "to the first ones", late / early, _BOUNDED, note)
+    yield Answer(f"the largest state file in {old.number:,} appends", "its limit", max(old.sizes) / (_LIMIT * KB), 1.0)
+
+
+def _entry(number: int) -> sessions.Entry:
+    did = (f"step {number}: read the header of each message, and refused those without one", f"moved limit {number}")
+    return sessions.Entry(did=did, state="all tests pass", next=("write the second reader", f"measure step {number}"))

@@ -1,0 +1,117 @@
+"""Verifies a task's archive: each entry against its hash, its numbers, and the summary against what is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate import files
+from taskstate.errors import TaskstateError
+from taskstate.lint.archived import Archived, runs_of, sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.state import TaskState
+    from taskstate.workspace import Workspace
+
+
+class Wrong(NamedTuple):
+    """Something that is wrong with an archive: the file and line where it stands, its sessions, what, and what to do.
+
+    `fatal` is what keeps the archive from being taken back; a number that the log never had does not.
+    """
+
+    path: str
+    line: int
+    numbers: tuple[int, ...]
+    message: str
+    help: str
+    fatal: bool = True
+
+
+class Verdict(NamedTuple):
+    """What is in a task's archive file, and what is wrong with it; no batch and no session where there is no file."""
+
+    path: str
+    batches: int
+    sessions: int
+    wrong: tuple[Wrong, ...]
+
+
+def verify(workspace: Workspace, task_id: str) -> Verdict:
+    """Return whether a task's archive holds what it says, and what the task's summary says."""
+    loaded = workspace.load(workspace.locate(task_id))
+    path = workspace.relative(workspace.state_root / workspace.archive_path(loaded.state.id))
+    return examine(loaded.state, loaded.relative, archive_text(workspace, loaded.state.id), path)
+
+
+def archive_text(workspace: Workspace, task_id: str) -> str | None:
+    """Return the text of a task's archive file, None where there is none.
+
+    Raises:
+        TaskstateError: it is not UTF-8.
+    """
+    path = workspace.state_root / workspace.archive_path(task_id)
+    if files.size(path) is None:
+        return None
+    try:
+        return files.read(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        what = f"{workspace.relative(path)} is not UTF-8 (byte {error.start})"
+        raise TaskstateError(what, help="take it back from git", code="not-utf8") from error
+
+
+def examine(state: TaskState, state_path: str, text: str | None, path: str) -> Verdict:
+    """Return the verdict on the text of an archive file, beside the state file that it belongs to."""
+    archive = Archived(text or "")
+    history = f"`git log -p -- {path}` shows what became of it; take it back from there"
+    wrong = [
+        Wrong(path, _line(archive.text, fault.at), tuple(fault.numbers), fault.message, history)
+        for fault in archive.faults
+    ]
+    at = _line(state.document.text, state.summary.section.span.start) if state.summary else 1
+    told = {number for each in wrong for number in each.numbers}
+    for numbers, message in _disagreements(state, archive):
+        if not told.issuperset(numbers):
+            wrong.append(Wrong(state_path, at, numbers, message, history))
+    wrong += [
+        Wrong(path, line, numbers, message, "take the archive back from git, if it ever had them", fatal=False)
+        for line, numbers, message in _gaps(state, archive, told)
+    ]
+    closed = [batch for batch in archive.batches if batch.numbers]
+    return Verdict(path, len(closed), len(archive.entries), tuple(wrong))
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+def _disagreements(state: TaskState, archive: Archived) -> Iterator[tuple[tuple[int, ...], str]]:
+    """Yield the sessions about which summary, log and archive disagree."""
+    there = set(archive.numbers)
+    twice = tuple(sorted(there.intersection(session.number for session in state.sessions)))
+    if twice:
+        yield twice, f"{sessions(*runs_of(twice))}: in the Progress Log and in the archive"
+    summary = state.summary
+    if summary and summary.last:  # one that names no numbers may stand for any
+        ends = {summary.first, summary.last} - {min(there, default=0), max(there, default=0)}
+        missing = tuple(sorted(ends - there))
+        if missing:
+            yield missing, f"the summary stands for {sessions(*runs_of(missing))} too, and the archive lacks that"
+    first, last = (summary.first, summary.last or max(there, default=0)) if summary else (0, 0)
+    alone = tuple(sorted(number for number in there.difference(twice) if not first <= number <= last))
+    if alone:
+        yield alone, f"{sessions(*runs_of(alone))}: in the archive, and no Archived Summary stands for that"
+
+
+def _gaps(state: TaskState, archive: Archived, told: set[int]) -> Iterator[tuple[int, tuple[int, ...], str]]:
+    """Yield the numbers that are missing between those of the archive."""
+    there = set(archive.numbers).union(session.number for session in state.sessions)
+    before: int | None = None
+    for batch in archive.batches:
+        for entry in batch.entries:
+            missing = () if before is None else tuple(range(before + 1, entry.number))
+            if missing and not told.union(there).intersection(missing):
+                what = f"{sessions(*runs_of(missing))} missing between session {before} and session {entry.number}"
+                yield _line(archive.text, entry.start), missing, what
+            before = entry.number

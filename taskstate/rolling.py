@@ -1,0 +1,54 @@
+"""Rolls what a state file keeps only the newest of into its archive: a list there, between the batches of sessions."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from taskstate import journal, stamp
+from taskstate.archive import read_archive
+from taskstate.document import parse
+from taskstate.edit import apply
+from taskstate.stamp import set_front_matter, with_event
+from taskstate.state import read_state
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from taskstate.state import TaskState
+    from taskstate.workspace import Workspace
+
+EVENTS_KEPT = 20
+_EVENTS = "Events"
+
+
+def remember(workspace: Workspace, text: str, event: Mapping[str, object]) -> tuple[str, journal.Plan]:
+    """Return a state file's text with one more event, and the change that takes the oldest ones to the archive."""
+    longer = with_event(text, event)
+    events = _events(longer)
+    older = events[:-EVENTS_KEPT]
+    if not older:
+        return longer, ()
+    shorter = stamp.with_events(longer, events[-EVENTS_KEPT:])
+    state = read_state(parse(shorter))
+    shorter = apply(shorter, set_front_matter(state.document, "archive_path", workspace.archive_path(state.id)))
+    return shorter, (roll(workspace, state, _EVENTS, [f"- {_line(each)}" for each in older]),)
+
+
+def _events(text: str) -> list[Any]:
+    audit = stamp.front_matter_values(parse(text)).get("audit")
+    told = audit.get("events") if isinstance(audit, dict) else None
+    return told if isinstance(told, list) else []
+
+
+def _line(event: object) -> str:
+    """Return an event as JSON on one line, in which nothing can become structure of the document."""
+    return json.dumps(event, sort_keys=True).replace("<", "\\u003c")
+
+
+def roll(workspace: Workspace, state: TaskState, title: str, items: Sequence[str]) -> journal.Operation:
+    """Return the change that adds list items to the archive file of a task, under a heading of their own."""
+    store, nl = read_archive(workspace, state.id), state.document.newline
+    head = "" if store.size else f"# Task #{state.id} Archive - Full Session History{nl}"
+    data = f"{head}{nl}## {title}{nl}{nl}{''.join(item + nl for item in items)}".encode()
+    return journal.Create(store.path, data) if store.size is None else journal.Append(store.path, store.size, data)

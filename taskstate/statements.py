@@ -1,0 +1,135 @@
+"""Statements: what sessions say, cut to a line each, with the sessions that each one stands for."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MAX_LINE = 160
+MORE = "\u2026"
+_MAX_RUNS = 5  # of sessions behind a line; more are told as the first and the last
+_LISTED = 3  # from so many sessions in a row on they are told as a range
+_MIN_SENTENCE = 40  # a cut at a sentence's end must leave that much, or it is made at a word
+
+_SUFFIX = re.compile(r"\(S\d{1,9}(?:-S\d{1,9})?(?:, S\d{1,9}(?:-S\d{1,9})?)*\)\Z")
+_RUN = re.compile(r"S(\d{1,9})(?:-S(\d{1,9}))?")
+_MARKER = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t]+|\Z)|>[ \t]?|[-*+][ \t]+|\d{1,9}[.)][ \t]+|\[[ xX]\][ \t]+)+")
+_FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
+_COMMENT = re.compile(r"^[ \t]*<!--.*?(?:-->|\Z)", re.DOTALL | re.MULTILINE)
+_RULE = re.compile(r"[ \t]*(?:[-=*_][ \t]*)+\Z")
+_SENTENCE = re.compile(r"(?<=[.!?])[\"')\]`*_]*(?= [A-Z`\"'(\[*_])|(?<=[\u3002\uff01\uff1f])")
+_NOT_AN_END = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|[A-Z])\.\Z", re.IGNORECASE)
+_NOTHING = frozenset(
+    {"", "-", "\u2013", "\u2014", "none", "no", "nothing", "n/a", "n.a", "na", "nil", "no issue", "no issues"}
+    | {"none so far", "none known", "none encountered", "no issues encountered", "no problems", "nothing to report"}
+)
+
+
+class Statement(NamedTuple):
+    """What is said, in one line, and the sessions that it stands for: runs, each with its first and last."""
+
+    text: str
+    runs: tuple[tuple[int, int], ...]
+
+    @property
+    def first(self) -> int:
+        """The first session."""
+        return self.runs[0][0]
+
+    @property
+    def last(self) -> int:
+        """The last session."""
+        return self.runs[-1][1]
+
+    def __str__(self) -> str:
+        return f"{self.text} ({_shown(self.runs)})"
+
+    def standing_for(self, *others: Statement) -> Statement:
+        """Return the statement as one that stands for the sessions of others too."""
+        return self._replace(runs=united((*self.runs, *(run for other in others for run in other.runs))))
+
+
+def united(runs: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Return runs of sessions in order; those that touch are one."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(runs):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        else:
+            found.append((first, last))
+    return tuple(found)
+
+
+def _shown(runs: Sequence[tuple[int, int]]) -> str:
+    parts: list[str] = []
+    for first, last in runs:
+        if first != last and last - first < _LISTED - 1:
+            parts += [f"S{number}" for number in range(first, last + 1)]
+        else:
+            parts.append(f"S{first}" if first == last else f"S{first}-S{last}")
+    return ", ".join(parts) if len(parts) <= _MAX_RUNS else f"S{runs[0][0]}-S{runs[-1][1]}"
+
+
+def read_statement(line: str, first: int, last: int) -> Statement | None:
+    """Return the statement that a line of a summary is; one without sessions stands for those from first to last."""
+    line = " ".join(printable(line).split())
+    suffix = _SUFFIX.search(line)
+    runs = [(int(run[1]), int(run[2] or run[1])) for run in _RUN.finditer(suffix[0])] if suffix else [(first, last)]
+    text = line[: suffix.start()].rstrip() if suffix else line
+    if says_nothing(text):
+        return None
+    return Statement(cut(text), united((min(run), max(run)) for run in runs))
+
+
+def said(text: str, number: int) -> list[Statement]:
+    """Return what a text of a session says: its first paragraph, or the list that this announces, outside fences."""
+    paragraphs = _paragraphs(text)
+    announced = len(paragraphs) > 1 and paragraphs[0].endswith(":")
+    paragraphs = paragraphs[1:] if announced else paragraphs[:1]
+    return [Statement(cut(told), ((number, number),)) for told in paragraphs if not says_nothing(told)]
+
+
+def says_nothing(text: str) -> bool:
+    """Return whether a text says that there is nothing to say."""
+    return text.strip(" \t*_.").lower() in _NOTHING or bool(_RULE.match(text))
+
+
+def cut(line: str) -> str:
+    """Return a line that is not too long: cut where a sentence ends, or at a word, which is marked."""
+    if len(line) <= MAX_LINE:
+        return line
+    ends = [end for match in _SENTENCE.finditer(line[: MAX_LINE + 2]) if (end := match.end()) <= MAX_LINE]
+    whole = [end for end in ends if end >= _MIN_SENTENCE and not _NOT_AN_END.search(line[:end])]
+    if whole:
+        return line[: whole[-1]]
+    room = MAX_LINE - len(" " + MORE)
+    words = line[:room].rpartition(" ")[0] if line[room] != " " else ""
+    return (words or line[:room]).rstrip(" ,;:.-") + " " + MORE
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a text, each in one line and without the marks of lists, headings and quotes."""
+    found: list[list[str]] = [[]]
+    inside, code = "", []
+    for line in _COMMENT.sub("", printable(text)).split("\n"):
+        fence = _FENCE.match(line)
+        if inside:
+            inside = "" if line.strip().startswith(inside) else inside
+            code += [" ".join(line.split())] if inside and line.strip() else []
+        elif fence:
+            inside = fence[0].strip()
+            found.append([])
+        else:
+            marker = _MARKER.match(line)
+            bare = " ".join(line[marker.end() if marker else 0 :].split())
+            if marker or not bare or _RULE.match(line):
+                found.append([])
+            if bare and not _RULE.match(line):
+                found[-1].append(bare)
+    told = [" ".join(lines) for lines in found if lines]
+    return told or code[:1]

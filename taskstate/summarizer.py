@@ -1,0 +1,259 @@
+"""Runs a team's own program that writes the Archived Summary, and takes from it only what fits the format.
+
+The program reads one JSON object on its standard input and writes one on its standard output. It is named in the
+configuration or on the command line and nowhere else: nothing in a task file can bring one to run. Whatever goes wrong
+with it, the built-in summary serves, and why is told.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from functools import lru_cache
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from taskstate.errors import TaskstateError
+from taskstate.statements import Statement, united
+from taskstate.summary import MAX_BYTES, Lists, Rolled, composed, still_open, summarise
+from taskstate.text import CONTROLS, printable
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from taskstate.state import Session, TaskState
+
+PROTOCOL = 1
+SECONDS = 30.0
+_MOST = 256 * 1024  # bytes that the program may print
+_LONGEST = 500  # characters of a statement
+_TOLD = 200  # characters of what the program says of its failure
+_CHUNK = 64 * 1024
+_LISTS = ("accomplishments", "issues_resolved")
+
+
+class Unusable(TaskstateError):
+    """The program failed, or printed something that is no summary."""
+
+
+class Summarizer(NamedTuple):
+    """A program that writes summaries: its command line, the folder that it runs in, the time that it has."""
+
+    command: str
+    root: Path
+    seconds: float = SECONDS
+
+    def summary(self, state: TaskState, archived: Sequence[Session], link: str) -> tuple[str, tuple[str, ...]]:
+        """Return the Archived Summary by this program, or the built-in one and why."""
+        rolled = Rolled(state, archived, link)
+        try:
+            text = composed(rolled, self._lists(rolled))
+            size = len(text.encode())
+            if size > MAX_BYTES:
+                raise _unusable(f"its summary would have {size:,} bytes, and {MAX_BYTES:,} are the limit")
+        except TaskstateError as error:
+            note = (
+                f"warning: the summarizer {self.command!r} was not used: {error.message}; the built-in summary serves"
+            )
+            return summarise(state, archived, link), (note,)
+        return text, ()
+
+    def _lists(self, rolled: Rolled) -> Lists:
+        limit = MAX_BYTES - len(composed(rolled, Lists([], [])).encode())
+        asked = json.dumps(request(rolled, limit), ensure_ascii=False).encode(errors="backslashreplace")
+        answer = _answer(self, asked)
+        if isinstance(answer, str):
+            raise _unusable(answer)
+        return read_answer(answer, *rolled.sessions)
+
+
+@lru_cache(maxsize=16)  # a plan may be made twice: in a dry run, or before the lock is taken
+def _answer(program: Summarizer, asked: bytes) -> bytes | str:
+    """Return what a program prints, or why that cannot be used."""
+    try:
+        return _run(program, asked)
+    except Unusable as error:
+        return error.message
+
+
+def _run(program: Summarizer, asked: bytes) -> bytes:
+    """Return what a program prints when it is asked."""
+    import tempfile
+
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(asked)
+        stdin.seek(0)
+        process = _started(program, stdin)
+    with process:
+        try:
+            printed, errors = _printed(process, program.seconds)
+        except BaseException:
+            _end(process)
+            raise
+    if process.returncode:
+        told = _last_line(errors)
+        raise _unusable(f"it ended with status {process.returncode}" + (f" ({told})" if told else ""))
+    return printed
+
+
+def _started(program: Summarizer, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
+    import subprocess
+
+    try:
+        return subprocess.Popen(
+            _words(program.command),
+            cwd=program.root,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # so that what it starts can be ended with it
+        )
+    except OSError as error:
+        raise _unusable(f"it could not be started ({error.strerror})") from error
+
+
+def request(rolled: Rolled, limit: int) -> dict[str, Any]:
+    """Return what the program is asked; `limit` is how many bytes the lines of both lists may have together."""
+    state, before = rolled.state, rolled.before
+    features = state.checklist.features if state.checklist else ()
+    first, last = rolled.sessions
+    return {
+        "protocol": PROTOCOL,
+        "task": {
+            "id": state.id,
+            "title": state.title,
+            "status": state.status,
+            "features": [{"id": each.id, "description": each.description, "passes": each.passes} for each in features],
+            "open_issues": [each.text for each in still_open(state)],
+        },
+        "first": first,
+        "last": last,
+        "sessions": [_session(session) for session in rolled.archived],
+        "previous": before
+        and {
+            "first": before.first,
+            "last": before.last,
+            "accomplishments": [_statement(each) for each in before.statements("key accomplishments")],
+            "issues_resolved": [_statement(each) for each in before.statements("issues resolved")],
+            "text": before.text,
+        },
+        "limit": {"bytes": limit, "characters": _LONGEST},
+    }
+
+
+def read_answer(printed: bytes, first: int, last: int) -> Lists:
+    """Return the lists that a program printed, for a summary of the sessions from first to last.
+
+    Raises:
+        Unusable: it is not what was asked for.
+    """
+    try:
+        answer = json.loads(printed.decode())
+    except (ValueError, RecursionError) as error:
+        raise _unusable("it printed no JSON") from error
+    if not isinstance(answer, dict) or not answer.keys() & set(_LISTS):
+        raise _unusable(f"it printed no object with {' and '.join(_LISTS)}")
+    return Lists(*(_list(answer, name, first, last) for name in _LISTS))
+
+
+def _list(answer: Mapping[str, Any], name: str, first: int, last: int) -> list[Statement]:
+    lines = answer.get(name, [])
+    if not isinstance(lines, list):
+        raise _unusable(f"its {name} is no list")
+    return [_line(line, f"{name}[{at}]", first, last) for at, line in enumerate(lines)]
+
+
+def _line(line: object, where: str, first: int, last: int) -> Statement:
+    text = line.get("text") if isinstance(line, dict) else None
+    sessions = line.get("sessions") if isinstance(line, dict) else None
+    if not isinstance(text, str) or not text.strip() or len(text) > _LONGEST:
+        raise _unusable(f"{where}.text is no text of 1 to {_LONGEST} characters")
+    if re.search(CONTROLS + r"|[\n\r\t]", text):
+        raise _unusable(f"{where}.text holds control characters or several lines")
+    if not isinstance(sessions, list) or not sessions or not all(type(number) is int for number in sessions):
+        raise _unusable(f"{where}.sessions is no list of session numbers")
+    if not all(first <= number <= last for number in sessions):
+        raise _unusable(f"{where}.sessions names one outside of {first} to {last}")
+    return Statement(" ".join(text.split()), united((number, number) for number in sessions))
+
+
+def _session(session: Session) -> dict[str, Any]:
+    return {
+        "number": session.number,
+        "time": session.time,
+        "did": list(session.did),
+        "issues": list(session.issues),
+        "state": session.state,
+        "next": list(session.next),
+        "commits": list(session.field("commits")),
+        "text": session.entry,
+    }
+
+
+def _statement(statement: Statement) -> dict[str, Any]:
+    return {"text": statement.text, "sessions": [list(run) for run in statement.runs]}
+
+
+def _words(command: str) -> list[str]:
+    import shlex
+
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise _unusable(f"its command line cannot be read ({error})") from error
+    if not words or "\0" in command:
+        raise _unusable("its command line names no program")
+    return words
+
+
+def _printed(process: subprocess.Popen[bytes], seconds: float) -> tuple[bytes, bytes]:
+    """Return what a process prints on both streams until it ends, as far as time and size allow."""
+    import os
+    import selectors
+    import subprocess
+    import time
+
+    until = time.monotonic() + seconds
+    found = {stream.fileno(): bytearray() for stream in (process.stdout, process.stderr) if stream}
+    printed, errors = found.values()
+    with selectors.DefaultSelector() as selector:
+        for stream in found:
+            selector.register(stream, selectors.EVENT_READ)
+        while selector.get_map():
+            ready = selector.select(max(0.0, until - time.monotonic()))
+            if not ready:
+                raise _unusable(f"it had not ended after {seconds:g} seconds")
+            for key, _ in ready:
+                chunk = os.read(key.fd, _CHUNK)
+                found[key.fd] += chunk
+                if not chunk:
+                    selector.unregister(key.fd)
+            if len(printed) > _MOST:
+                raise _unusable(f"it printed more than {_MOST // 1024} KB")
+            del errors[:-_CHUNK]
+    try:
+        process.wait(max(0.0, until - time.monotonic()))
+    except subprocess.TimeoutExpired as error:
+        raise _unusable(f"it had not ended after {seconds:g} seconds") from error
+    return bytes(printed), bytes(errors)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process that was not waited for yet, with all that it has started."""
+    import os
+    import signal
+
+    if process.returncode is None:  # its number is still its own, though it may have ended
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _last_line(errors: bytes) -> str:
+    lines = [line.strip() for line in errors.decode(errors="replace").splitlines() if line.strip()]
+    return printable(lines[-1])[:_TOLD] if lines else ""
+
+
+def _unusable(message: str) -> Unusable:
+    return Unusable(message, help="see docs/archiving.md", code="summarizer")

@@ -1,0 +1,200 @@
+"""Takes batches back out of a task's archive into its Progress Log, with the summary that each one replaced.
+
+The log is afterwards, byte for byte, what it was before the archiving. The state file receives the sessions before the
+archive gives them away, so that at no instant one of them is in neither.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate import files, journal
+from taskstate.archive import is_over
+from taskstate.archive_check import archive_text, examine
+from taskstate.batches import ENTRY_LEVEL, entry_hash, find_batches, headings, is_roll, layout
+from taskstate.data_edits import remove_key
+from taskstate.document import parse
+from taskstate.edit import Edit, apply
+from taskstate.errors import TaskstateError
+from taskstate.limits import shown_kb
+from taskstate.state import read_state, session_number
+from taskstate.text import size_in_bytes
+from taskstate.writing import Change, change
+
+if TYPE_CHECKING:
+    from taskstate.batches import Batch
+    from taskstate.state import TaskState
+    from taskstate.workspace import Loaded, Workspace
+    from taskstate.writing import Outcome, Request
+
+_PATH = "archive_path"
+
+
+class Pair(NamedTuple):
+    """The texts of a state file and of its archive, and the sessions that went from this to that."""
+
+    state: str
+    archive: str
+    numbers: tuple[int, ...] = ()
+
+
+def restore(workspace: Workspace, task_id: str, request: Request, *, everything: bool = False) -> Outcome:
+    """Take the last batch of a task's archive, or every one, back into the Progress Log.
+
+    Raises:
+        TaskstateError: the archive does not verify, or the sessions could not stand in the log as they did.
+    """
+
+    def job(loaded: Loaded) -> Change:
+        text = archive_text(workspace, loaded.state.id)
+        path = workspace.relative(workspace.state_root / workspace.archive_path(loaded.state.id))
+        verdict = examine(loaded.state, loaded.relative, text, path)
+        fatal = [wrong for wrong in verdict.wrong if wrong.fatal]
+        if fatal:
+            more = f", and {len(fatal) - 1} more" if len(fatal) > 1 else ""
+            what = f"{path} cannot be taken back as it is: {fatal[0].message}{more}"
+            advice = f"`taskstate archive verify {loaded.state.id}` says what to do"
+            raise TaskstateError(what, help=advice, code="archive-mismatch")
+        if text is None or not verdict.batches:
+            return Change(text=loaded.document.text, notes=(f"task {loaded.state.id} has no session in an archive",))
+        return _planned(workspace, plan_restore(loaded.document.text, text, everything=everything), text, path)
+
+    return change(workspace, task_id, job, request)
+
+
+def _planned(workspace: Workspace, pair: Pair, before: str, path: str) -> Change:
+    digest = files.digest(before.encode())
+    operation = journal.Replace(path, digest, pair.archive.encode()) if pair.archive else journal.Delete(path, digest)
+    state = pair.state if pair.archive else _without_path(pair.state)
+    numbers = pair.numbers
+    told = [f"sessions {numbers[0]}-{numbers[-1]} are back in the progress log"]
+    if not pair.archive:
+        told.append(f"{path} held nothing else and is gone")
+    if is_over(state, workspace.config):
+        size = shown_kb(size_in_bytes(state))
+        told.append(f"the file is now {size}, over the limit: the next session archives again")
+    return Change(text=state, after=(operation,), notes=tuple(told))
+
+
+def _without_path(text: str) -> str:
+    """Return the state file without the key that names an archive which is gone."""
+    document = parse(text)
+    node = document.front_matter.node
+    return apply(text, remove_key(text, node, _PATH)) if node and node.get(_PATH) else text
+
+
+def plan_restore(state: str, archive: str, *, everything: bool) -> Pair:
+    """Return both texts after the last batch, or every one, was taken back.
+
+    Raises:
+        TaskstateError: the sessions could not stand in the log as they did.
+    """
+    pair = Pair(state, archive)
+    left = True
+    while left:
+        pair = _one_back(pair)
+        left = everything and any(batch.trailer for batch in find_batches(pair.archive))
+    _require_agreement(pair)
+    return pair
+
+
+def _one_back(pair: Pair) -> Pair:
+    batch = next(batch for batch in reversed(find_batches(pair.archive)) if batch.trailer)
+    parts = _Parts.of(batch)
+    state = _put_back(pair.state, parts)
+    rest = pair.archive[: batch.start] + pair.archive[batch.start + len(batch.text) :]
+    lists = [each for each in find_batches(rest) if each.entries]
+    if lists and all(is_roll(each) for each in lists) and rest[: batch.start].count("\n") == 0:
+        rest = f"{rest[: batch.start]}\n\n{rest[batch.start :].lstrip(chr(13) + chr(10))}"
+    return Pair(state, rest if lists else "", (*parts.numbers, *pair.numbers))
+
+
+class _Parts(NamedTuple):
+    """The entries of a batch as they stood in the state file, and the summary that it replaced, or nothing."""
+
+    summary: str
+    sessions: tuple[str, ...]
+    numbers: tuple[int, ...]
+    offsets: tuple[int, ...]
+
+    @classmethod
+    def of(cls, batch: Batch) -> _Parts:
+        """Return the parts of a batch."""
+        entries, offsets = layout(batch.entries, batch.trailer)
+        sections = [section for section in parse(entries).sections if section.level == ENTRY_LEVEL]
+        numbers = [session_number(section.title) for section in sections]
+        texts = [section.span.of(entries).replace("##", "###", 1) for section in sections]
+        return cls(
+            summary="".join(text for text, number in zip(texts, numbers, strict=True) if number is None),
+            sessions=tuple(text for text, number in zip(texts, numbers, strict=True) if number is not None),
+            numbers=tuple(number for number in numbers if number is not None),
+            offsets=offsets,
+        )
+
+
+def _put_back(text: str, parts: _Parts) -> str:
+    """Return the state file with a batch in the place of the summary that stands for it."""
+    before = read_state(parse(text))
+    if before.summary is None:
+        raise _unsafe(before, "it has no Archived Summary in whose place the sessions would come")
+    last = max(parts.numbers)
+    if before.sessions and before.sessions[0].number <= last:
+        what = f"task {before.id}: session {before.sessions[0].number} of the log would come behind session {last}"
+        raise TaskstateError(what, help="give the log's sessions higher numbers first", code="session-order")
+    usual = (len(parts.summary),) * len(parts.sessions)
+    for offsets in dict.fromkeys((parts.offsets, usual)):
+        if len(offsets) == len(parts.sessions):
+            after = _placed(before, parts, offsets)
+            if _is_right(before, read_state(parse(after)), parts):
+                return after
+    raise _unsafe(before, "its sessions would not read the same in the log as it now is")
+
+
+def _unsafe(state: TaskState, why: str) -> TaskstateError:
+    advice = "run `taskstate lint` and mend what it finds first"
+    return TaskstateError(f"task {state.id}'s archive cannot be taken back safely: {why}", help=advice, code="unsafe")
+
+
+def _placed(state: TaskState, parts: _Parts, offsets: tuple[int, ...]) -> str:
+    text = state.document.text
+    if state.summary is None:
+        return text
+    span = state.summary.section.span
+    text = text[: span.start] + parts.summary + text[span.end :]
+    places = [span.start + offset for offset in offsets]
+    if any(not 0 <= place <= len(text) for place in places):
+        return text
+    return apply(text, _at(places, parts.sessions))
+
+
+def _at(places: list[int], sessions: tuple[str, ...]) -> list[Edit]:
+    """Return one insertion for each place: what comes to the same place keeps its order."""
+    together: dict[int, str] = {}
+    for place, session in zip(places, sessions, strict=True):
+        together[place] = together.get(place, "") + session
+    return [Edit(place, place, entries) for place, entries in together.items()]
+
+
+def _is_right(before: TaskState, after: TaskState, parts: _Parts) -> bool:
+    """Return whether every session stands in the log as it should, and nothing else came or went."""
+    wanted = [*zip(parts.numbers, map(entry_hash, parts.sessions), strict=True)]
+    wanted += [
+        (session.number, entry_hash(session.section.span.of(before.document.text))) for session in before.sessions
+    ]
+    text = after.document.text
+    there = [(session.number, entry_hash(session.section.span.of(text))) for session in after.sessions]
+    summary = after.summary.section.span.of(text) if after.summary else ""
+    same_summary = entry_hash(summary) == entry_hash(parts.summary)
+    return there == wanted and same_summary and len(after.problems) <= len(before.problems)
+
+
+def _require_agreement(pair: Pair) -> None:
+    """Refuse where the summary that came back does not stand for what stays in the archive, as after some merges."""
+    state = read_state(parse(pair.state))
+    left = max((number or 0 for number, _ in headings(pair.archive)), default=0)
+    told = state.summary.last if state.summary else 0
+    if left != told and (left or state.summary):
+        what = f"task {state.id}: the summary that the last batch replaced does not stand for the sessions before it"
+        raise TaskstateError(
+            what, help=f"take back every batch: `taskstate archive restore {state.id} --all`", code="archive-mismatch"
+        )

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Cli
+    from tests.place import Place
+
+CODE = (
+    "import json, sys; asked = json.load(sys.stdin); print(json.dumps({'accomplishments': "
+    "[{'text': 'Told by ' + asked['task']['id'], 'sessions': [asked['first']]}]}))"
+)
+
+
+def command(code: str) -> str:
+    """Return a command line that runs Python code."""
+    return shlex.join([sys.executable, "-c", code])
+
+
+def test_summarizer_of_the_command_line(cli: Cli, place: Place) -> None:
+    """The program that is given writes the summary, also in a dry run."""
+    place.fill(1, 2, 3)
+    before = place.text
+    assert "+- Told by 101 (S1)" in cli.ok(
+        "archive", "101", "--force", "--keep", "1", "--summarizer", command(CODE), "--dry-run"
+    )
+    assert place.text == before
+    out = cli.ok("archive", "101", "--force", "--keep", "1", "--summarizer", command(CODE))
+    assert "warning" not in out
+    assert "**Key Accomplishments:**\n\n- Told by 101 (S1)\n\n" in place.text
+
+
+def test_warning_where_the_built_in_one_serves(cli: Cli, place: Place) -> None:
+    """A program that fails stops nothing; why it was not used is told as text, and to programs."""
+    place.fill(1, 2, 3)
+    failing = command("import sys; sys.exit('no\\x1b[31m model')")
+    out = cli.ok("archive", "101", "--force", "--keep", "2", "--summarizer", failing)
+    assert "  warning: the summarizer " in out
+    assert "it ended with status 1 (no\\x1b[31m model); the built-in summary serves\n" in out
+    assert "- did 1 (S1)\n" in place.text
+    told = json.loads(
+        cli.ok("archive", "101", "--force", "--keep", "1", "--summarizer", "/none/such", "--format", "json")
+    )
+    assert any("it could not be started" in note for note in told["data"]["notes"])
+
+
+def test_empty_summarizer_leaves_the_configured_one_out(cli: Cli, place: Place, tmp_path: Path) -> None:
+    """What is given on the command line goes before the configuration."""
+    place.fill(1, 2, 3)
+    ran = tmp_path / "ran"
+    place.configure(f"[archive]\nsummarizer = {json.dumps(command(f'open({str(ran)!r}, chr(119))'))}\n")
+    assert "warning" not in cli.ok("archive", "101", "--force", "--keep", "2", "--summarizer", "")
+    assert not ran.exists()
+    assert "it printed no JSON" in cli.ok("archive", "101", "--force", "--keep", "1")
+    assert ran.exists()

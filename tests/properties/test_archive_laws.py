@@ -1,0 +1,86 @@
+"""The laws of the archive: what was archived comes back byte for byte, and goes again without a trace of the way."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taskstate import archive_check, unarchive
+from taskstate.batches import list_batches
+from tests.place import SESSION, TASK, Place, said
+from tests.properties.markdown_strategies import outside
+
+ENDS = st.sampled_from(["\n", "\r\n", "\r\n\n", " \n\n", "\n \t\n\n\n"])
+BETWEEN = st.sampled_from(["", "", "", "### Ideas\n\nkeep me\n\n", "### Plan\r\n\r\nkeep\r\n", "### Archived\n\n"])
+
+
+def log_of(place: Place) -> str:
+    """Return the Progress Log as it stands."""
+    section = place.state.section("Progress Log")
+    return section.span.of(place.text) if section else ""
+
+
+def entries(place: Place) -> list[tuple[int, str]]:
+    """Return number and hash of each archived entry."""
+    return [(entry.number, entry.sha) for batch in list_batches(place.archived) for entry in batch.entries]
+
+
+@given(
+    sessions=st.lists(st.tuples(ENDS, BETWEEN), min_size=2, max_size=6),
+    keeps=st.lists(st.integers(1, 5), min_size=1, max_size=3),
+    crlf=st.booleans(),
+    everything=st.booleans(),
+)
+def test_archiving_and_restoring_gives_the_same_bytes(
+    sessions: list[tuple[str, str]],
+    keeps: list[int],
+    crlf: bool,  # noqa: FBT001 - drawn
+    everything: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """Whatever stands in the log and however often it is archived, each restore gives back the log of that time."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place(Path(folder) / "repository")
+        texts = (
+            between + SESSION.format(number, number, said(number)).rstrip("\n") + "\n" + end
+            for number, (end, between) in enumerate(sessions, 1)
+        )
+        place.fill(log="".join(texts))
+        place.text = re.sub(r"\r?\n", "\r\n", place.text) if crlf else place.text
+        logs: list[str] = [log_of(place)]
+        archives: list[str | None] = [None]
+        for keep in sorted(set(keeps), reverse=True):
+            if place.archive(keep=keep).changed:
+                logs.append(log_of(place))
+                archives.append(place.archived)
+                assert archive_check.verify(place.workspace, TASK).wrong == ()
+        if len(logs) == 1:
+            return
+        gone = entries(place)
+        for log, archived in [(logs[0], None)] if everything else [*zip(logs, archives, strict=True)][-2::-1]:
+            unarchive.restore(place.workspace, TASK, place.request(), everything=everything)
+            assert log_of(place) == log
+            assert (place.archived if place.archive_path.exists() else None) == archived
+        place.archive(keep=min(keeps))
+        assert entries(place) == gone
+
+
+@given(texts=st.lists(outside.map(lambda text: text[:200]), min_size=1, max_size=3))
+def test_entries_with_any_text_come_back(texts: list[str]) -> None:
+    """Whatever stands in sessions by hand, a log that can be archived is given back byte for byte."""
+    from taskstate.errors import TaskstateError
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place(Path(folder) / "repository")
+        place.fill(log="".join(f"### Session {n}\n\n{text}\n\n" for n, text in enumerate((*texts, "last"), 1)))
+        try:
+            before = log_of(place)
+            done = place.archive().changed
+        except (TaskstateError, UnicodeEncodeError):
+            return  # a fence that never closes, say: it is not archived, so nothing has to come back
+        if done:
+            unarchive.restore(place.workspace, TASK, place.request())
+            assert log_of(place) == before

@@ -1,0 +1,105 @@
+"""The laws of summaries: whatever sessions say, each line of their summary is said in one of those that it names."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taskstate import embed
+from taskstate.document import parse
+from taskstate.state import TaskState, labelled_fields, read_state
+from taskstate.statements import MORE, Statement
+from taskstate.summary import MAX_BYTES, Earlier, summarise
+from taskstate.text import printable
+from tests.properties.markdown_strategies import outside
+
+HEAD = '---\ntaskstate: 1\ntask_id: "1"\ntitle: T\n---\n\n# Task #1: T - State\n\n## 4. Progress Log\n\n'
+LISTS = ("key accomplishments", "issues resolved")
+PHRASES = (
+    *("Added tests for the parser", "Add parser tests", "Began src/a.py", "Finished `src/a.py`", "Did thing 3", "None"),
+    *("A long sentence that says quite enough alone. " + "And more of it; " * 12, "word " * 60, "\u6587" * 300),
+)
+
+
+def sayable(text: str) -> str:
+    """Return a text as a session can say it."""
+    return printable(text) if printable(text).strip() else "word"
+
+
+TEXTS = st.one_of(st.sampled_from(PHRASES), outside.map(sayable))
+SESSIONS = st.lists(st.tuples(st.lists(TEXTS, max_size=4), st.lists(TEXTS, max_size=3)), min_size=2, max_size=8)
+
+
+def state_of(before: str, first: int, said: list[tuple[list[str], list[str]]]) -> TaskState:
+    """Return a state file with an earlier summary and these sessions, as the tool writes them."""
+    entries = [
+        f"### Session {number} - 2026-01-01 10:00\n\n**What I did:**\n\n{embed.items(tuple(did), what='it')}\n\n"
+        f"**Issues encountered:**\n\n{embed.items(tuple(issues), what='it')}\n\n**Current state:** s\n\n"
+        for number, (did, issues) in enumerate(said, first)
+    ]
+    return read_state(parse(HEAD + before + "".join(entries)))
+
+
+def lists_of(summary: str) -> list[list[Statement]]:
+    """Return both lists of a summary as the next one reads them."""
+    state = read_state(parse(HEAD + summary + "\n"))
+    assert state.summary
+    earlier = Earlier(state, state.summary, 1)
+    return [earlier.statements(name) for name in LISTS]
+
+
+def normal(texts: tuple[str, ...]) -> list[str]:
+    """Return texts with their blanks made one."""
+    return [" ".join(printable(text).split()) for text in texts]
+
+
+def check(summary: str, told: dict[int, tuple[list[str], list[str]]]) -> None:
+    """Hold a summary against what the sessions said."""
+    document = parse(summary + "\n")
+    assert len(summary.encode()) <= MAX_BYTES
+    assert len(document.sections) == 1
+    assert list(labelled_fields(document, document.sections[0])) == ["duration", *LISTS, "commits"]
+    for place, statements in enumerate(lists_of(summary)):
+        for statement in statements:
+            words = statement.text.removesuffix(MORE).rstrip()
+            named = [number for first, last in statement.runs for number in range(first, last + 1)]
+            said = [text for number in named for text in told.get(number, ([], []))[place]]
+            assert any(words in text for text in said), statement
+
+
+@given(SESSIONS)
+def test_nothing_is_invented(said: list[tuple[list[str], list[str]]]) -> None:
+    """Each line, but for what cutting adds, stands word for word in a session that it names; nothing is structure."""
+    state = state_of("", 1, said)
+    summary = summarise(state, state.sessions[:-1], "x.md")
+    told = {each.number: (normal(each.did), normal(each.issues)) for each in state.sessions[:-1]}
+    check(summary, told)
+    assert summary == summarise(state, state.sessions[:-1], "x.md")
+    lines = [embed.item(str(each)) for statements in lists_of(summary) for each in statements]
+    assert lines == re.findall(r"^- .*", summary, re.MULTILINE)
+
+
+@given(SESSIONS)
+def test_nothing_is_invented_by_rolling_forward(said: list[tuple[list[str], list[str]]]) -> None:
+    """The same holds where each session is archived by itself and its summary rolls forward."""
+    before = ""
+    told: dict[int, tuple[list[str], list[str]]] = {}
+    for number in range(1, len(said)):
+        state = state_of(before, number, said[number - 1 : number + 1])
+        going = state.sessions[:1]
+        told[number] = (normal(going[0].did), normal(going[0].issues))
+        summary = summarise(state, going, "x.md")
+        check(summary, told)
+        assert summary.startswith(f"### Archived Summary (Sessions 1-{number})\n")
+        before = summary + "\n\n"
+
+
+@given(SESSIONS)
+def test_what_the_newest_session_names_is_not_resolved(said: list[tuple[list[str], list[str]]]) -> None:
+    """No issue of the newest session is among the resolved ones."""
+    state = state_of("", 1, said)
+    summary = summarise(state, state.sessions[:-1], "x.md")
+    still = {" ".join(text.lower().split()) for text in state.sessions[-1].issues}
+    assert not {each.text.lower() for each in lists_of(summary)[1]} & still

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate import chain
+from taskstate.check import check_files
+from taskstate.decompose import decompose, suggest
+from taskstate.document import parse
+from taskstate.state import TaskState, read_state
+from tests.place import TASK, Place, changes, refusal, tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FEATURES = (("jwt-1", "makes a JWT"), ("jwt-2", "verifies it"), ("jwt-3", "rotates keys"), ("ui-1", "shows *a* form"))
+OUTPUT = "### Summary\n\n*To be completed.*"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository with task 101, of whose features one passes."""
+    place = Place(tmp_path / "repository", features=FEATURES, priority="P1", area="web")
+    place.prove("jwt-1")
+    return place
+
+
+def at(place: Place, task_id: str) -> TaskState:
+    """Return what the state file of a task says."""
+    return read_state(parse(place.workspace.locate(task_id).read_text(encoding="utf-8")))
+
+
+def test_suggestion_changes_nothing(place: Place) -> None:
+    """What is suggested is what would be created, and nothing is."""
+    before = tree(place.root)
+    suggestion = suggest(place.workspace, TASK)
+    assert [(part.id, part.features) for part in suggestion.subtasks] == [
+        ("101a", ("jwt-2", "jwt-3")),
+        ("101b", ("ui-1",)),
+    ]
+    assert (suggestion.id, suggestion.path) == ("101", ".taskstate/tasks/task-101-state.md")
+    assert tree(place.root) == before
+
+
+def test_subtasks_are_created(place: Place) -> None:
+    """A subtask has its parent, features, criteria and what the parent brought about, and lints clean in its form."""
+    place.text = place.text.replace('"verifies it"', '"verifies it", "notes": "by RS256"')
+    suggestion, outcome = decompose(place.workspace, TASK, place.request())
+    assert outcome.notes == ("task 101a: jwt-2, jwt-3; about 4 sessions", "task 101b: ui-1; about 3 sessions")
+    assert [part.id for part in suggestion.subtasks] == ["101a", "101b"]
+    state = at(place, "101a")
+    assert (state.title, state.status, state.text("parent")) == ("JWT Service: jwt-2, jwt-3", "created", "101")
+    assert (state.text("priority"), state.text("area"), state.depends_on) == ("P1", "web", ())
+    assert [each.text for each in state.criteria] == ["jwt-2: verifies it", "jwt-3: rotates keys"]
+    assert state.description
+    assert "Issue tokens." in state.description
+    assert state.checklist
+    assert [each.node.value() for each in state.checklist.features] == [
+        {"id": "jwt-2", "description": "verifies it", "passes": False, "tested_at": None, "notes": "by RS256"},
+        {"id": "jwt-3", "description": "rotates keys", "passes": False, "tested_at": None},
+    ]
+    (pulled,) = chain.inputs_of(state.document)
+    assert (pulled.id, pulled.revision) == ("101", 3)
+    assert chain.unquoted(pulled.quote.of(state.document.text)) == "### Features That Pass\n\n- jwt-1: makes a JWT"
+    assert [each.text for each in at(place, "101b").criteria] == ["ui-1: shows *a* form"]
+
+
+def test_parent_keeps_its_features(place: Place) -> None:
+    """In the parent nothing changes but where the open features went, its subtasks, and its progress."""
+    before = place.text
+    decompose(place.workspace, TASK, place.request())
+    gone, come = changes(before, place.text)
+    assert come.startswith('subtasks: ["101a", "101b"]\n')
+    assert come.count('"moved_to": "101a"') == 2
+    assert come.count('"moved_to": "101b"') == 1
+    assert '"overall_progress": "25%"' in gone
+    assert '"overall_progress": "100%"' in come
+    assert place.state.revision == 3
+
+
+def test_everything_lints_clean(place: Place) -> None:
+    """Parent and subtasks have no finding and stand in their form, across files too."""
+    decompose(place.workspace, TASK, place.request())
+    paths = place.workspace.state_files()
+    assert len(paths) == 3
+    assert check_files(paths, place.checking(), str).findings == ()
+
+
+def test_output_so_far_is_handed_down(place: Place) -> None:
+    """What the parent's Chain Output says already goes ahead of the features that pass; later it is pulled anew."""
+    place.text = place.text.replace(OUTPUT, "### Summary\n\nTokens are made.")
+    decompose(place.workspace, TASK, place.request())
+    document = at(place, "101b").document
+    (pulled,) = chain.inputs_of(document)
+    assert chain.unquoted(pulled.quote.of(document.text)).startswith("### Summary\n\nTokens are made.\n\n### Features")
+
+
+def test_nothing_brought_about_is_no_input(tmp_path: Path) -> None:
+    """A parent that has nothing yet hands nothing down."""
+    place = Place(tmp_path / "repository", features=FEATURES)
+    decompose(place.workspace, TASK, place.request())
+    assert chain.inputs_of(at(place, "101a").document) == ()
+
+
+def test_long_description_is_not_repeated(place: Place) -> None:
+    """A large description of the parent is named, and not copied into every subtask."""
+    place.text = place.text.replace("Issue tokens.", "Issue tokens. " * 200)
+    decompose(place.workspace, TASK, place.request())
+    description = at(place, "101a").description
+    assert description
+    assert description.endswith("What the whole is for stands in `.taskstate/tasks/task-101-state.md`.")
+
+
+def test_line_ends_of_the_parent_stay(place: Place) -> None:
+    """A file with CRLF keeps it; what is new has LF."""
+    place.text = place.text.replace("\n", "\r\n")
+    decompose(place.workspace, TASK, place.request())
+    assert place.text.count("\n") == place.text.count("\r\n")
+    assert b"\r" not in place.workspace.locate("101a").read_bytes()
+
+
+def test_dry_run_creates_nothing(place: Place) -> None:
+    """A dry run shows all files that would be written."""
+    before = tree(place.root)
+    _, outcome = decompose(place.workspace, TASK, place.request(dry_run=True))
+    assert outcome.diff.count("--- /dev/null") == 2
+    assert "+++ b/.taskstate/tasks/task-101-state.md" in outcome.diff
+    assert tree(place.root) == before
+
+
+def test_ids_that_other_files_bear_are_left_out(place: Place) -> None:
+    """Neither a task nor what is left of one gets a subtask's name."""
+    place.new("101A")
+    (place.archive_path.parent / "task-101b-archive.md").write_text("# Task #101b Archive\n", encoding="utf-8")
+    assert [part.id for part in suggest(place.workspace, TASK).subtasks] == ["101c", "101d"]
+
+
+def test_features_that_come_later_are_moved_later(place: Place) -> None:
+    """A second time only what is open since then moves, and the first subtasks stay named."""
+    decompose(place.workspace, TASK, place.request())
+    error = refusal(lambda: decompose(place.workspace, TASK, place.request()))
+    assert (error.code, "101a, 101b" in str(error)) == ("nothing-open", True)
+    place.text = place.text.replace(
+        '"features": [', '"features": [\n{"id": "n", "description": "n", "passes": false, "tested_at": null},'
+    )
+    suggestion, _ = decompose(place.workspace, TASK, place.request())
+    assert [part.id for part in suggestion.subtasks] == ["101c"]
+    assert 'subtasks: ["101a", "101b", "101c"]' in place.text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("status: created", "status: complete", "complete"),
+        ("status: created", "status: created\nkind: permanent", "kind"),
+        ('"features": [', '"features": [,', "unreadable"),
+        ('"features": [', '"features": [7,', "unreadable"),
+        ('"features"', '"x-features"', "unreadable"),
+        ('"jwt-3"', '"jwt-2"', "duplicate-id"),
+        ("status: created", "status: [", "unreadable"),
+        ("rotates keys", "\\u001b[31m", "control-characters"),
+        ("## 3. Feature Checklist", "## 3. Other", "unreadable"),
+    ],
+)
+def test_what_cannot_be_divided_is_refused(place: Place, old: str, new: str, code: str) -> None:
+    """A task that is complete, broken or none of features is refused, and nothing is changed."""
+    assert old in place.text
+    place.text = place.text.replace(old, new, 1)
+    before = tree(place.root)
+    assert refusal(lambda: decompose(place.workspace, TASK, place.request())).code == code
+    assert tree(place.root) == before
+
+
+def test_template_without_a_checklist_is_refused(place: Place) -> None:
+    """A project's own template that leaves the checklist out would lose the features: nothing is created."""
+    templates = place.workspace.state_root / "templates"
+    templates.mkdir(exist_ok=True)
+    (templates / "task-state.md.j2").write_text("# Task #{{ task_id }}: {{ title }} - State\n", encoding="utf-8")
+    before = tree(place.root)
+    assert refusal(lambda: decompose(place.workspace, TASK, place.request())).code == "unsafe"
+    assert tree(place.root) == before
+
+
+def test_id_without_room_for_a_letter_is_refused(tmp_path: Path) -> None:
+    """A subtask whose id would be too long is refused, with the way out."""
+    place = Place(tmp_path / "repository", features=FEATURES)
+    place.new("9" * 64)
+    assert refusal(lambda: suggest(place.workspace, "9" * 64)).code == "bad-id"
+
+
+def test_complete_parent_is_pulled_again(place: Place) -> None:
+    """When the parent is complete, its subtasks are told that its output is another one, and can pull it."""
+    place.text = place.text.replace(OUTPUT, "### Summary\n\nTokens are made.")
+    decompose(place.workspace, TASK, place.request())
+    place.text = place.text.replace("status: created", "status: complete")
+    codes = [
+        found.diagnostic.code for found in check_files([place.workspace.locate("101a")], place.checking(), str).findings
+    ]
+    assert codes == ["TS904"]
+
+
+def test_ids_of_files_that_are_left_out_are_taken(place: Place) -> None:
+    """A file that the configuration excludes keeps its name too."""
+    place.configure('exclude = ["**/task-101a-state.md"]\n')
+    (place.path.parent / "task-101a-state.md").write_text("mine\n", encoding="utf-8")
+    assert [part.id for part in decompose(place.workspace, TASK, place.request())[0].subtasks] == ["101b", "101c"]

@@ -1,0 +1,59 @@
+"""What a state file keeps only the newest of goes into the archive, and nothing of it is lost on the way."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate import archive_check, reseal, unarchive
+from taskstate.batches import rolled
+from taskstate.lint.engine import findings
+from taskstate.rolling import EVENTS_KEPT
+from taskstate.stamp import check_seal, front_matter_values
+from tests.place import TASK, Place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository with task 101."""
+    return Place(tmp_path / "repository")
+
+
+def notes(place: Place) -> list[str]:
+    """Return the notes of the events in the state file."""
+    return [event["note"] for event in front_matter_values(place.state.document)["audit"]["events"]]
+
+
+def test_the_newest_events_stay_and_older_ones_are_in_the_archive(place: Place) -> None:
+    """Each event stands in one of the two files, in its order, whatever its note says."""
+    said = [f"note {number} <!-- x --> ## Events" for number in range(EVENTS_KEPT + 3)]
+    place.fill(1, 2, 3)
+    for number, note in enumerate(said):
+        reseal.reseal(place.workspace, TASK, note, place.request())
+        if number == EVENTS_KEPT + 1:
+            place.archive()
+    assert notes(place) == said[-EVENTS_KEPT:]
+    older = [json.loads(item) for item in rolled(place.archived, "Events")]
+    assert [event["note"] for event in older] == said[:-EVENTS_KEPT]
+    assert older[0]["event"] == "resealed"
+    check_seal(place.state.document, "it")
+    assert place.numbers() == [(1, True), (2, True), (3, False)]
+    assert archive_check.verify(place.workspace, TASK).wrong == ()
+    for path in (place.path, place.archive_path):
+        assert [each.diagnostic.code for each in findings(path.read_bytes(), path.name, place.workspace.config)] == []
+    unarchive.restore(place.workspace, TASK, place.request())
+    assert place.numbers() == [(1, False), (2, False), (3, False)]
+    assert len(rolled(place.archived, "Events")) == len(older)
+
+
+def test_few_events_need_no_archive(place: Place) -> None:
+    """Up to the limit no archive is made."""
+    for number in range(EVENTS_KEPT):
+        reseal.reseal(place.workspace, TASK, f"note {number}", place.request())
+    assert len(notes(place)) == EVENTS_KEPT
+    assert not place.archive_path.exists()

@@ -1,0 +1,269 @@
+"""What was archived comes back, byte for byte, and nothing that is wrong with it is taken back."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate import archive_check, unarchive
+from taskstate.batches import find_batches, is_roll, rolled
+from tests.place import TASK, Place, refusal, said, tree
+from tests.test_archive import entries_of, forged
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from taskstate.writing import Outcome
+
+ROLL = "\n## Git History\n\n- `abc1234` - old\n- `abd1234` - older\n"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository with task 101."""
+    return Place(tmp_path / "repository")
+
+
+def log_of(place: Place) -> str:
+    """Return the Progress Log as it stands."""
+    section = place.state.section("Progress Log")
+    assert section
+    return section.span.of(place.text)
+
+
+def restore(place: Place, *, everything: bool = False, dry_run: bool = False) -> Outcome:
+    """Take the last batch back, or every one."""
+    return unarchive.restore(place.workspace, TASK, place.request(dry_run=dry_run), everything=everything)
+
+
+def wrong(place: Place) -> list[str]:
+    """Return what verifying says."""
+    return [each.message for each in archive_check.verify(place.workspace, TASK).wrong]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "more", ["", "  \n \n\n\n", "\n---\n\n" + forged(1, 2), "#### Detail\n\n```\n## Session 9\n```\n"]
+)
+def test_the_log_comes_back_byte_for_byte(place: Place, end: str, more: str) -> None:
+    """Whatever an entry holds, and however many blank lines follow it, the log is what it was."""
+    place.fill(1, 2, 3)
+    place.text = place.text.replace("### Session 3", f"{more}### Session 3").replace("\n", end)
+    before = log_of(place)
+    place.archive()
+    assert log_of(place) != before
+    outcome = restore(place)
+    assert outcome.notes[0] == "sessions 1-2 are back in the progress log"
+    assert log_of(place) == before
+    assert not place.archive_path.exists()
+    assert "archive_path" not in place.text
+    assert wrong(place) == []
+
+
+def test_mixed_line_ends_come_back(place: Place) -> None:
+    """Line ends of several kinds behind the last entry are those that stood there."""
+    place.fill(1, 2, 3)
+    place.text = place.text.replace("next 2\n\n", "next 2\r\n\n\r\n \n\r\n")
+    before = log_of(place)
+    place.archive()
+    restore(place)
+    assert log_of(place) == before
+
+
+def test_what_stood_between_the_sessions_stands_there_again(place: Place) -> None:
+    """Headings of somebody's own among the sessions keep their place."""
+    place.fill(1, 2, 3, 4)
+    place.text = place.text.replace("### Session 2 -", "### Ideas\n\nkeep me\n\n### Session 2 -")
+    before = log_of(place)
+    place.archive()
+    assert "Offsets: " in place.archived
+    assert wrong(place) == []
+    changed = place.text
+    restore(place)
+    assert log_of(place) == before
+    place.archive()
+    place.text = changed.replace("keep me", "keep me, and this")  # the places are not what they were
+    restore(place)
+    assert [*entries_of(place)] == [1, 2, 3, 4]
+    assert "keep me, and this" in place.text
+
+
+def test_batches_come_back_one_by_one_or_all(place: Place) -> None:
+    """The last batch comes first, with the summary that it replaced; `everything` gives what there was at first."""
+    place.fill(1, 2, 3, 4, 5, 6)
+    first = log_of(place)
+    place.archive(keep=4)
+    second, archived = log_of(place), place.archived
+    place.archive(keep=2)
+    restore(place)
+    assert log_of(place) == second
+    assert place.archived == archived
+    restore(place)
+    assert log_of(place) == first
+    place.archive(keep=4)
+    place.archive(keep=2)
+    assert restore(place, everything=True).notes[0] == "sessions 1-4 are back in the progress log"
+    assert log_of(place) == first
+    assert not place.archive_path.exists()
+
+
+def test_sessions_added_since_stay_behind(place: Place) -> None:
+    """What was done after the archiving follows what comes back."""
+    place.fill(1, 2)
+    place.archive()
+    place.add("later")
+    restore(place)
+    assert place.numbers() == [(1, False), (2, False), (3, False)]
+    place.archive()
+    assert re.findall(r"^## Session (\d)", place.archived, re.MULTILINE) == ["1", "2"]
+    assert wrong(place) == []
+
+
+def test_what_is_rolled_out_besides_stays(place: Place) -> None:
+    """A list of old commits in the archive is no batch, is found again, and stays when the sessions go."""
+    place.fill(1, 2, 3)
+    before = log_of(place)
+    place.archive(keep=2)
+    with place.archive_path.open("a") as file:
+        file.write(ROLL)
+    place.archive(keep=1)
+    assert [is_roll(batch) for batch in find_batches(place.archived)] == [False, True, False]
+    assert wrong(place) == []
+    restore(place, everything=True)
+    assert log_of(place) == before
+    assert place.archived == f"# Task #101 Archive - Full Session History\n{ROLL}"
+    assert rolled(place.archived, "Git History") == ("`abc1234` - old", "`abd1234` - older")
+    assert "archive_path" in place.text
+    assert wrong(place) == []
+    assert not restore(place).changed
+    place.archive()
+    assert place.numbers() == [(1, True), (2, True), (3, False)]
+    assert wrong(place) == []
+
+
+def test_nothing_archived(place: Place) -> None:
+    """Without an archive there is nothing to take back, and that is told."""
+    place.fill(1, 2)
+    before = tree(place.root)
+    assert restore(place).notes == ("task 101 has no session in an archive",)
+    assert tree(place.root) == before
+
+
+def test_dry_run_writes_nothing(place: Place) -> None:
+    """A dry run shows the state file as it would be."""
+    place.fill(1, 2)
+    place.archive()
+    before = tree(place.root)
+    assert "+### Session 1" in restore(place, dry_run=True).diff
+    assert tree(place.root) == before
+
+
+def test_an_altered_archive_is_not_taken_back(place: Place) -> None:
+    """Where an entry is not what its hash says, nothing is changed."""
+    place.fill(1, 2)
+    place.archive()
+    place.archive_path.write_text(place.archived.replace("did 1", "did one"))
+    before = tree(place.root)
+    error = refusal(lambda: restore(place))
+    assert error.code == "archive-mismatch"
+    assert "session 1 was altered" in error.message
+    assert tree(place.root) == before
+
+
+def test_numbers_that_would_collide_are_refused(place: Place) -> None:
+    """A session of the log with a number that is archived keeps the archive where it is."""
+    place.fill(1, 2, 3)
+    place.archive()
+    place.text = place.text.replace("### Session 3 -", "### Session 2 -")
+    before = tree(place.root)
+    assert "session 2: in the Progress Log and in the archive" in refusal(lambda: restore(place)).message
+    assert tree(place.root) == before
+
+
+def test_a_lower_number_in_the_log_is_refused(place: Place) -> None:
+    """A session whose number is below those that would come before it is mended first."""
+    place.fill(2, 4, 5)
+    place.archive()
+    place.text = place.text.replace("### Session 5 -", "### Session 3 -")
+    before = tree(place.root)
+    assert refusal(lambda: restore(place)).code == "session-order"
+    assert tree(place.root) == before
+
+
+def test_without_its_summary_nothing_comes_back(place: Place) -> None:
+    """Where somebody removed the summary, the disagreement is told, and nothing is changed."""
+    place.fill(1, 2)
+    place.archive()
+    place.text = re.sub(r"### Archived Summary .*?(?=### Session)", "", place.text, flags=re.DOTALL)
+    before = tree(place.root)
+    assert refusal(lambda: restore(place)).code == "archive-mismatch"
+    assert tree(place.root) == before
+
+
+def test_archive_that_is_gone_is_told(place: Place) -> None:
+    """A summary without an archive file is a fault of verifying, and no restore."""
+    place.fill(1, 2, 3)
+    place.archive()
+    place.archive_path.unlink()
+    assert wrong(place) == ["the summary stands for the sessions 1 and 2 too, and the archive lacks that"]
+    assert refusal(lambda: restore(place)).code == "archive-mismatch"
+
+
+# Verifying
+
+
+def test_verdict_on_a_whole_archive(place: Place) -> None:
+    """A whole archive has nothing wrong, and its batches and sessions are counted."""
+    place.fill(1, 2, 3, 4)
+    place.archive(keep=3)
+    place.archive(keep=1)
+    verdict = archive_check.verify(place.workspace, TASK)
+    assert (verdict.batches, verdict.sessions, verdict.wrong) == (2, 3, ())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("did 2", "did two", "session 2 was altered: its SHA-256 is another one"),
+        ("(Sessions 1-3)", "(Sessions 1-9)", "the summary stands for session 9 too, and the archive lacks that"),
+        ("(Sessions 1-3)", "(Sessions 1-2)", "session 3: in the archive, and no Archived Summary stands for that"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(place: Place, old: str, new: str, message: str) -> None:
+    """Each fault says the file and the line where it stands."""
+    place.fill(1, 2, 3, 4)
+    place.archive()
+    for path in (place.path, place.archive_path):
+        path.write_text(path.read_text().replace(old, new))
+    (found,) = archive_check.verify(place.workspace, TASK).wrong
+    lines = (place.root / found.path).read_text().split("\n")
+    assert found.message == message
+    assert lines[found.line - 1].startswith(("## Session 2", "### Archived Summary"))
+    assert "git log -p" in found.help
+
+
+def test_a_gap_is_told_and_can_be_taken_back(place: Place) -> None:
+    """Numbers that were never there are told; they keep nothing from the log."""
+    place.fill(2, 5, 9)
+    before = log_of(place)
+    place.archive()
+    assert wrong(place) == ["the sessions 3 and 4 missing between session 2 and session 5"]
+    restore(place)
+    assert log_of(place) == before
+
+
+def test_archive_that_is_not_utf8_is_refused(place: Place) -> None:
+    """Bytes that are no text are never taken for text."""
+    place.archive_path.write_bytes(b"# Archive \xff\n")
+    assert refusal(lambda: wrong(place)).code == "not-utf8"
+
+
+def test_entry_without_any_label_is_kept(place: Place) -> None:
+    """What a session says by hand, without any form, comes back all the same."""
+    place.fill(log=f"### Session 1\nx\n### Session 2 - 2026-01-01 10:00\n{said(2)}\n\n\n\n### Session 3\ny\n")
+    before = log_of(place)
+    place.archive(keep=1)
+    restore(place)
+    assert log_of(place) == before
