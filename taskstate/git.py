@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from typing import IO
 
 _OBJECT_ID = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
-_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 _VERSION = r"git version (\d+(?:\.\d+)*)"
 _OBJECT_LINE = rb"[0-9a-f]{40,64} ([a-z]+) ([0-9]+)\n"
 _AT_ONCE = 500  # names put to git together: both pipes hold them and their answers
@@ -134,34 +133,6 @@ def commit(root: Path, revision: str) -> str:
     name = revision if revision.startswith(":/") else f"{revision}^{{commit}}"
     found = run(["rev-parse", "--verify", "--end-of-options", name], root)
     return found.decode("ascii", "replace").strip()
-
-
-class Commit(NamedTuple):
-    """A commit: its full id, the beginning of it that is enough here, and its message; `subject` is that one's head."""
-
-    id: str
-    short: str
-    subject: str
-    message: str
-
-
-def log(root: Path, *, since: str = "", after: str = "", digits: int = 10) -> tuple[Commit, ...]:
-    """Return the commits of HEAD, the newest first: those behind the revision `since`, made no earlier than `after`.
-
-    `after` is a time such as 2026-01-31T12:00:00Z; one of another form leaves nothing out.
-
-    Raises:
-        GitFailed: `since` names no commit, or git fails.
-    """
-    newest = head(root)
-    if newest is None:
-        return ()
-    span = f"{commit(root, since)}..{newest}" if since else newest
-    times = (f"--since={after}",) if re.compile(_TIME).fullmatch(after) else ()
-    form = "--format=%H%n%h%n%s%n%B"
-    said = run(["log", "-z", "--no-show-signature", f"--abbrev={digits}", "--encoding=UTF-8", *times, form, span], root)
-    entries = (entry.decode("utf-8", "replace").split("\n", 3) for entry in said.split(b"\0") if entry)
-    return tuple(Commit(*entry) for entry in entries)
 
 
 def merge_heads(root: Path) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import embed, git
+from taskstate import embed, git, git_log
 from taskstate.archive_check import archive_text
 from taskstate.batches import rolled
 from taskstate.document import parse
@@ -26,7 +26,7 @@ from taskstate.writing import Change, change
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from taskstate.git import Commit
+    from taskstate.git_log import Commit
     from taskstate.state import TaskState
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request
@@ -61,7 +61,7 @@ def sync(workspace: Workspace, task_id: str, request: Request, *, since: str = "
     def job(loaded: Loaded) -> Change:
         state = loaded.state
         created = "" if since else state.text("created_at") or ""
-        commits = git.log(workspace.root, since=since, after=created, digits=_ID)
+        commits = git_log.log(workspace.root, since=since, after=created, digits=_ID)
         archived = archive_text(workspace, state.id) or ""
         return _plan(workspace, state, naming(commits, state.id), rolled(archived, _TITLE))
 

@@ -34,7 +34,7 @@ LEVELS = (  # a room may import from its own level and from those above it in th
         "renames",
         "scope",
     },
-    DISK := {"files", "git", "journal", "lock", "plans", "recent", "resources", "source", "swap"},
+    DISK := {"files", "git", "git_log", "journal", "lock", "plans", "recent", "resources", "source", "swap"},
     {"workspace", "guards", "lost", "writing"},
     MEANS := {"lint", "lint.rules", "create", "sessions", "checklist", "archive", "summary", "taskstate"}
     | {"likeness", "statements", "summarizer"}
@@ -61,6 +61,7 @@ LEVELS = (  # a room may import from its own level and from those above it in th
 ONLY = {
     "files": {"errors"},
     "git": {"errors"},
+    "git_log": {"errors", "git"},
     "resources": {"errors"},
     "source": {"errors", "files", "git"},
     "lock": {"errors", "files"},

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import archive_check, git, history_sync
-from taskstate.git import Commit
+from taskstate import archive_check, git_log, history_sync
+from taskstate.git_log import Commit
 from tests.place import TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
@@ -198,8 +198,8 @@ def test_log_leaves_out_what_is_older(place: Place) -> None:
     """The history is read from a time on, or from a revision on."""
     first = commit(place, "a\n\nb", at=5)
     second = commit(place, "c", at=9)
-    assert [each.short for each in git.log(place.root)] == [second, first]
-    assert [each.short for each in git.log(place.root, after=YEAR.format(12, 9))] == [second]
-    assert [each.short for each in git.log(place.root, after="once")] == [second, first]
-    assert git.log(place.root)[1].message.rstrip("\n") == "a\n\nb"
-    assert git.log(place.root)[1].subject == "a"
+    assert [each.short for each in git_log.log(place.root)] == [second, first]
+    assert [each.short for each in git_log.log(place.root, after=YEAR.format(12, 9))] == [second]
+    assert [each.short for each in git_log.log(place.root, after="once")] == [second, first]
+    assert git_log.log(place.root)[1].message.rstrip("\n") == "a\n\nb"
+    assert git_log.log(place.root)[1].subject == "a"

@@ -32,7 +32,7 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "show": ("show", "101"),
     "list": ("list",),
     "session": SESSION,
-    "feature": ("feature", "pass", "101", "jwt-1", "--evidence", "seen"),
+    "feature": ("feature", "add", "101", "jwt-2", "verifies a JWT"),
     "criterion": ("criterion", "check", "101", "1"),
     "git-history": ("git-history", "sync", "101"),
     "archive": ("archive", "101"),
