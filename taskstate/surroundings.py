@@ -85,6 +85,11 @@ class Repository:
             known.add(GIT)
         return _EVERYWHERE | known
 
+    @cached_property
+    def real_root(self) -> str:
+        """The repository's root, links followed."""
+        return os.path.realpath(self.workspace.root)
+
     def state_files(self, task_id: str) -> tuple[Path, ...]:
         """Return the state files of a task, by its case-folded id.
 
@@ -241,7 +246,7 @@ class Surroundings(Around):
         return self._ask("leaves", path) == "yes"
 
     def _leaves_mark(self, path: str) -> str:
-        root = os.path.realpath(self.repository.workspace.root)
+        root = self.repository.real_root
         try:
             real = os.path.realpath(os.path.join(root, path))
         except (OSError, ValueError):
