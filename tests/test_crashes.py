@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
-import os
 import re
 import shutil
 from typing import TYPE_CHECKING, NamedTuple
@@ -124,17 +123,18 @@ def numbers(root: Path) -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a repository with two tasks, one of which depends on the other."""
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Give a repository with two tasks, one of which depends on the other; whoever writes is somebody."""
     root = tmp_path_factory.mktemp("crashes") / "repository"
     root.mkdir()
-    with at(root):
-        os.environ["TASKSTATE_ACTOR"] = "somebody"
-        assert run("init")[0] == 0
-        parts = ("--description", "d", "--criterion", "c", "--feature", "jwt-1=makes a token")
-        assert run("new", "101", "--title", "First", *parts)[0] == 0
-        assert run("new", "102", "--title", "Second", "--depends-on", "101", *parts)[0] == 0
-    return root
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TASKSTATE_ACTOR", "somebody")
+        with at(root):
+            assert run("init")[0] == 0
+            parts = ("--description", "d", "--criterion", "c", "--feature", "jwt-1=makes a token")
+            assert run("new", "101", "--title", "First", *parts)[0] == 0
+            assert run("new", "102", "--title", "Second", "--depends-on", "101", *parts)[0] == 0
+        yield root
 
 
 @forks

@@ -452,7 +452,8 @@ def test_a_large_session_is_recorded_though_nothing_can_be_archived(place: Place
     place.configure("[size]\nmax-kb = 4\nwarn-kb = 3\n")
     outcome = place.add("x" * 5_000)
     assert place.numbers() == [(1, False)]
-    assert "nothing to archive, though the file is over 4 KB" in outcome.notes[-1]
+    assert "nothing to archive; the file still has 7 KB, and the limit is 4 KB" in outcome.notes[-1]
+    assert "the largest: session 1 (6 KB)" in outcome.notes[-1]
 
 
 def test_sessions_out_of_order_are_told_and_the_new_one_is_recorded(place: Place) -> None:
