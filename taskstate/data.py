@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from taskstate.edit import Edit
     from taskstate.text import Span
 
@@ -92,6 +94,16 @@ class Entry(NamedTuple):
 
     key: Node
     value: Node
+
+
+def scalars(node: Node) -> Iterator[Node]:
+    """Yield all scalars that a value holds, in their order; keys are not among them."""
+    if node.kind == "scalar":
+        yield node
+    for entry in node.entries:
+        yield from scalars(entry.value)
+    for item in node.items:
+        yield from scalars(item)
 
 
 def equals(node: Node, value: object) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.data import Fault, Node, last_leaf
+from taskstate.data import Fault, Node, last_leaf, scalars
 from taskstate.edit import Edit, apply
 from taskstate.text import Span, with_newlines
 from taskstate.yaml_spans import read_yaml
@@ -94,7 +94,8 @@ def hash_values(text: str, root: Node) -> tuple[Fault, ...]:
     found = list(re.compile(_HASH_VALUE).finditer(text, root.span.start, _line_at(text, 0, root.span.end).end))
     if not found:
         return ()
-    nulls = set(_nulls(root))
+    empty = (node for node in scalars(root) if node.span.start == node.span.end and not node.pinned)
+    nulls = {node.span.start for node in empty}
     return tuple(_lost(match) for match in found if match.start() + 1 in nulls)
 
 
@@ -106,15 +107,6 @@ def _lost(match: re.Match[str]) -> Fault:
     return Fault(
         span, "a value that begins with `#` is read as a comment; put it in double quotes", "value-is-comment", fix
     )
-
-
-def _nulls(node: Node) -> Iterator[int]:
-    if node.kind == "scalar" and node.span.start == node.span.end and not node.pinned:
-        yield node.span.start
-    for entry in node.entries:
-        yield from _nulls(entry.value)
-    for item in node.items:
-        yield from _nulls(item)
 
 
 def _suspects(text: str, start: int, offset: int) -> Iterator[Span]:

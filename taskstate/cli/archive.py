@@ -62,19 +62,22 @@ def run(door: Door) -> int:
     if door.args.ids and door.args.ids[0] in VERBS:
         return VERBS[door.args.ids[0]](door, *door.args.ids[1:])
     keep = door.workspace.config.size.keep_sessions if door.args.keep is None else door.args.keep
-    if keep < 1:
-        raise TaskstateError(
-            f"--keep {keep}: at least one session stays in the state file", help="give 1 or more", code="usage"
-        )
-    if door.args.all and door.args.ids:
-        raise TaskstateError("archive takes either --all or the tasks' ids", help="leave one of them out", code="usage")
-    if door.args.force and not (door.args.ids or door.args.all):
-        raise TaskstateError("archive --force needs the tasks' ids, or --all", help="name the tasks", code="usage")
-    if door.args.expect_revision and len(door.args.ids) != 1:
-        raise TaskstateError("--expect-revision is that of one task", help="name that one alone", code="usage")
-    if door.args.fix and (not door.args.check or door.args.dry_run):
-        raise TaskstateError("--fix goes with --check, and writes", help="see `taskstate archive -h`", code="usage")
+    for wrong, what, help_ in _clashes(door.args, keep):
+        if wrong:
+            raise TaskstateError(what, help=help_, code="usage")
     return _check(door, keep) if door.args.check else _archive(door, keep)
+
+
+def _clashes(args: argparse.Namespace, keep: int) -> tuple[tuple[object, str, str], ...]:
+    """Return what cannot be asked for together: whether it was, what is wrong with it, and what to do."""
+    return (
+        (keep < 1, f"--keep {keep}: at least one session stays in the state file", "give 1 or more"),
+        (args.all and args.ids, "archive takes either --all or the tasks' ids", "leave one of them out"),
+        (args.force and not (args.ids or args.all), "archive --force needs the tasks' ids, or --all", "name the tasks"),
+        (args.expect_revision and len(args.ids) != 1, "--expect-revision is that of one task", "name that one alone"),
+        (args.fix and not args.check, "archive --fix goes with --check", "add --check, or leave it out to archive"),
+        (args.fix and args.dry_run, "--fix writes, and --dry-run does not", "leave one of them out"),
+    )
 
 
 def _archive(door: Door, keep: int) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from taskstate.data import Fault
+from taskstate.data import Fault, scalars
 from taskstate.edit import Edit
 from taskstate.errors import CannotEdit
 from taskstate.form.order import ordered, place
@@ -19,8 +19,6 @@ from taskstate.state import json_fence
 from taskstate.text import with_newlines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.data import Node
     from taskstate.document import Document
 
@@ -46,14 +44,9 @@ def _laid_out(root: Node, schema: str) -> str:
     except CannotEdit:
         return ""
     after = read_json(text, 0, len(text))
-    return "" if isinstance(after, Fault) or Counter(_leaves(after)) != Counter(_leaves(root)) else text
+    return "" if isinstance(after, Fault) or _spelled(after) != _spelled(root) else text
 
 
-def _leaves(node: Node) -> Iterator[str]:
-    """Yield the texts of all scalars: of a number its spelling."""
-    if node.kind == "scalar":
-        yield node.text
-    for entry in node.entries:
-        yield from _leaves(entry.value)
-    for item in node.items:
-        yield from _leaves(item)
+def _spelled(root: Node) -> Counter[str]:
+    """Return the texts of all scalars: of a number its spelling."""
+    return Counter(node.text for node in scalars(root))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from taskstate.data import scalars
 from taskstate.edit import Edit
 from taskstate.form.key_order import SCHEMA, free_root, says_same
 from taskstate.form.order import Place, place
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from taskstate.data import Node
     from taskstate.document import Document
-    from taskstate.text import Span
 
 _LINE = r"([^\r\n]*)(\r\n?|\n)"
 # What some version of YAML takes for a number, a time, a truth value or nothing; hashes look like numbers.
@@ -47,7 +47,8 @@ def line_edits(document: Document) -> tuple[Edit, ...]:
     root = document.front_matter.node
     if root is None or span is None:
         return ()
-    kept = [each for each in _scalars(root) if "\n" in each.of(text) or "\r" in each.of(text)]
+    spans = (node.span for node in scalars(root))
+    kept = [each for each in spans if "\n" in each.of(text) or "\r" in each.of(text)]
     edits = []
     for line in re.compile(_LINE).finditer(text, *span):
         words = line[1].rstrip(" \t")
@@ -76,13 +77,3 @@ def _quoted(text: str, node: Node, value: Any, at: Place) -> Iterator[Edit]:  # 
         plainly = found == value and not re.compile(_AMBIGUOUS).fullmatch(value)
         if found != wanted and not plainly and "\n" not in found and "\r" not in found:
             yield Edit(*node.span, wanted)
-
-
-def _scalars(node: Node) -> Iterator[Span]:
-    """Yield the places of all scalars."""
-    if node.kind == "scalar":
-        yield node.span
-    for entry in node.entries:
-        yield from _scalars(entry.value)
-    for item in node.items:
-        yield from _scalars(item)

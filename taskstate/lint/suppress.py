@@ -12,12 +12,12 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
+from taskstate.data import scalars
 from taskstate.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from taskstate.data import Node
     from taskstate.document import Document
     from taskstate.lint.diagnostic import Diagnostic
 
@@ -72,7 +72,8 @@ def _in_front_matter(document: Document) -> Iterator[Directive]:
     front_matter = document.front_matter
     if front_matter.span is None or front_matter.node is None:
         return
-    inside = list(_long_scalars(document, front_matter.node))
+    # In a scalar of several lines a `#` begins no comment.
+    inside = [node.span for node in scalars(front_matter.node)]
     matches = [
         match
         for match in re.compile(_HASH).finditer(document.text, *front_matter.content)
@@ -85,16 +86,6 @@ def _in_front_matter(document: Document) -> Iterator[Directive]:
         if match.start() < first_key:
             target.append(_line_span(document, 0))
         yield _directive(document, match, tuple(target))
-
-
-def _long_scalars(document: Document, node: Node) -> Iterator[Span]:
-    """Yield the places of the scalars that run over several lines: a `#` in there begins no comment."""
-    if node.kind == "scalar" and document.position(node.span.start).line < document.position(node.span.end).line:
-        yield node.span
-    for entry in node.entries:
-        yield from _long_scalars(document, entry.value)
-    for item in node.items:
-        yield from _long_scalars(document, item)
 
 
 def _in_body(document: Document) -> Iterator[Directive]:

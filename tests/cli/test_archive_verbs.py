@@ -137,7 +137,7 @@ def test_fix_does_not_stage_what_was_left_out(cli: Cli, place: Place) -> None:
 
 def test_fix_goes_with_check(cli: Cli) -> None:
     """Alone the flag means nothing."""
-    assert cli.refused("archive", "101", "--fix").startswith("--fix goes with --check")
+    assert cli.refused("archive", "101", "--fix").startswith("archive --fix goes with --check")
 
 
 def test_what_archiving_cannot_mend_is_told(cli: Cli, place: Place) -> None:

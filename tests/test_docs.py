@@ -1,0 +1,48 @@
+"""The documentation names every command and flag that there is."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate import cli
+from taskstate.cli.door import add_writing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = {path.stem: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")}
+
+
+def flags(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """Yield the long flags of a parser and of its actions."""
+    for action in parser._actions:  # noqa: SLF001 - argparse tells them nowhere else
+        yield from (flag for flag in action.option_strings if flag.startswith("--"))
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - the same
+            for child in action.choices.values():
+                yield from flags(child)
+
+
+def missing(parser: argparse.ArgumentParser, text: str) -> list[str]:
+    """Return the flags of a parser that a text does not name."""
+    return sorted({flag for flag in flags(parser) if not re.search(rf"{re.escape(flag)}(?![\w-])", text)})
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_every_command_is_documented(command: str) -> None:
+    """A command has its row, and each of its flags stands on some page."""
+    assert re.search(rf"^\| `taskstate {command}\b", PAGES["commands"], re.MULTILINE)
+    assert missing(cli._parser_of(command), "".join(PAGES.values())) == []  # noqa: SLF001 - what the command line asks
+
+
+def test_linting_has_its_own_page() -> None:
+    """Each flag of `lint` is explained there, but for those that all commands share."""
+    shared = argparse.ArgumentParser()
+    add_writing(shared)
+    own = set(missing(cli._parser_of("lint"), PAGES["linting"])) - set(flags(shared))  # noqa: SLF001 - the same
+    assert own == set()
