@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, kinds
+from taskstate import files, git, kinds
 from taskstate.errors import TaskstateError
 from taskstate.heads import Heads
 from taskstate.lint.cache import Cache, Entry, freeze, thaw
@@ -72,11 +72,18 @@ class Wanted(NamedTuple):
 
 
 def open_checking(workspace: Workspace, config: Config, wanted: Wanted) -> tuple[Checking, tuple[str, ...]]:
-    """Return how files are checked, and a remark for what was asked for and cannot be known here."""
+    """Return how files are checked, and a remark for what was asked for and cannot be known here.
+
+    Raises:
+        TaskstateError: what is staged was asked for, and there is no git repository.
+    """
     from taskstate.surroundings import Repository
 
     repository = Repository(workspace, now=wanted.now)
     told: tuple[str, ...] = ()
+    if wanted.staged and git.toplevel(workspace.root) is None:
+        what = f"nothing is staged: {files.shown(workspace.root)} is in no git repository"
+        raise TaskstateError(what, help="leave out --staged", code="no-git")
     if wanted.staged:
         repository.source = Index(workspace.root, repository.objects)
     if wanted.against:

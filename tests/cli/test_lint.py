@@ -250,3 +250,8 @@ def test_flags_that_make_no_sense_are_refused(cli: Cli, place: Place, arguments:
     said = cli("lint", *arguments)
     assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
     assert tree(place.root) == before
+
+
+def test_nothing_is_staged_where_there_is_no_git(cli: Cli) -> None:
+    """That is one line which says what to do."""
+    assert cli.refused("lint", "--staged").endswith("is in no git repository: leave out --staged")
