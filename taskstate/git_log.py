@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,3 +40,17 @@ def log(root: Path, *, since: str = "", after: str = "", digits: int = 10) -> tu
     said = git.run(["log", "-z", "--no-show-signature", *form, *times, span], root)
     entries = (entry.decode("utf-8", "replace").split("\n", 3) for entry in said.split(b"\0") if entry)
     return tuple(Commit(*entry) for entry in entries)
+
+
+def touched(root: Path, since: str) -> tuple[str, ...]:
+    """Return the paths, from `root`, that differ between the commit `since` and HEAD; a renaming is two of them.
+
+    Raises:
+        GitFailed: `since` names no commit here, or git fails.
+    """
+    newest = git.head(root)
+    if newest is None or newest == since:
+        return ()
+    span = (git.commit(root, since), newest)
+    said = git.run(["diff", "--name-only", "--no-renames", "-z", "--relative", "--no-ext-diff", *span, "--"], root)
+    return tuple(os.fsdecode(name) for name in said.split(b"\0") if name)

@@ -11,13 +11,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from taskstate import files, git, kinds
+from taskstate.asked import Asked
 from taskstate.circles import Dependencies
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.lint.around import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM, Around
+from taskstate.lint.around import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM
 from taskstate.source import Disk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from taskstate.chain import Upstream
@@ -175,26 +176,8 @@ def _by_id(paths: Iterable[Path]) -> Mapping[str, tuple[Path, ...]]:
     return {task_id: tuple(paths) for task_id, paths in found.items()}
 
 
-class Surroundings(Around):
-    """The answers about one file; `asked` holds each question that was put, with the mark of its answer."""
-
-    def __init__(self, repository: Repository, path: Path) -> None:
-        self.repository = repository
-        self.path = path
-        self.known = repository.known
-        self.asked: dict[tuple[str, ...], str] = {}
-
-    def mark(self, question: tuple[str, ...]) -> str:
-        """Return the mark of the answer to a question as it would be answered now."""
-        name, *arguments = question
-        marked: Callable[..., str] = getattr(self, f"_{name}_mark")
-        return marked(*arguments)
-
-    def _ask(self, *question: str) -> str:
-        """Note a question, and return its mark; it is taken before the answer, so that a late change is seen."""
-        if question not in self.asked:
-            self.asked[question] = self.mark(question)
-        return self.asked[question]
+class Surroundings(Asked):
+    """The answers about one file."""
 
     def is_future(self, moment: str) -> bool | None:
         """Return whether a timestamp has not come yet."""

@@ -127,6 +127,12 @@ class Workspace(_Workspace):
             folders[:] = [name for name in folders if name not in left_out]
             yield from (Path(place) / name for name in names if _is_own(f"{os.path.basename(place)}/{name}"))
 
+    def is_ours(self, relative: str) -> bool:
+        """Return whether a path, from the repository's root, is taskstate's own: under the state folder, or by name."""
+        if relative == self.config.root or relative.startswith(f"{self.config.root}/"):
+            return True
+        return _is_own(relative) and not self.excludes(self.root / relative)
+
     def excludes(self, path: Path) -> bool:
         """Return whether the configuration says that a file which bears one of our names is none of ours."""
         if not self.config.exclude or not path.is_relative_to(self.root):

@@ -33,9 +33,10 @@ LEVELS = (  # a room may import from its own level and from those above it in th
         "form",
         "renames",
         "scope",
+        "roles",
     },
     DISK := {"files", "git", "git_log", "journal", "lock", "plans", "recent", "resources", "source", "swap"},
-    {"workspace", "guards", "lost", "writing"},
+    {"workspace", "guards", "lost", "writing", "artifacts"},
     MEANS := {"lint", "lint.rules", "create", "sessions", "checklist", "archive", "summary", "taskstate"}
     | {"likeness", "statements", "summarizer"}
     | {
@@ -54,7 +55,7 @@ LEVELS = (  # a room may import from its own level and from those above it in th
         "treatment",
         "reformat",
     }
-    | {"history", "merge", "surroundings"}
+    | {"asked", "history", "merge", "surroundings"}
     | {"archive_check", "unarchive", "history_sync", "restage", "rolling"},
     DOORS := {"cli", "mcp", "lsp", "agent_hooks", "web"},
 )
