@@ -123,7 +123,7 @@ def _in_form(text: str, node: Node, edits: Iterable[Edit], newline: str) -> tupl
     """Return `edits` to the value `node`, or one that writes it anew where it had its form and would lose it."""
     edits = tuple(edits)
     start, end = node.span
-    before = text[text.rfind("\n", 0, start) + 1 : start]
+    before = text[_line_start(text, start) : start]
     if not edits or not re.compile(_ALONE).fullmatch(before):
         return edits
     in_list = _char_before(text, start) in {"[", ","}  # a value of an object has its key before it
@@ -133,6 +133,14 @@ def _in_form(text: str, node: Node, edits: Iterable[Edit], newline: str) -> tupl
     after = after[start : len(after) - (len(text) - end)]
     wanted = newline.join(_layout(json.loads(after), _blanks(before), in_list=in_list))
     return edits if after == wanted else (Edit(start, end, wanted),)
+
+
+def _line_start(text: str, at: int) -> int:
+    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+
+
+def _has_line_end(text: str) -> bool:
+    return "\n" in text or "\r" in text
 
 
 def _char_before(text: str, at: int) -> str:
@@ -160,10 +168,9 @@ def _set(text: str, node: Node, value: Any, newline: str) -> Iterator[Edit]:  # 
 
 def _in_place_of(text: str, node: Node, value: object, newline: str) -> str:
     """Return a value for the place of a node: on one line where its line holds more, or the old one stood on one."""
-    line_start = text.rfind("\n", 0, node.span.start) + 1
-    before = text[line_start : node.span.start]
+    before = text[_line_start(text, node.span.start) : node.span.start]
     one_line = json_line(value)
-    was_one_line = bool(node.entries or node.items) and "\n" not in node.span.of(text)
+    was_one_line = bool(node.entries or node.items) and not _has_line_end(node.span.of(text))
     if not re.compile(_ALONE).fullmatch(before) or (was_one_line and len(before) + len(one_line) <= WIDTH):
         return one_line
     return json_text(value, indent=_blanks(before), newline=newline)
@@ -197,7 +204,7 @@ def _append(text: str, sequence: Node, new: Sequence[object], newline: str) -> I
         return
     last = sequence.items[-1]
     gap = _gap(text, last.span.start, [item.span.start for item in sequence.items], newline)
-    expanded = "\n" in last.span.of(text)
+    expanded = _has_line_end(last.span.of(text))
     for value in new:
         written = _written(value, gap, newline) if expanded else json_line(value)
         yield Edit(last.span.end, last.span.end, f",{gap}{written}")
@@ -205,7 +212,7 @@ def _append(text: str, sequence: Node, new: Sequence[object], newline: str) -> I
 
 def _gap(text: str, at: int, starts: Sequence[int], newline: str) -> str:
     """Return what stands between a new part of a collection and its neighbour at `at`: a line end, or blanks."""
-    before = text[text.rfind("\n", 0, at) + 1 : at]
+    before = text[_line_start(text, at) : at]
     if not before.strip():
         return newline + before
     if len(starts) == 1:

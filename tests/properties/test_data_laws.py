@@ -314,6 +314,24 @@ def test_a_json_value_that_is_set_is_read_back_and_nothing_else_moves(
     assert before == after
 
 
+@given(json_values, st.data(), json_values, st.sampled_from(["\r", "\r\n"]))
+def test_lines_end_as_the_text_ends_them(value: object, data: st.DataObject, new: object, newline: str) -> None:
+    """A change of JSON that is laid out is the same, but for its line ends, whichever the text has."""
+    text, start, end = json_document(json_text(value))
+    other = text.replace("\n", newline)
+    root = read_json(text, start, end)
+    other_root = read_json(other, start + len(newline) - 1, len(other) - (len(text) - end) - 2 * (len(newline) - 1))
+    assert isinstance(root, Node)
+    assert isinstance(other_root, Node)
+    path, node = data.draw(st.sampled_from(list(nodes(root))))
+    if node.kind == "mapping":
+        path = (*path, "added")
+    elif node.kind == "sequence":
+        path = (*path, len(node.items))
+    changed = apply(text, set_json(text, root, path, new))
+    assert apply(other, set_json(other, other_root, path, new, newline=newline)) == changed.replace("\n", newline)
+
+
 @given(spaced_json())
 def test_setting_the_json_value_that_is_there_changes_no_byte(inner: str) -> None:
     """Every value of a JSON text can be set to itself without an edit."""
