@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING
 from benchmarks import corpus
 from benchmarks.answer import Answer, Question, ratio, repository
 from benchmarks.appending import append_many
+from benchmarks.briefs import saving, starting
+from benchmarks.choosing import choosing
 from benchmarks.linting import lint_many, lint_one
 from benchmarks.merges import merges
+from benchmarks.secret_speed import secret_speed
+from benchmarks.snapshots import snapshots
 from benchmarks.timing import exponent, interleaved, timed
 from taskstate import blocks, recent, scan, sessions
 from taskstate.config import read_config
@@ -99,6 +103,11 @@ QUESTIONS = {
         Question("scanner", scan_blocks),
         Question("growth", growth),
         Question("merges", merges),
+        Question("snapshots", snapshots),
+        Question("tokens", saving),
+        Question("brief", starting),
+        Question("secrets", secret_speed),
+        Question("next", choosing),
     )
 }
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from taskstate import resources
 from taskstate.lint import pages
-from taskstate.lint.registry import RULES
+from taskstate.lint.registry import rules
 
 if TYPE_CHECKING:
     from taskstate.lint.diagnostic import Rule
@@ -41,7 +41,7 @@ _MANIFEST_HEAD = """\
 
 def generated() -> dict[str, str]:
     """Return the text of every generated file by its path from the root."""
-    files = {f"docs/rules/{rule.RULE.code}.md": pages.page(rule) for rule in RULES}
+    files = {f"docs/rules/{rule.RULE.code}.md": pages.page(rule) for rule in rules()}
     files["docs/rules/index.md"] = _index()
     files[".pre-commit-hooks.yaml"] = _MANIFEST_HEAD + "\n".join(_manifest(*hook) for hook in HOOKS)
     files["hooks/pre-commit.yaml"] = "  - repo: local\n    hooks:\n" + "".join(
@@ -59,7 +59,7 @@ def _index() -> str:
         "| code | name | severity | fix | what is wrong |",
         "| --- | --- | --- | --- | --- |",
     ]
-    return "\n".join(lines) + "\n" + "".join(_row(rule.RULE) for rule in RULES)
+    return "\n".join(lines) + "\n" + "".join(_row(rule.RULE) for rule in rules())
 
 
 def _row(rule: Rule) -> str:

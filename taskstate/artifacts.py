@@ -6,7 +6,6 @@ journal, before the state file names them: a crash between the two leaves a file
 
 from __future__ import annotations
 
-import shutil
 import struct
 import zlib
 from typing import TYPE_CHECKING
@@ -68,6 +67,8 @@ def remove_all(workspace: Workspace, task_id: str) -> bool:
     Raises:
         TaskstateError: the system refuses.
     """
+    import shutil
+
     folder = path_of(workspace, name_of(task_id))
     if not folder.is_dir() or folder.is_symlink():
         return False

@@ -46,7 +46,8 @@ class Upstream(NamedTuple):
     """What another task's state file says to those that build on it.
 
     `path` is from the repository's root. `output` is the text that a downstream task takes over, `output_sha` the
-    beginning of its SHA-256; both are empty while the task is not complete or has no output.
+    beginning of its SHA-256; both are empty while the task is not complete or has no output. `files` are those that the
+    output named when the task was completed, each with its SHA-256 then, or None where there was no such file.
     """
 
     id: str
@@ -57,6 +58,7 @@ class Upstream(NamedTuple):
     depends_on: tuple[str, ...]
     output: str
     output_sha: str
+    files: tuple[tuple[str, str | None], ...] = ()
 
 
 class Input(NamedTuple):
@@ -104,7 +106,17 @@ def read_upstream(document: Document, path: str) -> Upstream:
         depends_on=state.depends_on,
         output=output,
         output_sha=sha256(output)[:_SHA] if output else "",
+        files=_files(document) if output else (),
     )
+
+
+def _files(document: Document) -> tuple[tuple[str, str | None], ...]:
+    """Return the files that `complete` found named; nothing of what a hand made unreadable."""
+    block = document.front_matter.get("output")
+    told = block.get("files") if isinstance(block, dict) else None
+    loose = [each for each in told or () if isinstance(each, dict)] if isinstance(told, list) else []
+    found = ((each.get("path"), each.get("sha256")) for each in loose)
+    return tuple((path, sha) for path, sha in found if isinstance(path, str) and isinstance(sha, str | None))
 
 
 def is_complete(document: Document) -> bool:

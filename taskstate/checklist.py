@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import embed
+from taskstate import artifacts, embed
 from taskstate.edit import Edit, apply
 from taskstate.errors import TaskstateError
+from taskstate.evidence import log_name
 from taskstate.json_edits import append_json_item, update_json
 from taskstate.kinds import parse_feature_id
 from taskstate.stamp import timestamp
@@ -50,10 +51,14 @@ def new_feature(feature_id: str, description: str) -> dict[str, Any]:
 
 
 class Tested(NamedTuple):
-    """What a test of a feature showed; `evidence` is a text, or the command with its exit status and its log's hash."""
+    """What a test of a feature showed.
+
+    `evidence` is a text, a commit, or the command with its exit status and its log's hash; `log` that log.
+    """
 
     passes: bool
     evidence: object
+    log: bytes | None = None
 
 
 def require_feature(workspace: Workspace, task_id: str, feature_id: str) -> None:
@@ -75,6 +80,10 @@ def set_feature(workspace: Workspace, task_id: str, feature_id: str, tested: Tes
         edits = update_json(loaded.document.text, node, changes, order=FEATURE_KEYS, newline=loaded.document.newline)
         return _changed(loaded, edits)
 
+    if tested.log is not None and not request.dry_run:
+        change(workspace, task_id, job, request._replace(dry_run=True))  # what is refused leaves no log behind
+        own = workspace.load(workspace.locate(task_id)).state.id
+        artifacts.write(workspace, own, log_name(feature_id), artifacts.gzipped(tested.log))
     return change(workspace, task_id, job, request)
 
 

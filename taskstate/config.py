@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from taskstate.errors import TaskstateError
+from taskstate.export_fields import EXPORT_FIELDS
 
 _NOTHING: Mapping[str, Any] = {}
 _BARE_KEY = r"[A-Za-z0-9_-]+"
@@ -51,7 +52,7 @@ class Standard(NamedTuple):
 
 
 class Export(NamedTuple):
-    """What a role's export leaves out."""
+    """What a role's export leaves out, of `EXPORT_FIELDS`."""
 
     drop: tuple[str, ...] = ()
 
@@ -371,7 +372,7 @@ _CONFIG = _part(
         ),
         "validation": _table_of(_STRINGS),
         "scope": _table_of(_STRINGS, _PLAIN_NAME),
-        "export": _table_of(_part(Export, {"drop": _STRINGS})),
+        "export": _table_of(_part(Export, {"drop": _list_of(_one_of(*EXPORT_FIELDS))})),
         "secrets": _part(Secrets, {"allow": _list_of(_regex)}),
         "qa": _list_of(_part(QaReader, {"name": _full, "pattern": _qa_pattern}, required=("name", "pattern"))),
         "chain": _part(Chain, {"max-input-kb": _whole(1)}),

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import embed, files, kinds, resources, schema
+from taskstate import embed, kinds
 from taskstate.chain import read_upstream, render_input
 from taskstate.checklist import new_feature
-from taskstate.data import Node
 from taskstate.errors import TaskstateError
 from taskstate.form.layout import formatted
+from taskstate.guards import require_whole
 from taskstate.json_edits import json_text
-from taskstate.normalize import normalize
 from taskstate.stamp import timestamp
-from taskstate.text import with_newlines
+from taskstate.task_file import read_task_file, unsaid
+from taskstate.templates import filled
 from taskstate.version import FORMAT
 from taskstate.writing import create_file
-from taskstate.yaml_file import read_yaml_file
 from taskstate.yaml_write import yaml_block
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.chain import Upstream
+    from taskstate.task_file import Citation
     from taskstate.workspace import Workspace
     from taskstate.writing import Outcome, Request
 
-_MOST_REQUIREMENT = 140
 _TEMPLATE = "task-state.md.j2"
 
 
@@ -72,6 +70,7 @@ def _upstream(workspace: Workspace, task_id: str) -> Upstream:
         TaskstateError: there is no such task, or its file cannot be read.
     """
     loaded = workspace.load(workspace.locate(task_id))
+    require_whole(loaded)
     return read_upstream(loaded.document, loaded.relative)
 
 
@@ -123,32 +122,13 @@ def _body(workspace: Workspace, task: NewTask, title: str, inputs: str) -> str:
         "chain_inputs": inputs,
         "checklist_json": json_text(checklist),
     }
-    return _rendered(*_template(workspace, _TEMPLATE), parts)
+    return filled(workspace, _TEMPLATE, parts)
 
 
 def _sorted(standards: tuple[Mapping[str, str], ...]) -> list[dict[str, str]]:
     """Return citations in their canonical order, and the keys of each too."""
     in_order = sorted(standards, key=lambda each: (each["file"], each["section"]))
     return [dict(sorted(each.items())) for each in in_order]
-
-
-def _rendered(name: str, source: str, parts: Mapping[str, object]) -> str:
-    """Return a template filled in; it comes with the repository, so it may use nothing but its parts.
-
-    Raises:
-        TaskstateError: code "template": it is wrong.
-    """
-    from jinja2 import StrictUndefined, TemplateError
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    # Autoescape is for HTML; this is Markdown, and everything that comes from outside has gone through `embed`.
-    environment = ImmutableSandboxedEnvironment(
-        undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True, autoescape=False
-    )
-    try:
-        return environment.from_string(source).render(parts)
-    except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-        raise TaskstateError(f"the template {name} is wrong: {error}", help="correct it", code="template") from error
 
 
 def _paths(task: NewTask) -> list[str]:
@@ -170,74 +150,29 @@ def _features(task: NewTask) -> list[tuple[str, str]]:
     return list(found.items())
 
 
-def _template(workspace: Workspace, name: str) -> tuple[str, str]:
-    """Return where a template lies, and its text: the project's own, or the one that is shipped."""
-    own = workspace.state_root / "templates" / name
-    if files.size(own) is None:
-        return name, resources.text(f"templates/{name}")
-    where = workspace.relative(own)
-    try:
-        return where, with_newlines(files.read(own).decode("utf-8"), "\n")
-    except UnicodeDecodeError as error:
-        what = f"the template {where} is not UTF-8 (byte {error.start})"
-        raise TaskstateError(what, help="convert it to UTF-8", code="not-utf8") from error
-
-
 def with_task_file(task: NewTask, name: str, data: bytes) -> NewTask:
     """Return `task` with what it leaves open taken from a task file (YAML), and the file remembered.
 
     Raises:
         TaskstateError: the file is no such YAML, or a value has the wrong type.
     """
-    values = _task_file_values(name, data)
-    scope, qa = values.get("scope") or {}, values.get("qa") or {}
-    taken = NewTask(
-        id=task.id,
-        title=task.title or values.get("title") or "",
-        description=task.description or normalize(values.get("description") or "").strip(),
-        criteria=task.criteria or tuple(normalize(text).strip() for text in values.get("acceptance_criteria") or ()),
-        priority=task.priority or values.get("priority") or "",
-        area=task.area or values.get("area") or "",
-        scope_in=tuple(scope.get("in") or ()),
-        scope_out=tuple(scope.get("out") or ()),
-        commands=tuple(qa.get("commands") or ()),
-        standards=tuple(_citation(each) for each in values.get("standards") or ()),
+    given = read_task_file(name, data)
+    return task._replace(
+        title=task.title or given.title,
+        description=task.description or given.description,
+        criteria=task.criteria or given.criteria,
+        priority=task.priority or given.priority,
+        area=task.area or given.area,
+        scope_in=given.scope_in,
+        scope_out=given.scope_out,
+        commands=given.commands,
+        standards=tuple(_citation(each) for each in given.standards),
         task_file=name,
-        task_file_sha=git_blob_id(data),
+        task_file_sha=given.sha,
     )
-    return taken._replace(features=task.features, depends_on=task.depends_on)
 
 
-def git_blob_id(data: bytes) -> str:
-    """Return the id that git gives a file with this content."""
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
-
-
-def _task_file_values(name: str, data: bytes) -> Mapping[str, Any]:
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise TaskstateError(
-            f"{name} is not UTF-8 (byte {error.start})", help="convert it to UTF-8", code="not-utf8"
-        ) from error
-    node = read_yaml_file(text)
-    if not isinstance(node, Node):
-        line = text.count("\n", 0, node[0].span.start) + 1
-        raise TaskstateError(
-            f"{name}, line {line}: {node[0].message}", help="correct the task file", code="invalid-input"
-        )
-    values: Mapping[str, Any] = schema.typed_value(node, "task-file")
-    for fault in schema.faults(values, "task-file"):
-        raise TaskstateError(f"{name}: {fault.message}", help="correct the task file", code="invalid-input")
-    return values
-
-
-def _citation(standard: str | Mapping[str, str]) -> Mapping[str, str]:
-    """Return a standard as the Standards fence holds it; `file.md#slug` is short for file and section."""
-    if isinstance(standard, str):
-        file, _, section = standard.partition("#")
-        if not file or not section:
-            what = f"the task file cites {standard!r}, which names no section"
-            raise TaskstateError(what, help="write it as FILE#heading-slug", code="invalid-input")
-        standard = {"file": file, "section": section}
-    return {"requirement": f"see {standard['section']}"[:_MOST_REQUIREMENT], **standard}
+def _citation(given: Citation) -> Mapping[str, str]:
+    """Return a citation as the Standards fence holds it before `context init` has looked the section up."""
+    requirement = given.requirement or unsaid(given.section)
+    return {"file": given.file, "section": given.section, "requirement": requirement}

@@ -129,7 +129,7 @@ def pace_of(state: TaskState) -> Pace:
 
 def open_features(state: TaskState) -> tuple[Feature, ...]:
     """Return the features that neither pass nor went elsewhere."""
-    return tuple(each for each in state.checklist.counted if not each.passes) if state.checklist else ()
+    return state.checklist.open if state.checklist else ()
 
 
 def subtasks_of(state: TaskState, task_id: str = "", taken: Collection[str] = ()) -> tuple[Subtask, ...]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from taskstate.workspace import Workspace
 
-OLDEST_GIT = (2, 25)  # what is asked of it is older
+OLDEST_GIT = git.OLDEST
 _LARGE_CACHE = 256 * 1024**2
 _BY_HAND = "compare it with the file, mend that by hand, then delete the record"
 

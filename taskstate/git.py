@@ -17,9 +17,10 @@ from taskstate.errors import GitFailed
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import IO
 
+OLDEST = (2, 25)  # what is asked of git is older
 _OBJECT_ID = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
 _VERSION = r"git version (\d+(?:\.\d+)*)"
 _OBJECT_LINE = rb"[0-9a-f]{40,64} ([a-z]+) ([0-9]+)\n"
@@ -27,9 +28,7 @@ _AT_ONCE = 500  # names put to git together: both pipes hold them and their answ
 _MESSAGE_LENGTH = 300
 _MERGED = "GITHEAD_"  # what git merge calls its commits in the environment
 # The names of our own files (schemas/kinds/files.json), and some that are none.
-_PATTERNS = ("*-state.md", "*-archive.md", "*-impact-map.json", "*-handoff-*.md", "*-progress.json")
-# A diff in paths from the folder that is asked about, whatever the user configured.
-_PLAIN = ("--relative", "--no-ext-diff", "--ignore-submodules=dirty")
+OWN_PATTERNS = ("*-state.md", "*-archive.md", "*-impact-map.json", "*-handoff-*.md", "*-progress.json")
 # Git sets these for its hooks; what the folder itself says is the same or, for a command that works elsewhere, truer.
 # GIT_INDEX_FILE stays: in a pre-commit hook it names the index of the commit that is being made.
 _DISCOVERED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX")
@@ -37,8 +36,8 @@ _DISCOVERED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX")
 _SETTINGS = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "GIT_OPTIONAL_LOCKS": "0"}
 
 
-def run(args: Sequence[str], cwd: Path, *, stdin: bytes = b"") -> bytes:
-    """Return what `git ARGS` prints when it is run in the folder `cwd`.
+def run(args: Sequence[str], cwd: Path, *, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> bytes:
+    """Return what `git ARGS` prints when it is run in the folder `cwd`; `env` are further environment variables.
 
     Raises:
         GitFailed: git is missing, or it ended with another status than 0; its own words are in the message.
@@ -47,7 +46,12 @@ def run(args: Sequence[str], cwd: Path, *, stdin: bytes = b"") -> bytes:
 
     try:
         done = subprocess.run(
-            ["git", *args], cwd=cwd, input=stdin, env=_environment(cwd), capture_output=True, check=False
+            ["git", *args],
+            cwd=cwd,
+            input=stdin,
+            env={**_environment(cwd), **(env or {})},
+            capture_output=True,
+            check=False,
         )
     except FileNotFoundError as error:
         if not cwd.is_dir():
@@ -57,8 +61,43 @@ def run(args: Sequence[str], cwd: Path, *, stdin: bytes = b"") -> bytes:
         raise GitFailed(f"cannot run git in {printable(str(cwd))}: {error.strerror}") from error
     if done.returncode:
         said = printable(done.stderr.decode("utf-8", "replace")) or f"exit status {done.returncode}"
-        raise GitFailed(f"git {printable(' '.join(args[:1]))} failed in {printable(str(cwd))}: {said}")
+        raise GitFailed(f"git {_command(args)} failed in {printable(str(cwd))}: {said}")
     return done.stdout
+
+
+def _command(args: Sequence[str]) -> str:
+    """Return which of git's commands is run; the settings before it do not matter."""
+    at = 0
+    while at < len(args) and args[at] == "-c":
+        at += 2
+    return printable(" ".join(args[at : at + 1]))
+
+
+def started(
+    args: Sequence[str], cwd: Path, *, stdin: bytes = b"", env: Mapping[str, str] | None = None
+) -> Callable[[], bytes]:
+    """Start `git ARGS`, and return what waits for its end and gives what it printed, or raises as `run` does."""
+    from threading import Thread
+
+    said: list[bytes] = []
+    refused: list[Exception] = []
+
+    def ask() -> None:
+        try:
+            said.append(run(args, cwd, stdin=stdin, env=env))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is raised where the answer is asked for
+            refused.append(error)
+
+    thread = Thread(target=ask)
+    thread.start()
+
+    def answer() -> bytes:
+        thread.join()
+        for error in refused:
+            raise error
+        return said[0]
+
+    return answer
 
 
 def printable(text: str) -> str:
@@ -78,6 +117,25 @@ def toplevel(path: Path) -> Path | None:
     except GitFailed:
         return None
     return Path(top.removesuffix("\n")) if top.strip() else None
+
+
+class Folders(NamedTuple):
+    """Where a working tree and what git keeps of it are: git's own folder of it, and the one that worktrees share."""
+
+    top: Path
+    own: Path
+    common: Path
+
+
+def folders(path: Path) -> Folders | None:
+    """Return where the working tree that holds `path` is, and git's folders of it; None outside of one."""
+    top = toplevel(path)
+    if top is None:
+        return None
+    own = _git_folder(top)
+    if own is None:  # the environment names another one
+        own = top / os.fsdecode(run(["rev-parse", "--absolute-git-dir"], top)).removesuffix("\n")
+    return Folders(top, own, own / (_first_line(own / "commondir") or "."))
 
 
 def is_bare(folder: Path) -> bool:
@@ -115,12 +173,8 @@ def user_name(root: Path) -> str | None:
 
 def is_shallow(root: Path) -> bool:
     """Return whether the repository that holds `root` lacks a part of its history."""
-    top = toplevel(root)
-    folder = _git_folder(top) if top else None
-    if folder is None:
-        return False
-    common = folder / (_first_line(folder / "commondir") or ".")
-    return (common / "shallow").exists()
+    found = folders(root)
+    return found is not None and (found.common / "shallow").exists()
 
 
 def commit(root: Path, revision: str) -> str:
@@ -232,27 +286,42 @@ def files(folder: Path) -> tuple[str, ...] | None:
     if toplevel(folder) is None:
         return None
     try:
-        listed = run(["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *_PATTERNS], folder)
+        listed = run(["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *OWN_PATTERNS], folder)
     except GitFailed:
         return None
     return tuple(dict.fromkeys(os.fsdecode(name) for name in listed.split(b"\0") if name))
 
 
 class Objects:
-    """Reads objects of one repository through one process, since thousands of git processes would take minutes."""
+    """Reads objects of one repository through one process, since thousands of git processes would take minutes.
 
-    def __init__(self, root: Path) -> None:
+    `env` are further environment variables of that process.
+    """
+
+    def __init__(self, root: Path, env: Mapping[str, str] | None = None) -> None:
         self._root = root
+        self._env = env or {}
         self._processes: dict[tuple[int, str], subprocess.Popen[bytes]] = {}
 
-    def __reduce__(self) -> tuple[type[Objects], tuple[Path]]:
-        return Objects, (self._root,)  # another process starts its own
+    def __reduce__(self) -> tuple[type[Objects], tuple[Path, Mapping[str, str]]]:
+        return Objects, (self._root, self._env)  # another process starts its own
 
     def read(self, name: str) -> bytes | None:
         """Return the content of the object that `name` (an id, or `REV:path`) means, or None where there is none."""
         stdin, stdout = self._pipes("--batch")
         ((_, size),) = self._asked(stdin, stdout, [name])
         return None if size is None else stdout.read(size + 1)[:-1]
+
+    def contents(self, names: Sequence[str]) -> Iterator[bytes | None]:
+        """Yield the content of each object as `read` gives it; many are asked for at a time."""
+        stdin, stdout = self._pipes("--batch")
+        for at in range(0, len(names), _AT_ONCE):
+            chunk = names[at : at + _AT_ONCE]
+            stdin.write("".join(f"{name}\n" for name in chunk).encode("utf-8", "surrogateescape"))
+            stdin.flush()
+            for _ in chunk:
+                _, size = _object(stdout.readline())
+                yield None if size is None else stdout.read(size + 1)[:-1]
 
     def kinds(self, names: Sequence[str]) -> list[str | None]:
         """Return the type ("blob", "commit" …) of the object that each name means, None where there is none.
@@ -291,7 +360,8 @@ class Objects:
     def _start(self, mode: str) -> subprocess.Popen[bytes]:
         import subprocess
 
-        environment = _environment(self._root) | {"GIT_NO_LAZY_FETCH": "1"}  # a look must not go to the network
+        # A look must not go to the network.
+        environment = {**_environment(self._root), "GIT_NO_LAZY_FETCH": "1", **self._env}
         try:
             started = subprocess.Popen(
                 ["git", "cat-file", mode],
@@ -312,80 +382,3 @@ def _object(line: bytes) -> tuple[str | None, int | None]:
     if found is None:
         return ("ambiguous" if line.endswith(b" ambiguous\n") else None), None
     return found[1].decode("ascii"), int(found[2])
-
-
-def index(root: Path) -> dict[str, str]:
-    """Return the object id of each of our own files in the index, by its path from `root`, where nothing conflicts."""
-    listed = run(["ls-files", "-z", "--stage", "--", *_PATTERNS], root)
-    found = {}
-    for entry in listed.split(b"\0"):
-        head, _, name = entry.partition(b"\t")
-        fields = head.split()
-        if len(fields) == len(("mode", "id", "stage")) and fields[2] == b"0" and fields[0].startswith(b"100"):
-            found[os.fsdecode(name)] = fields[1].decode("ascii")
-    return found
-
-
-def tree(root: Path, commit: str) -> dict[str, str]:
-    """Return the object id of each of our own files in a commit, by its path from `root`."""
-    from fnmatch import translate
-
-    own = re.compile("|".join(map(translate, _PATTERNS)))
-    found = {}
-    for entry in run(["ls-tree", "-r", "-z", commit], root).split(b"\0"):
-        head, _, name = entry.partition(b"\t")
-        path = os.fsdecode(name)
-        if head.startswith(b"100") and own.match(path):
-            found[path] = head.split()[2].decode("ascii")
-    return found
-
-
-def unstaged(root: Path, paths: Sequence[str]) -> tuple[str, ...]:
-    """Return those of `paths`, from the folder `root`, that git tracks and that differ on disk from the index."""
-    if not paths:
-        return ()
-    said = run(["diff", "--name-only", "-z", *_PLAIN, "--", *(f":(literal){path}" for path in paths)], root)
-    return tuple(os.fsdecode(name) for name in said.split(b"\0") if name)
-
-
-def stage(root: Path, paths: Sequence[str]) -> None:
-    """Put these files, and no others, into the index as they are on disk; a file that is gone goes from there too.
-
-    Raises:
-        GitFailed: git refuses, as for a file that it is to ignore.
-    """
-    if paths:
-        run(["add", "--all", "--", *(f":(literal){path}" for path in paths)], root)
-
-
-class Changed(NamedTuple):
-    """A file that differs: its path from the root that was asked about; `origin` is where it was before a renaming.
-
-    `status` is git's letter: `A` for added, `D` for deleted, `M`, `R` for renamed, `T`, `U` for unmerged.
-    """
-
-    status: str
-    path: str
-    origin: str = ""
-
-
-def changes(root: Path, commit: str, *, staged: bool = False) -> tuple[Changed, ...]:
-    """Return the tracked files under `root` that differ from a commit, on disk, or with `staged` in the index."""
-    where = ["--cached"] if staged else []
-    said = run(["diff", "--name-status", "-z", "-M", *_PLAIN, *where, commit, "--"], root).split(b"\0")
-    names = (os.fsdecode(name) for name in said)
-    found = []
-    for status in names:
-        letter = status[:1]
-        if letter in {"R", "C"}:
-            origin = next(names)
-            found.append(Changed(letter, next(names), origin))
-        elif letter:
-            found.append(Changed(letter, next(names)))
-    return tuple(found)
-
-
-def untracked(root: Path) -> tuple[str, ...]:
-    """Return the paths of the files under `root` that git neither tracks nor ignores."""
-    listed = run(["ls-files", "-z", "--others", "--exclude-standard"], root)
-    return tuple(os.fsdecode(name) for name in listed.split(b"\0") if name)

@@ -10,7 +10,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, git, renames
+from taskstate import files, git, git_index, renames
 from taskstate.document import Document, parse
 from taskstate.errors import GitFailed, TaskstateError
 
@@ -41,7 +41,7 @@ class _Now:
     @cached_property
     def untracked(self) -> frozenset[str]:
         """The files that git does not know yet."""
-        return frozenset() if self.staged else frozenset(git.untracked(self.root))
+        return frozenset() if self.staged else frozenset(git_index.untracked(self.root))
 
     def has(self, name: str) -> bool:
         """Return whether a file that git calls deleted is there all the same."""
@@ -64,11 +64,11 @@ class _Then:
         self.revision = revision
         self.commit = commit
         self.now = now
-        self.tree: Mapping[str, str] = git.tree(now.root, commit)
+        self.tree: Mapping[str, str] = git_index.tree(now.root, commit)
 
     @cached_property
-    def _changes(self) -> tuple[git.Changed, ...]:
-        return git.changes(self.now.root, self.commit, staged=self.now.staged)
+    def _changes(self) -> tuple[git_index.Changed, ...]:
+        return git_index.changes(self.now.root, self.commit, staged=self.now.staged)
 
     @cached_property
     def changed(self) -> frozenset[str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 KINDS = ("task", "permanent")
+HANDOFF = "handoff"  # the kind of a document that is no state file
 ID_PATTERN = r"(?![Tt][Aa][Ss][Kk]-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
 MAX_ID = 64
 
@@ -190,7 +191,7 @@ def kind(name: str) -> Kind:
     Raises:
         TaskstateError: code "unknown-kind".
     """
-    if name not in KINDS:
+    if name not in (*KINDS, HANDOFF):
         raise TaskstateError(
             f"there is no kind {name!r} of task", help=f"it is one of {', '.join(KINDS)}", code="unknown-kind"
         )

@@ -87,8 +87,23 @@ def _archive(change: Change, work: _Work) -> Change:
     return archived._replace(before=(*change.before, *archived.before), notes=(*change.notes, *archived.notes))
 
 
+def _respan(change: Change, work: _Work) -> Change:
+    """Bring the spans of a sealed section up to date, and seal it anew where it matched its seal."""
+    from taskstate.respan import respanned
+
+    repository = work.checking.repository
+    around = repository.around(repository.workspace.root / work.loaded.relative)
+    done = respanned(change.text, around.standard)
+    if not done.sections:
+        return change
+    verb = "would bring" if work.request.dry_run else "brought"
+    sealed = ", and sealed section 1 anew" if done.resealed else ""
+    note = f"{verb} the spans of {', '.join(done.sections)} up to date{sealed}"
+    return change._replace(text=done.text, notes=(*change.notes, note))
+
+
 # In the order in which they are done: pulling makes a file larger, and archiving smaller.
-_JOBS = {"pull": _pull, "archive": _archive}
+_JOBS = {"pull": _pull, "respan": _respan, "archive": _archive}
 
 
 def _told(applied: tuple[str, ...], request: Request) -> tuple[str, ...]:

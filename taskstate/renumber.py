@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, guards, journal, kinds, plans
+from taskstate import files, guards, journal, kinds, plan_secrets, plans
 from taskstate.document import parse
 from taskstate.edit import Edit, apply
 from taskstate.errors import TaskstateError
@@ -58,6 +58,8 @@ def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Ou
         alone = not any(_bears(other, renaming.old) for other in workspace.state_files() if other != path)
         others = _others(workspace, path, renaming, request) if alone else ()
         plan = (created, *others, journal.Delete(loaded.relative, loaded.digest))
+        found = plan_secrets.found_in(workspace, plan)  # the new id, or who asks
+        warnings = plan_secrets.accepted(found, force=request.force_secrets)
         if not request.dry_run:
             journal.write(workspace.root, workspace.journal, plan)
             _drop_empty(workspace, renaming)
@@ -65,7 +67,7 @@ def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Ou
     if not alone:
         notes = (*notes, f"all that names task {renaming.old} stays with the other task of that id, its archive too")
     token = f"{loaded.state.revision + 1}-{files.digest(created.data)[:8]}"
-    return Outcome(path=target, revision=token, changed=True, notes=(*told, *notes), diff="\n".join(notes))
+    return Outcome(target, token, changed=True, notes=(*told, *notes), diff="\n".join(notes), warnings=warnings)
 
 
 def _others(workspace: Workspace, path: Path, renaming: _Renaming, request: Request) -> tuple[journal.Operation, ...]:

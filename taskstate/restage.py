@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import files, git
+from taskstate import files, git, git_index
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def require_staged(workspace: Workspace, tasks: Iterable[str]) -> None:
     Raises:
         TaskstateError: code "unstaged".
     """
-    partly = git.unstaged(workspace.root, _staged(workspace, tasks))
+    partly = git_index.unstaged(workspace.root, _staged(workspace, tasks))
     if partly:
         what = f"{', '.join(map(files.shown, partly))} has changes that are not staged"
         raise TaskstateError(what, help="stage or stash them, then run this again", code="unstaged")
@@ -30,7 +30,7 @@ def require_staged(workspace: Workspace, tasks: Iterable[str]) -> None:
 def restage(workspace: Workspace, tasks: Iterable[str]) -> tuple[str, ...]:
     """Stage the state files and archives of tasks whose state files are in the index; return what was staged."""
     changed = tuple(path for path in _staged(workspace, tasks) if files.size(workspace.root / path) is not None)
-    git.stage(workspace.root, changed)
+    git_index.stage(workspace.root, changed)
     return changed
 
 
@@ -38,7 +38,7 @@ def _staged(workspace: Workspace, tasks: Iterable[str]) -> tuple[str, ...]:
     """Return the paths of the tasks' files, of those tasks that git has in its index."""
     if git.toplevel(workspace.root) is None:
         return ()
-    index = git.index(workspace.root)
+    index = git_index.index(workspace.root)
     found: list[str] = []
     for task in tasks:
         path = workspace.relative(workspace.locate(task))

@@ -5,7 +5,7 @@ Pure. What a file says of a role is read loosely, since a hand may have written 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
 
@@ -14,6 +14,57 @@ if TYPE_CHECKING:
 
 PENDING, IN_PROGRESS, DONE, BLOCKED = "pending", "in_progress", "done", "blocked"
 STATUSES = (PENDING, IN_PROGRESS, DONE, BLOCKED)
+
+
+class Role(NamedTuple):
+    """Where one role stands: its findings are what blocks it, its budget counts the failed checks of its snapshot."""
+
+    name: str
+    status: str
+    completed_at: str | None
+    session_id: str | None
+    findings: tuple[str, ...]
+    budget: int
+    snapshot: Mapping[str, Any] | None
+
+    @property
+    def words(self) -> str:
+        """The role and its status, as a sentence has them."""
+        return f"{self.name} is {self.status.replace('_', ' ')}"
+
+
+def pipeline(values: Mapping[str, Any], names: tuple[str, ...]) -> tuple[Role, ...]:
+    """Return where each role stands: the configured ones in their order, behind them others that the file names."""
+    coordination = values.get("coordination")
+    told = coordination if isinstance(coordination, dict) else {}
+    return tuple(_role(values, name) for name in (*names, *(name for name in told if _is_other(name, names))))
+
+
+def _is_other(name: str, names: tuple[str, ...]) -> bool:
+    return name not in names and not name.startswith("x-")
+
+
+def _role(values: Mapping[str, Any], name: str) -> Role:
+    told = role_of(values, name)
+    status, budget, findings = told.get("status"), told.get("drift_budget"), told.get("blocking_findings")
+    return Role(
+        name=name,
+        status=status if status in STATUSES else PENDING,
+        completed_at=_text(told.get("completed_at")),
+        session_id=_text(told.get("session_id")),
+        findings=tuple(map(str, findings)) if isinstance(findings, list) else (),
+        budget=budget if isinstance(budget, int) else 0,
+        snapshot=snapshot_of(values, name),
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def has_begun(values: Mapping[str, Any]) -> bool:
+    """Return whether coordination has begun: some role is no longer pending."""
+    return any(role.status != PENDING for role in pipeline(values, ()))
 
 
 def require_role(role: str, roles: tuple[str, ...]) -> str:

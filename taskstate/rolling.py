@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from taskstate import journal, stamp
-from taskstate.archive import read_archive
+from taskstate import files, journal, stamp
 from taskstate.document import parse
 from taskstate.edit import apply
 from taskstate.stamp import set_front_matter, with_event
@@ -48,7 +47,8 @@ def _line(event: object) -> str:
 
 def roll(workspace: Workspace, state: TaskState, title: str, items: Sequence[str]) -> journal.Operation:
     """Return the change that adds list items to the archive file of a task, under a heading of their own."""
-    store, nl = read_archive(workspace, state.id), state.document.newline
-    head = "" if store.size else f"# Task #{state.id} Archive - Full Session History{nl}"
+    path, nl = workspace.state_root / workspace.archive_path(state.id), state.document.newline
+    name, size = workspace.relative(path), files.size(path)
+    head = "" if size else f"# Task #{state.id} Archive - Full Session History{nl}"
     data = f"{head}{nl}## {title}{nl}{nl}{''.join(item + nl for item in items)}".encode()
-    return journal.Create(store.path, data) if store.size is None else journal.Append(store.path, store.size, data)
+    return journal.Create(name, data) if size is None else journal.Append(name, size, data)

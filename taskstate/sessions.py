@@ -53,7 +53,8 @@ def add(workspace: Workspace, task_id: str, entry: Entry, request: Request) -> O
 
     def job(loaded: Loaded) -> Change:
         last = archive.read_archive(workspace, loaded.state.id).last
-        longer, notes = plan_add(loaded.state, entry, now=request.stamp.now, archived=last)
+        told = _taking_over(workspace, loaded, entry, request.stamp.actor)
+        longer, notes = plan_add(loaded.state, told, now=request.stamp.now, archived=last)
         text = longer.document.text
         finished = stamped(text, request.stamp, revision=loaded.state.revision + 1, state=longer)
         if not archive.is_over(finished, workspace.config):
@@ -74,6 +75,16 @@ def add(workspace: Workspace, task_id: str, entry: Entry, request: Request) -> O
     return change(workspace, task_id, job, request)
 
 
+def _taking_over(workspace: Workspace, loaded: Loaded, entry: Entry, actor: str) -> Entry:
+    """Return the entry; the first one after a handoff was accepted also says from where its agent took over."""
+    if "handoffs" not in loaded.document.front_matter:
+        return entry
+    from taskstate.takeover import mention
+
+    said = mention(workspace, loaded.state)
+    return entry._replace(agent=f"{entry.agent or actor}, {said}") if said else entry
+
+
 def plan_add(state: TaskState, entry: Entry, *, now: datetime, archived: int) -> tuple[TaskState, tuple[str, ...]]:
     """Return the state with the next session appended, and what to tell; `archived` is the archive's highest number.
 
@@ -89,7 +100,7 @@ def plan_add(state: TaskState, entry: Entry, *, now: datetime, archived: int) ->
     number = max(archived, state.archived, _highest(document)) + 1
     nl = document.newline
     text = with_newlines(_render(entry, number, _time(state, now)), nl)
-    place = _end_of_content(document.text, log.span)
+    place = end_of_content(document.text, log.span)
     edit = Edit(place, place, nl * 2 + text + ("" if place < len(document.text) else nl))
     notes, status = _begun(state)
     longer = read_state(parse(apply(document.text, (edit, *status))))
@@ -110,7 +121,7 @@ def _highest(document: Document) -> int:
     return max((session_number(title) or 0 for title in titles), default=0)
 
 
-def _end_of_content(text: str, span: Span) -> int:
+def end_of_content(text: str, span: Span) -> int:
     """Return the end of the last line of `span` that is not blank; blanks at that line's end belong to it."""
     end = trimmed(text, span).end
     rest = text[end : span.end]

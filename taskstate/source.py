@@ -10,7 +10,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from taskstate import files, git
+from taskstate import files, git, git_index
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Index:
         self._root = root
         self._disk = Disk()
         self._objects = objects
-        self._ids = git.index(root)
+        self._ids = git_index.index(root)
 
     def _id(self, path: Path) -> str | None:
         return self._ids.get(path.relative_to(self._root).as_posix()) if path.is_relative_to(self._root) else None

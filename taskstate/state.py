@@ -72,6 +72,11 @@ class Checklist(NamedTuple):
         return tuple(feature for feature in self.features if not feature.moved_to)
 
     @property
+    def open(self) -> tuple[Feature, ...]:
+        """The features that neither pass nor were moved to a subtask."""
+        return tuple(feature for feature in self.counted if not feature.passes)
+
+    @property
     def passing(self) -> int:
         """How many of the counted features pass."""
         return sum(feature.passes for feature in self.counted)

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from taskstate import files, git, kinds
-from taskstate.asked import Asked
 from taskstate.circles import Dependencies
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.lint.around import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM
 from taskstate.source import Disk
+from taskstate.surroundings_artifacts import ArtifactAnswers
+from taskstate.surroundings_context import ContextAnswers
+from taskstate.surroundings_handoffs import HandoffAnswers, handed_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -46,6 +48,7 @@ class Repository:
         self.listed: tuple[Path, ...] | None = None  # all files of the repository, where they are known anyway
         self.history = history
         self.objects = git.Objects(workspace.root)
+        self.memo: dict[tuple[str, ...], Any] = {}  # what the answers about other sources found out already
         self._documents: dict[Path, Document | None] = {}
         self._upstreams: dict[Path, Upstream | None] = {}
         self.dependencies = Dependencies(self._depends_on)
@@ -64,6 +67,7 @@ class Repository:
 
     def forget(self) -> None:
         """Forget what was read: files have been written since."""
+        self.memo.clear()
         self._documents.clear()
         self._upstreams.clear()
         self.dependencies = Dependencies(self._depends_on)
@@ -85,6 +89,11 @@ class Repository:
         if git.toplevel(self.workspace.root) and not git.is_shallow(self.workspace.root):
             known.add(GIT)
         return _EVERYWHERE | known
+
+    @cached_property
+    def handed_over(self) -> frozenset[str]:
+        """The names of the folders of tasks that have handoff documents."""
+        return handed_over(self.workspace.state_root)
 
     @cached_property
     def real_root(self) -> str:
@@ -176,7 +185,7 @@ def _by_id(paths: Iterable[Path]) -> Mapping[str, tuple[Path, ...]]:
     return {task_id: tuple(paths) for task_id, paths in found.items()}
 
 
-class Surroundings(Asked):
+class Surroundings(ArtifactAnswers, HandoffAnswers, ContextAnswers):
     """The answers about one file."""
 
     def is_future(self, moment: str) -> bool | None:

@@ -10,14 +10,16 @@ import difflib
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, guards, journal, kinds, lost, recent, secrets
+from taskstate import files, guards, journal, kinds, lost, plan_secrets, recent, secret_library
 from taskstate.document import parse
 from taskstate.errors import StaleFile, TaskstateError
-from taskstate.stamp import Stamp, check_seal, stamped
+from taskstate.plans import paths_of
+from taskstate.rolling import remember
+from taskstate.stamp import Stamp, check_seal, stamped, with_event
 from taskstate.state import TaskState, read_state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from taskstate.document import Document
@@ -31,12 +33,14 @@ class Request(NamedTuple):
     """Who asks for a change and when, the revision that the file must still be at, and whether to show it only.
 
     Only who accepts what was changed by hand in a block that is the tool's own asks for a change that seals it anew.
+    `force_secrets` writes what looks like a credential, warns of it and remembers it.
     """
 
     stamp: Stamp
     expect: str = ""
     dry_run: bool = False
     reseal: bool = False
+    force_secrets: bool = False
 
 
 class Change(NamedTuple):
@@ -58,13 +62,17 @@ class Change(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a change did: `revision` is the file's token afterwards, `diff` the unified diff of a dry run."""
+    """What a change did: `revision` is the file's token afterwards, `diff` the unified diff of a dry run.
+
+    `warnings` are for standard error, whatever else is told.
+    """
 
     path: str
     revision: str
     changed: bool
     notes: tuple[str, ...] = ()
     diff: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 def change(workspace: Workspace, task_id: str, job: Callable[[Loaded], Change], request: Request) -> Outcome:
@@ -115,21 +123,45 @@ def _write(workspace: Workspace, loaded: Loaded, change: Change, request: Reques
     notes = (*told, *change.notes)
     if change.text == loaded.document.text and not change.before:
         return Outcome(path=loaded.relative, revision=loaded.token, changed=False, notes=notes)
+    made = _made(loaded, change, request)
+    found = plan_secrets.found_in(workspace, made.plan, loaded.relative, loaded.document.text)
+    warnings = plan_secrets.accepted(found, force=request.force_secrets)
+    if found.kinds and made.is_stamped:
+        made = _made(loaded, _remembering(workspace, change, plan_secrets.event(found, request.stamp)), request)
+    if not request.dry_run:
+        journal.write(workspace.root, workspace.journal, made.plan)
+    diff = "".join(_diff(workspace, operation) for operation in made.plan) if request.dry_run else ""
+    return Outcome(loaded.relative, made.token, changed=True, notes=notes, diff=diff, warnings=warnings)
+
+
+class _Made(NamedTuple):
+    """What a change comes to: the plan, the token of the state file after it, and whether that bears the marks."""
+
+    plan: journal.Plan
+    token: str
+    is_stamped: bool
+
+
+def _made(loaded: Loaded, change: Change, request: Request) -> _Made:
     text, planned = change.text, change.state or read_state(parse(change.text))
     before = loaded.state if loaded.document.front_matter else _made_readable(loaded, planned)
-    revision = before.revision
-    if _is_stamped(loaded, planned.document):
+    revision, is_stamped = before.revision, _is_stamped(loaded, planned.document)
+    if is_stamped:
         revision = max(revision, change.above) + 1
         text = change.stamped or stamped(text, request.stamp, revision=revision, state=planned)
     guards.require_sound(loaded, text, planned)
     data = text.encode()
     plan = (*change.before, journal.Replace(loaded.relative, loaded.digest, data), *change.after)
-    if not request.dry_run:
-        journal.write(workspace.root, workspace.journal, plan)
-    diff = "".join(_diff(workspace, operation) for operation in plan) if request.dry_run else ""
-    return Outcome(
-        path=loaded.relative, revision=f"{revision}-{files.digest(data)[:8]}", changed=True, notes=notes, diff=diff
-    )
+    return _Made(plan, f"{revision}-{files.digest(data)[:8]}", is_stamped)
+
+
+def _remembering(workspace: Workspace, change: Change, event: Mapping[str, object]) -> Change:
+    """Return a change with one more event; where it writes the archive anyway, the oldest events stay for now."""
+    text, rolled = remember(workspace, change.text, event)
+    written = {path for operation in (*change.before, *change.after) for path in paths_of(operation)}
+    if any(path in written for operation in rolled for path in paths_of(operation)):
+        text, rolled = with_event(change.text, event), ()
+    return change._replace(text=text, before=(*change.before, *rolled), state=None, stamped="")
 
 
 def _made_readable(loaded: Loaded, planned: TaskState) -> TaskState:
@@ -144,13 +176,20 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         what = f"{relative} is to be created, so it is at no revision yet"
         raise TaskstateError(what, help="leave --expect-revision out", code="revision")
     with workspace.locked() as told:
-        data = stamped(text, request.stamp, revision=1).encode()
-        operation = journal.Create(relative, data)
+        found = plan_secrets.found_in(workspace, (_created(relative, text, request),))
+        warnings = plan_secrets.accepted(found, force=request.force_secrets)
+        text = with_event(text, plan_secrets.event(found, request.stamp)) if found.kinds else text
+        operation = _created(relative, text, request)
         diff = _diff(workspace, operation) if request.dry_run else ""
         if not request.dry_run:
             journal.write(workspace.root, workspace.journal, (operation,))
             recent.forget(workspace.journal, relative)  # of an earlier file of that name
-    return Outcome(path=relative, revision=f"1-{files.digest(data)[:8]}", changed=True, notes=told, diff=diff)
+    token = f"1-{files.digest(operation.data)[:8]}"
+    return Outcome(relative, token, changed=True, notes=told, diff=diff, warnings=warnings)
+
+
+def _created(relative: str, text: str, request: Request) -> journal.Create:
+    return journal.Create(relative, stamped(text, request.stamp, revision=1).encode())
 
 
 def _diff(workspace: Workspace, operation: journal.Operation) -> str:
@@ -168,7 +207,7 @@ def unified_diff(name: str, old: str, new: str, *, is_new: bool = False) -> str:
     before, after = (text.replace("\r\n", "\n").replace("\r", "\n").split("\n") for text in (old, new))
     before, after = (lines[:-1] if lines[-1] == "" else lines for lines in (before, after))
     lines = difflib.unified_diff(before, after, "/dev/null" if is_new else f"a/{name}", f"b/{name}", lineterm="")
-    return secrets.masked("".join(line + "\n" for line in lines))
+    return secret_library.masked("".join(line + "\n" for line in lines))
 
 
 def _is_stamped(loaded: Loaded, document: Document) -> bool:

@@ -26,9 +26,14 @@ What lies around the file is told too, and known only where it is told: `%%% ear
 revision (several while merging; empty where the file is new since then), `%%% archive` the archive file (empty where
 there is none) and `%%% earlier_archive` what that was; `now: 2025-01-01T00:00:00Z` is the clock, `changed: src/a.py` a
 path that differs from the compared revision, `same-id: old/task-101-state.md` another file with the id, `leaves:
-docs/x.md` a path through a link that leads outside, `missing: abc1234` a commit that the repository lacks; `same-id`,
-`leaves` and `missing` may be `none`. `%%% task 100` is the state file of another task (again for more; `tasks: none`
-where there is no other). With `gone: yes` the text is that of a file which is there no more.
+docs/x.md` a path through a link that leads outside, `missing: abc1234` a commit that the repository lacks, `artifact:
+artifacts/task-101/x.gz HASH` an artifact that is here; `same-id`, `leaves`, `missing` and `artifact` may be `none`.
+`there: app.py` a path that exists, as no other does then. `blob: tasks/x.yaml ID` is git's id of a file, `moved:
+app.py` a path that differs since the recorded commit; both may be `none`. `%%% standard standards/x.md` is a file that
+is cited (again for more; `standards: none` where there is none). `%%% handoff handoffs/task-101/phase-1-….md` is a
+handoff document of the task (again for more; `handoffs: none` where there is none), `%%% task 100` the state file of
+another task (again for more; `tasks: none` where there is no other). With `gone: yes` the text is that of a file which
+is there no more.
 """
 
 from __future__ import annotations
@@ -39,8 +44,10 @@ from pathlib import Path
 
 from taskstate.chain import Upstream, read_upstream
 from taskstate.circles import Dependencies
+from taskstate.citations import Standard
 from taskstate.config import Config, parse_config
 from taskstate.document import Document, parse
+from taskstate.handoff_document import Written, written_in
 from taskstate.kinds import own_file
 from taskstate.lint.around import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM, Around
 
@@ -50,11 +57,14 @@ CLEAN = CORPUS / "clean"
 _SEPARATOR = re.compile(r"^%%% (\w+(?: \S+)?)\n", re.MULTILINE)
 _ESCAPE = re.compile(rb"\\(\n|r|t|\\|x[0-9a-f]{2}|u[0-9a-f]{4})")
 _SHORT = {b"\n": b"", b"r": b"\r", b"t": b"\t", b"\\": b"\\"}
-_AROUND = {"now", "changed", "same-id", "leaves", "missing", "tasks"}
+_AROUND = {"now", "changed", "same-id", "leaves", "missing", "tasks", "artifact", "there", "handoffs"}
+_AROUND |= {"blob", "moved", "standards"}
 _HEADERS = {"name", "expect", "newline", "escapes", "repeat", "config", "gone"} | _AROUND
 _ONCE = {"text", "fixed", "unsafe"}
 _SEVERAL = {"earlier", "archive", "earlier_archive"}
 _TASK = "task "
+_HANDOFF = "handoff "
+_STANDARD = "standard "
 
 
 class Told(Around):
@@ -64,11 +74,16 @@ class Told(Around):
         self.header = header
         self.parts = parts
         known = {"now": CLOCK, "same-id": REPOSITORY, "leaves": REPOSITORY, "missing": GIT, "changed": GIT}
-        known |= {"earlier": HISTORY, "archive": ARCHIVE}
+        known |= {"artifact": REPOSITORY}
+        known |= {"earlier": HISTORY, "archive": ARCHIVE, "there": REPOSITORY, "handoffs": REPOSITORY}
         self.known = frozenset(known[key] for key in (*header, *(name for name, _ in parts)) if key in known)
 
         if self.tasks or "tasks" in header:
             self.known |= {UPSTREAM}
+        if any(name.startswith((_HANDOFF, _STANDARD)) for name, _ in parts) or {"blob", "standards"} & {*header}:
+            self.known |= {REPOSITORY}
+        if "moved" in header:
+            self.known |= {GIT}
 
     @property
     def tasks(self) -> dict[str, list[Upstream]]:
@@ -134,6 +149,43 @@ class Told(Around):
         told = self._listed("missing")
         return None if told is None else tuple(each for each in ids if each in told)
 
+    def artifact(self, path: str, *, text: bool = False) -> str | None:  # noqa: ARG002 - the case tells the hash
+        """Return the hash that the case tells of an artifact, empty where it tells of none of that name."""
+        told = self._listed("artifact")
+        return None if told is None else dict(each.split() for each in told).get(path, "")
+
+    def has_artifact(self, path: str) -> bool | None:
+        """Return whether the case tells of an artifact of that name."""
+        told = self.artifact(path)
+        return None if told is None else bool(told)
+
+    def exists(self, path: str) -> bool | None:
+        """Return whether the case says that a path exists."""
+        told = self._listed("there")
+        return None if told is None else path in told
+
+    def handoffs(self) -> tuple[Written, ...] | None:
+        """Return what the case's handoff documents say."""
+        told = [(name.removeprefix(_HANDOFF), text) for name, text in self.parts if name.startswith(_HANDOFF)]
+        if not told and "handoffs" not in self.header:
+            return None
+        return tuple(written_in(parse(text), path) for path, text in told)
+
+    def standard(self, path: str) -> tuple[Standard, ...] | None:
+        """Return the file of the case that a citation names."""
+        found = [Standard(text) for name, text in self.parts if name == f"{_STANDARD}{path}"]
+        told = found or "standards" in self.header or any(name.startswith(_STANDARD) for name, _ in self.parts)
+        return tuple(found) if told else None
+
+    def blob_ids(self, path: str) -> tuple[str, ...] | None:
+        """Return the ids that the case tells of a file, none where it tells of none of that name."""
+        told = self._listed("blob")
+        return None if told is None else tuple(each.split()[1] for each in told if each.split()[0] == path)
+
+    def moved_since(self, commit: str) -> tuple[str, ...] | None:  # noqa: ARG002 - a case has one commit
+        """Return the paths that the case says differ since the recorded commit."""
+        return self._listed("moved")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
@@ -163,7 +215,8 @@ def read_case(path: Path) -> Case:
     head, *pieces = _SEPARATOR.split(path.read_text(encoding="utf-8"))
     pairs = list(zip(pieces[::2], pieces[1::2], strict=True))
     header = _header(head, path.name)
-    unknown = set(header) - _HEADERS | {name for name, _ in pairs if not name.startswith(_TASK)} - _ONCE - _SEVERAL
+    named = {name for name, _ in pairs if not name.startswith((_TASK, _HANDOFF, _STANDARD))}
+    unknown = set(header) - _HEADERS | named - _ONCE - _SEVERAL
     assert not unknown, f"{path.name}: unknown {', '.join(sorted(unknown))}"
     made = {name: _content(text, header) for name, text in pairs if name in _ONCE}
     assert "text" in made, f"{path.name}: no `%%% text`"

@@ -112,7 +112,15 @@ SAMPLES: dict[str, Any] = {
         "accepted_by": "successor",
         "accepted_at": _TIME,
         "do_not_reread": ["docs/rfc7519.txt"],
-        "verified": {"branch": "main", "git_head": _OBJECT, "tree": _OBJECT, "dirty_files": 2, "baseline": "pending"},
+        "verified": {
+            "branch": "main",
+            "git_head": _OBJECT,
+            "tree": _OBJECT,
+            "dirty_files": 2,
+            "baseline": "pending",
+            "sessions": 4,
+            "objectives": "0123456789abcdef",
+        },
     },
     "checklist": {
         "features": [
@@ -130,7 +138,7 @@ SAMPLES: dict[str, Any] = {
                 "description": "Tokens expire",
                 "passes": False,
                 "tested_at": None,
-                "evidence": {"command": "pytest", "exit_status": 1, "log_sha256": _SHA256},
+                "evidence": {"command": "pytest", "exit_status": 1, "log_sha256": _SHA256, "tail": "8 passed"},
             },
             {
                 "id": "jwt-3",

@@ -15,7 +15,7 @@ LEVELS = (  # a room may import from its own level and from those above it in th
     {"errors", "text", "edit", "version"},
     {"data", "data_edits", "json_edits", "blocks", "scan"}
     | {"json_spans", "yaml_spans", "yaml_scan", "yaml_faults", "yaml_file", "yaml_lines", "yaml_write"},
-    {"document", "embed", "normalize", "paths", "secrets"},
+    {"document", "embed", "normalize", "paths", "secret_forms", "secret_library", "secrets"},
     {
         "schema",
         "kinds",
@@ -28,15 +28,38 @@ LEVELS = (  # a room may import from its own level and from those above it in th
         "stamp",
         "batches",
         "chain",
+        "produced",
+        "graph",
         "circles",
         "decomposition",
         "form",
         "renames",
         "scope",
         "roles",
+        "tokens",
+        "static_part",
+        "static_edits",
+        "citations",
+        "task_file",
+        "capture",
+        "capture_citations",
+        "capture_paths",
+        "respan",
+        "brief_parts",
+        "export_fields",
+        "phase_parts",
+        "handoff_document",
+        "handoff_draft",
+        "handoff_input",
+        "turns",
+        "secret_guard",
+        "qa",
+        "qa_tools",
+        "qa_logs",
     },
-    DISK := {"files", "git", "git_log", "journal", "lock", "plans", "recent", "resources", "source", "swap"},
-    {"workspace", "guards", "lost", "writing", "artifacts"},
+    DISK := {"files", "git", "git_log", "journal", "lock", "plans", "recent", "resources", "source", "swap"}
+    | {"git_index", "worktree", "packs"},
+    {"workspace", "guards", "lost", "plan_secrets", "rolling", "templates", "writing", "artifacts", "outside_text"},
     MEANS := {"lint", "lint.rules", "create", "sessions", "checklist", "archive", "summary", "taskstate"}
     | {"likeness", "statements", "summarizer"}
     | {
@@ -47,6 +70,7 @@ LEVELS = (  # a room may import from its own level and from those above it in th
         "heads",
         "memory",
         "mend",
+        "overview",
         "set_up",
         "doctor",
         "renumber",
@@ -54,17 +78,38 @@ LEVELS = (  # a room may import from its own level and from those above it in th
         "restore",
         "treatment",
         "reformat",
+        "protocol",
     }
     | {"asked", "history", "merge", "surroundings"}
-    | {"archive_check", "unarchive", "history_sync", "restage", "rolling"},
+    | {
+        "context",
+        "context_capture",
+        "context_check",
+        "context_past",
+        "context_sources",
+        "context_text",
+        "context_view",
+        "manifest",
+    }
+    | {"surroundings_context"}
+    | {"phases", "handoff", "handoff_files", "handoff_now", "successor", "surroundings_handoffs", "takeover"}
+    | {"delta", "ground", "comparing", "listing", "taking", "snapshots", "resolving", "restoring", "purge"}
+    | {"coordination", "status", "surroundings_artifacts"}
+    | {"named", "pulling", "completeness", "completion", "handing_down", "glance", "next_task"}
+    | {"budget", "exports", "reminder"}
+    | {"qa_record", "excerpts", "excerpt_check"}
+    | {"archive_check", "unarchive", "history_sync", "restage"},
     DOORS := {"cli", "mcp", "lsp", "agent_hooks", "web"},
 )
 ONLY = {
     "files": {"errors"},
     "git": {"errors"},
+    "git_index": {"errors", "git"},
     "git_log": {"errors", "git"},
+    "worktree": {"errors", "files", "git"},
+    "packs": {"errors", "files", "git", "worktree"},
     "resources": {"errors"},
-    "source": {"errors", "files", "git"},
+    "source": {"errors", "files", "git", "git_index"},
     "lock": {"errors", "files"},
     "swap": {"errors", "files"},
     "recent": {"errors", "files", "swap"},
@@ -73,7 +118,7 @@ ONLY = {
 }
 ALSO = {"schema": {"resources"}, "kinds": {"resources"}} | {door: {door} for door in DOORS}
 NEVER = {"lint.rules": DISK | {"workspace"} | MEANS - {"lint", "lint.rules"}} | dict.fromkeys(DOORS, DOORS)
-HEAVY = {"ruamel", "markdown_it", "jsonschema", "filelock", "jinja2", "rich", "watchfiles"}
+HEAVY = {"ruamel", "markdown_it", "jsonschema", "filelock", "jinja2", "rich", "watchfiles", "splintr"}
 WHERE = "see docs/architecture.md, and LEVELS in tests/test_architecture.py"
 PACKAGE = Path(__file__).parent.parent / "taskstate"
 MODULES = {

@@ -1,208 +1,253 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.brief import list_tasks, listing, overview, task_shape, warning, warning_of
-from taskstate.config import Size
-from taskstate.decomposition import guidance
-from tests.place import TASK, Place
+from taskstate import tokens
+from taskstate.brief import BUDGET, Brief, brief, shape
+from tests.place import TASK, Place, refusal
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from taskstate.workspace import Loaded
+
+EXAMPLE = (Path(__file__).parent / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    """Return a repository with task 101."""
-    return Place(tmp_path / "repository")
+    """Return a repository with a task that has everything a brief may hold."""
+    place = Place(tmp_path / "repository")
+    place.text = EXAMPLE
+    return place
 
 
-def ids(place: Place, *, status: str = "", area: str = "", ready: bool = False) -> list[str]:
-    """Return the ids of the tasks that fit."""
-    return [loaded.state.id for loaded in list_tasks(place.workspace, status=status, area=area, ready=ready)[0]]
+def loaded(place: Place) -> Loaded:
+    """Return task 101 as it stands on disk."""
+    return place.workspace.load(place.path)
 
 
-def shape(place: Place) -> dict[str, object]:
-    """Return task 101 as programs read it, through JSON."""
-    told: dict[str, object] = json.loads(json.dumps(task_shape(place.workspace.load(place.path))))
-    return told
+def told(place: Place, budget: int | None = None, role: str = "") -> Brief:
+    """Return the brief of task 101."""
+    return brief(place.workspace, loaded(place), role=role, budget=budget)
 
 
-def test_shape_of_a_task(place: Place) -> None:
-    """A task has the promised keys, with what the file says."""
-    place.new("100")
-    place.text = place.text.replace("status: created", "status: blocked\npriority: P1\narea: web\ndepends_on: ['100']")
-    place.fill(1, 2, 3)
-    place.prove("jwt-1")
-    place.check(1)
-    place.archive(keep=2)
-    told = shape(place)
-    token = told.pop("token")
-    assert isinstance(token, str)
-    assert token.startswith("4-")
-    assert told == {
-        "id": "101",
-        "path": ".taskstate/tasks/task-101-state.md",
-        "kind": "task",
-        "title": "JWT Service",
-        "status": "blocked",
-        "revision": 4,
-        "size_kb": 2,
-        "priority": "P1",
-        "area": "web",
-        "depends_on": ["100"],
-        "sessions": {"total": 3, "archived": 1, "recent": 2},
-        "features": {"passing": 1, "all": 1},
-        "open_features": [],
-        "criteria": [
-            {"number": 1, "text": "Tokens verify", "checked": True},
-            {"number": 2, "text": "Tokens expire", "checked": False},
-        ],
-        "next_steps": ["next 3"],
-        "problems": [],
+def test_whole_brief(place: Place) -> None:
+    """Where there is room, everything is in it, and nothing is said to be left out."""
+    found = told(place, 4000)
+    assert (found.fits, found.cut, found.budget) == (True, (), 4000)
+    assert found.tokens == tokens.estimate(found.text) < 1500
+    head = found.text.split("\n")
+    token, path = loaded(place).token, loaded(place).relative
+    counts = "5 sessions (2 archived), 1 of 3 features pass"
+    assert head[:4] == [
+        "# Task 101: JWT Service",
+        "",
+        f"status in_progress, priority P1, area backend, {counts}, revision {token}, `{path}`",
+        "Roles: implementer done, reviewer blocked, validator pending",
+    ]
+    assert head[4].startswith(
+        "**Drift:** the tree is not what implementer left. Look first: `taskstate snapshot verify"
+    )
+    assert head[5].startswith("**Changed since it was sealed:** what the task is. Look first: `taskstate context check")
+    assert "**Protocol**" in found.text
+    titles = [line for line in head if line.startswith("## ")]
+    assert titles == [
+        *(
+            "## Next step",
+            "## Open features",
+            "## Blocking findings",
+            "## Open handoff",
+            "## Newest session",
+            "## Phase",
+        ),
+        *("## Acceptance Criteria", "## Validation", "## Task Description", "## Scope", "## Standards"),
+        *("## Repository Paths", "## Evidence", "## Chain Inputs", "## Archived Summary (Sessions 1-2)"),
+        "## Earlier sessions",
+    ]
+    assert (
+        "- Decide on 30 s of leeway\n- Write the test\n\n## Open features\n\n- jwt-2: checks the signature\n"
+        in found.text
+    )
+
+
+def test_oldest_is_cut_first(place: Place) -> None:
+    """As the budget shrinks, earlier sessions go first, then the summary, the inputs, and what the task is."""
+    whole = told(place, 4000).tokens
+    gone: list[str] = []
+    marks = {
+        "### Session 3": "oldest",
+        "### Session 4": "older",
+        "Structure set up": "summary",
+        "Users table": "input",
+        "Handlers stay small": "standard",
+        "Tokens verify": "criterion",
+        "### Session 5": "newest",
+        "checks the signature": "feature",
     }
+    for budget in range(whole, 200, -20):
+        text = told(place, budget).text
+        gone += [name for mark, name in marks.items() if mark not in text and name not in gone]
+    assert gone == ["oldest", "older", "summary", "input", "standard", "criterion", "newest", "feature"]
 
 
-def test_shape_of_a_damaged_task(place: Place) -> None:
-    """What cannot be read is missing from the shape, and the problems say why."""
-    place.text = place.text.replace('"passes": false', '"passes": maybe').replace("title: JWT", "title: a: JWT")
-    told = shape(place)
-    assert (told["id"], told["title"], told["features"]) == (TASK, "", {"passing": 0, "all": 0})
-    assert len(str(told["problems"])) > 20
-
-
-def test_overview_says_what_matters(place: Place) -> None:
-    """A person sees id, title, path, size, token, status, sessions, criteria, features and next steps."""
-    place.add("One.", next=("First.\nIn two lines.", "Then."))
-    place.prove("jwt-1")
-    loaded = place.workspace.load(place.path)
-    assert overview(loaded).split("\n") == [
-        "101  JWT Service",
-        f"  .taskstate/tasks/task-101-state.md, 2 KB, revision {loaded.token}",
-        "  status in_progress, 1 sessions",
-        "  acceptance criteria:",
-        "    1. [ ] Tokens verify",
-        "    2. [ ] Tokens expire",
-        "  features, 1 of 1 pass:",
-        "    [x] jwt-1  makes a JWT",
-        "  next steps:",
-        "    - First.",
-        "      In two lines.",
-        "    - Then.",
+def test_what_is_cut_is_told(place: Place) -> None:
+    """Each thing that is left out is named, with the command that shows it."""
+    whole = told(place, 4000)
+    found = told(place, whole.tokens - 1)
+    assert [tuple(each) for each in found.cut] == [("session 3 (in part)", "taskstate session show 101 N")]
+    assert found.text.endswith("\n\n## Left out\n\n- session 3 (in part): `taskstate session show 101 N`\n")
+    least = told(place, 1)
+    assert [tuple(each) for each in least.cut] == [
+        ("what 2 of 2 open features are about", "taskstate show 101"),
+        ("Blocking findings", "taskstate role show 101"),
+        ("Open handoff", "taskstate handoff show 101"),
+        ("session 5, Archived Summary (Sessions 1-2), sessions 3-4", "taskstate session show 101 N"),
+        ("Phase", "taskstate phase show 101 P"),
+        (
+            "Acceptance Criteria, Validation, Task Description, Scope, Standards, Repository Paths, Chain Inputs",
+            'taskstate show 101 --section "NAME"',
+        ),
+        ("Evidence", "taskstate evidence show 101 EID"),
     ]
 
 
-def test_overview_of_a_damaged_task_says_so(place: Place) -> None:
-    """What cannot be read is told, and the rest is shown."""
-    place.text = place.text.replace('"passes": false', '"passes": maybe')
-    told = overview(place.workspace.load(place.path))
-    assert "  cannot be read: " in told
-    assert "1. [ ] Tokens verify" in told
+def test_part_that_is_cut_in_part(place: Place) -> None:
+    """Of a part that is not whole, how much is missing is told."""
+    place.text = EXAMPLE.replace("- Checked the signature", "\n".join(f"- Checked signature {n}" for n in range(90)))
+    found = told(place, 900)
+    assert found.cut[0].what == "session 5 (in part), Archived Summary (Sessions 1-2), sessions 3-4"
+    assert "- Checked signature 0\n- Checked signature 1\n" in found.text
+    assert "- Checked signature 89" not in found.text
+    place.text = EXAMPLE
+    whole = told(place, 4000).tokens
+    cuts = {each.what for budget in range(600, whole, 20) for each in told(place, budget).cut}
+    assert "sessions 3-4 (4 in part)" in cuts
 
 
-def test_tasks_are_listed_in_natural_order(place: Place) -> None:
-    """9 comes before 10, and 101 before 101a."""
-    for task in ("10", "9", "101a", "b", "A-2"):
-        place.new(task)
-    assert ids(place) == ["9", "10", "101", "101a", "A-2", "b"]
+def test_least_is_kept_and_says_so(place: Place) -> None:
+    """Where even the least is too much, it is told whole, and that it is more than was asked for."""
+    found = told(place, 100)
+    assert not found.fits
+    assert found.tokens == tokens.estimate(found.text) > 100
+    assert "## Next step\n\n- Decide on 30 s of leeway\n- Write the test\n" in found.text
+    assert "## Open features\n\n- jwt-2\n- jwt-4\n" in found.text
+    assert found.text.endswith(
+        "\n\nThis is the least that a brief holds, and more than the 100 tokens that it was to have.\n"
+    )
 
 
-def test_tasks_are_chosen_by_status_and_area(place: Place) -> None:
-    """Only the tasks of a status and area are listed where one is named."""
-    place.new("2", area="web")
-    place.add()
-    assert ids(place, status="created") == ["2"]
-    assert ids(place, status="in_progress") == ["101"]
-    assert ids(place, area="web") == ["2"]
-    assert ids(place, area="web", status="complete") == []
+def test_a_huge_piece_comes_last(place: Place) -> None:
+    """A paragraph of thousands of words does not keep all that follows out of the brief."""
+    place.text = EXAMPLE.replace("Issue and verify tokens.\n\n", f"Issue tokens.\n\n{'many words ' * 3000}\n\n")
+    found = told(place, 2000)
+    assert "### Session 3" in found.text
+    assert [tuple(each) for each in found.cut] == [("Task Description (1 of 3)", 'taskstate show 101 --section "NAME"')]
 
 
-def test_ready_tasks_wait_for_nothing(place: Place) -> None:
-    """A task is ready when all that it depends on is complete, in whatever case it is named, and itself is not."""
-    place.new("Up")
-    place.new("2", depends_on=("uP",))
-    place.new("3", depends_on=("2", "UP"))
-    assert ids(place, ready=True) == ["101", "Up"]
-    path = place.workspace.locate("up")
-    path.write_text(path.read_text(encoding="utf-8").replace("status: created", "status: complete"), encoding="utf-8")
-    assert ids(place, ready=True) == ["2", "101"]
+def test_usual_brief_has_as_many_sessions_as_archiving_keeps(place: Place) -> None:
+    """Who names no budget gets 4,000 tokens and the newest sessions; who names one gets what fits."""
+    place.configure("[size]\nkeep-sessions = 2\n")
+    found = told(place)
+    assert found.budget == BUDGET
+    assert [each.what for each in found.cut] == ["session 3"]
+    assert "### Session 4" in found.text
+    assert told(place, BUDGET).cut == ()
 
 
-def test_unreadable_file_hides_no_other(place: Place) -> None:
-    """A file that cannot be read is told by its name, and the others are listed."""
-    (place.path.parent / "task-7-state.md").write_bytes(b"---\n\xff")
-    (place.path.parent / "task-8-state.md").mkdir()
-    place.new("9")
-    path = place.workspace.locate("9")
-    path.write_text("no front matter at all\n", encoding="utf-8")
-    tasks, unreadable = list_tasks(place.workspace, status="", area="", ready=False)
-    assert [loaded.state.id for loaded in tasks] == ["9", "101"]
-    assert any("task-7-state.md is not UTF-8: byte 4" in line for line in unreadable)
-    assert "cannot be read fully" in listing(tasks, 20)
-
-
-def test_listing_is_a_table(place: Place) -> None:
-    """Each task has a line, under headings."""
-    place.new("7", title="Other", features=())
-    lines = listing(list_tasks(place.workspace, status="", area="", ready=False)[0], 20).split("\n")
-    assert [line.split() for line in lines] == [
-        ["ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE"],
-        ["7", "created", "0/0", "0", "simple", "1", "Other"],
-        ["101", "created", "0/1", "0", "simple", "2", "JWT", "Service"],
-        [],
-        guidance(20).split(),
+def test_brief_for_a_role(place: Place) -> None:
+    """A role's brief leaves out what its export does, says so, and speaks to that role."""
+    found = told(place, role="validator")
+    assert "Your role: validator. Roles: implementer done, reviewer blocked, validator pending" in found.text
+    assert "--role validator" in found.text
+    assert "The service signs" not in found.text
+    assert [tuple(each) for each in found.cut] == [
+        ("not for this role: Task Description, Chain Inputs", 'taskstate show 101 --section "NAME"')
     ]
 
 
-def test_no_tasks() -> None:
-    """Where there is none, that is said."""
-    assert listing([], 20) == "no tasks"
+def test_unknown_role_is_refused(place: Place) -> None:
+    """A role that nobody configured is an error that offers the nearest."""
+    assert (
+        str(refusal(lambda: told(place, role="validater"))) == "there is no role 'validater': did you mean validator?"
+    )
 
 
-def warned(place: Place, **size: int) -> tuple[str, ...]:
-    """Return the warning about task 101 with these limits."""
-    return warning(place.workspace.load(place.path), Size(**size))
+def test_a_task_without_coordination(tmp_path: Path) -> None:
+    """A task that no role has begun says nothing of roles, and what is a placeholder is not there."""
+    place = Place(tmp_path / "r")
+    found = told(place)
+    assert "Roles:" not in found.text
+    assert "begin with the feature jwt-1" in found.text
+    assert [line for line in found.text.split("\n") if line.startswith("## ")] == [
+        *("## Next step", "## Open features", "## Acceptance Criteria", "## Task Description")
+    ]
 
 
-def test_no_warning_within_the_limits(place: Place) -> None:
-    """As many sessions as are allowed are none too many."""
-    place.fill(1, 2)
-    assert warned(place, max_sessions=2) == ()
+def test_permanent_task(place: Place) -> None:
+    """The permanent task has its version, and its sections in place of next steps and features."""
+    place.text = (
+        '---\ntaskstate: 1\nkind: permanent\ntask_id: "101"\ntitle: Login\nstatus: in_progress\nversion: 7\n---\n\n'
+        "# [PERMANENT] Login - State\n\n## 1. User Intent\n\nLog in once.\n\n## 5. Constraints\n\nNo cookies.\n"
+    )
+    found = told(place)
+    assert "version PT-v7" in found.text
+    assert "## User Intent\n\nLog in once.\n\n## Constraints\n\nNo cookies.\n" in found.text
+    assert "## Next step" not in found.text
 
 
-def test_too_many_sessions_are_warned_of(place: Place) -> None:
-    """The warning names the command to run; without an open feature there is none."""
-    place.fill(1, 2)
-    said = "Task 101 has taken 2 sessions; over 1 are too many."
-    assert warned(place, max_sessions=1) == (said, "To divide it into subtasks: taskstate decompose 101")
-    place.prove()
-    left = "No feature is open: complete it, and put what is left into a task of its own."
-    assert warned(place, max_sessions=1) == (said, left)
-    place.text = place.text.replace("status: created", "status: complete")
-    assert warned(place, max_sessions=1) == ()
+def test_damaged_task_is_told_as_far_as_it_can_be_read(place: Place) -> None:
+    """What cannot be read is said in the head, and the rest is there."""
+    place.text = EXAMPLE.replace('"overall_progress"', "overall_progress")
+    found = told(place)
+    assert "**Cannot be read:** " in found.text
+    assert "- Decide on 30 s of leeway" in found.text
 
 
-def test_file_over_the_limit_is_warned_of(place: Place) -> None:
-    """What archiving can mend names that command too, in a complete task alone."""
-    place.fill(1, 2)
-    large, divide = "The file of task 101 is 2 KB, and the limit is 1 KB.", "taskstate decompose 101"
-    keep = {"max_kb": 1, "keep_sessions": 1}
-    assert warned(place, max_kb=1) == (large, f"To divide it into subtasks: {divide}")
-    archive = "To archive older sessions: taskstate archive 101"
-    assert warned(place, **keep) == (large, archive, f"To divide it into subtasks: {divide}")
-    place.text = place.text.replace("status: created", "status: complete")
-    assert warned(place, **keep) == (large, archive)
+def test_line_ends_make_no_difference(place: Place) -> None:
+    """A copy of the file with other line ends has the same brief, its token aside."""
+    texts = []
+    for text in (EXAMPLE, EXAMPLE.replace("\n", "\r\n")):
+        place.text = text
+        texts.append(told(place, 4000).text.replace(loaded(place).token, "TOKEN"))
+    assert texts[0] == texts[1]
 
 
-def test_file_that_is_gone_is_not_warned_of(place: Place) -> None:
-    """A write that was acknowledged does not fail over a warning."""
-    place.configure("[size]\nmax-sessions = 1\n")
-    place.fill(1, 2)
-    assert len(warning_of(place.workspace, TASK)) == 2
-    place.path.write_bytes(b"\xff")
-    assert warning_of(place.workspace, TASK) == ()
-    place.path.unlink()
-    assert warning_of(place.workspace, TASK) == ()
+def test_shape_for_programs(place: Place) -> None:
+    """A program gets the text and what it is about; the shape is JSON."""
+    found = told(place, 700, role="reviewer")
+    data = json.loads(json.dumps(shape(loaded(place), found, "reviewer")))
+    assert (data["id"], data["role"], data["budget"], data["tokens"], data["fits"], data["counter"]) == (
+        *(TASK, "reviewer", 700, found.tokens, True, "estimate"),
+    )
+    assert data["next_steps"] == ["Decide on 30 s of leeway", "Write the test"]
+    assert data["open_features"][0] == {"id": "jwt-2", "description": "checks the signature"}
+    assert data["text"] == found.text
+    assert data["cut"][0] == found.cut[0]._asdict()
+
+
+def test_protocol_is_remembered(place: Place) -> None:
+    """The second brief takes the protocol from the memory; another template is noticed, a broken memory is none."""
+    memory = place.workspace.state_root / "cache" / "protocol.json"
+    first = told(place).text
+    memory.write_text(memory.read_text(encoding="utf-8").replace("**Protocol**", "**Remembered**"), encoding="utf-8")
+    assert told(place).text == first.replace("**Protocol**", "**Remembered**")
+    memory.write_text("[", encoding="utf-8")
+    assert told(place).text == first
+    own = place.workspace.state_root / "templates" / "protocol.md.j2"
+    own.parent.mkdir(exist_ok=True)
+    own.write_text("Our own for {{ id }}.\n", encoding="utf-8")
+    assert "Our own for 101.\n\n## Next step" in told(place).text
+    own.write_text("Another for {{ id }}.\n", encoding="utf-8")
+    assert "Another for 101.\n\n## Next step" in told(place).text
+
+
+def test_a_brief_reads_one_task(place: Place) -> None:
+    """No other task and no archive is looked at."""
+    other = place.workspace.tasks / "task-7-state.md"
+    other.write_bytes(b"\xff")
+    place.archive_path.parent.mkdir(exist_ok=True)
+    place.archive_path.write_bytes(b"\xff")
+    assert told(place).fits

@@ -32,7 +32,7 @@ COMMENT = "<!-- taskstate: input 101 r7 sha256:{} {} -->"
 def upstream(output: str = "### Summary\n\nDone.", **fields: str) -> Upstream:
     """Return a complete task with that output."""
     told = {"id": "101", "path": "task-101-state.md", "title": "JWT Service", "status": "complete"} | fields
-    return Upstream(**told, revision=7, depends_on=(), output=output, output_sha=sha256(output)[:16])
+    return Upstream(**told, revision=7, depends_on=(), output=output, output_sha=sha256(output)[:16], files=())
 
 
 def output(text: str, head: str = HEAD) -> str:

@@ -7,6 +7,7 @@ import errno
 import io
 import re
 import shutil
+import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -21,9 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_TIMES = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\dZ)?|\b[0-9a-f]{40,64}\b")
+_TIMES = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\dZ)?|\b\d{8}T\d{6}Z|\b[0-9a-f]{40,64}\b")
 _COUNTS = re.compile(r"^( *(?:revision|update_count|file_size_kb)): \d+$|^Size: \d+ bytes$", re.MULTILINE)
 _ADD = ("session", "add", "101", "--did", "work {}", "--issue", "none", "--state", "fine", "--next", "more")
+
+_PHASE = ("phase", "add", "101", "1", "--name", "Tokens", "--objective", "Issue them")
+_PLACE = ("--file", "taskstate.toml", "--location", "top", "--goal", "done")
+_HANDOFF = ("handoff", "new", "101", "--action", "Go on.", *_PLACE)
 
 
 class Job(NamedTuple):
@@ -31,7 +36,7 @@ class Job(NamedTuple):
 
     `steps`: how many steps it has at least, so that a shim that no longer sees the disk is noticed. `by_hand` is a
     change of task 101 that no command makes; `stale`: to the text from before the last of those commands. `anew`: in a
-    folder that is not set up yet.
+    folder that is not set up yet. `work`: in a git repository, on work that nobody has committed.
     """
 
     before: tuple[tuple[str, ...], ...]
@@ -40,11 +45,16 @@ class Job(NamedTuple):
     by_hand: tuple[str, str] = ("", "")
     stale: bool = False
     anew: bool = False
+    work: bool = False
 
 
 def _adding(*numbers: int) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(part.format(number) for part in _ADD) for number in numbers)
 
+
+_TAKE = ("snapshot", "take", "101", "--role", "implementer")
+_CITED = '{"file": ".taskstate/tasks/task-102-state.md", "section": "1-static-context", "requirement": "r"}'
+_CITING = f"### Standards\n\n```json\n[\n  {_CITED}\n]\n```\n\n"
 
 # A job joins by being listed. What stands in it runs through the real command line.
 JOBS = {
@@ -74,6 +84,44 @@ JOBS = {
     "archive restore --all": Job(
         (*_adding(1, 2, 3), ("archive", "101", "--force", "--keep", "1")), ("archive", "restore", "101", "--all"), 20
     ),
+    "complete": Job(
+        (
+            *_adding(1),
+            ("new", "103", "--title", "Third", "--depends-on", "101", "--description", "d", "--criterion", "c"),
+            ("feature", "pass", "101", "jwt-1", "--evidence", "seen"),
+            ("criterion", "check", "101", "1"),
+        ),
+        ("complete", "101"),
+        30,
+        by_hand=("*To be completed.*", "Done."),
+    ),
+    "reopen": Job(
+        (("complete", "101", "--force", "--note", "as far as it goes"),), ("reopen", "101", "--note", "more to do"), 8
+    ),
+    "chain pull": Job(
+        (("complete", "101", "--force", "--note", "as far as it goes"),),
+        ("chain", "pull", "102"),
+        8,
+        by_hand=("*To be completed.*", "Done."),
+    ),
+    "snapshot take": Job((), _TAKE, 30, work=True),
+    "snapshot resolve": Job((_TAKE,), ("snapshot", "resolve", "101", "--note", "meant so"), 30, work=True),
+    "purge": Job((_TAKE,), ("purge", "101"), 8, work=True),
+    "role set": Job(
+        _adding(1), ("role", "set", "101", "implementer", "--status", "in_progress", "--qa-log", "taskstate.toml"), 16
+    ),
+    "role unblock": Job(
+        (*_adding(1), ("role", "block", "101", "implementer", "--finding", "slow")),
+        ("role", "unblock", "101", "implementer", "--all"),
+        8,
+    ),
+    "qa record": Job(
+        _adding(1), ("qa", "record", "101", "--from", "taskstate.toml", "--result", "test=2 passed, 1 failed"), 16
+    ),
+    "evidence add": Job(
+        _adding(1), ("evidence", "add", "101", "--type", "plan", "--path", "taskstate.toml", "--lines", "1-2"), 16
+    ),
+    "context init": Job((), ("context", "init", "101"), 20, by_hand=("## 2. Chain", f"{_CITING}## 2. Chain")),
     "lint --fix": Job((), ("lint", "--fix"), 8, by_hand=('"0%"', '"50%"')),
     "doctor --fix": Job(
         (*_adding(1, 2, 3), ("archive", "101", "--force", "--keep", "1")),
@@ -82,6 +130,8 @@ JOBS = {
         by_hand=("## 5. Git", "<!-- by hand -->\n\n## 5. Git"),
         stale=True,
     ),
+    "handoff new": Job((_PHASE,), _HANDOFF, 20),
+    "handoff accept": Job((_PHASE, _HANDOFF), ("handoff", "accept", "101"), 20),
     "reseal": Job((), ("doctor", "--reseal", "101", "--note", "as meant"), 8),
     "renumber": Job(
         (*_adding(1, 2, 3), ("archive", "101", "--force", "--keep", "1")), ("doctor", "renumber", "101", "7"), 30
@@ -104,8 +154,15 @@ def at(root: Path) -> Iterator[None]:
 
 
 def content(root: Path) -> dict[str, str]:
-    """Return the text of every file, without the marks of the time and of how often it was written."""
-    return {path.relative_to(root).as_posix(): _unmarked(path.read_text()) for path in files_in(root)}
+    """Return the text of every file, without the marks of the time and of how often it was written.
+
+    An index that a snapshot kept is no text, and different in every place.
+    """
+    return {
+        _unmarked(path.relative_to(root).as_posix()): _unmarked(path.read_text(errors="surrogateescape"))
+        for path in files_in(root)
+        if not path.name.startswith("index-")
+    }
 
 
 def _unmarked(text: str) -> str:
@@ -208,15 +265,28 @@ def _make(origin: Path, prepared: Path, job: Job) -> None:
     else:
         shutil.copytree(prepared, origin)
     path = origin / ".taskstate/tasks/task-101-state.md"
+    if job.work:
+        _work_in(origin)
     text = ""
     with at(origin):
         for command in job.before:
             text = path.read_text() if path.exists() else ""
             assert run(*command)[0] == 0, command
+    if job.work and job.before:
+        (origin / "work.txt").write_text("more work\n")
     if any(job.by_hand):
         text = text if job.stale else path.read_text()
         assert job.by_hand[0] in text
         path.write_text(text.replace(*job.by_hand))
+
+
+def _work_in(root: Path) -> None:
+    """Make a git repository with a commit, and change something in it."""
+    identity = ("-c", "user.name=x", "-c", "user.email=x@example.invalid")
+    (root / "work.txt").write_text("begun\n")
+    for command in (("init", "--quiet"), ("add", "--all"), (*identity, "commit", "--quiet", "--message=begin")):
+        subprocess.run(["git", *command], cwd=root, check=True)
+    (root / "work.txt").write_text("work\n")
 
 
 def _after(origin: Path, root: Path, command: tuple[str, ...], times: int) -> dict[str, str]:

@@ -10,10 +10,11 @@ import frontmatter
 import pytest
 
 from taskstate import create
-from taskstate.create import NewTask, git_blob_id, with_task_file
+from taskstate.create import NewTask, with_task_file
 from taskstate.document import parse
 from taskstate.lint import engine
 from taskstate.state import read_state
+from taskstate.task_file import git_blob_id
 from taskstate.workspace import find_workspace
 from tests.place import Place, refusal, tree
 

@@ -159,18 +159,18 @@ def test_a_second_title_hides_no_section() -> None:
 
 
 def test_a_sealed_static_part_is_never_touched() -> None:
-    """With a `context` the first section stays as it is; what surrounds it does not."""
+    """With a seal the first section stays as it is; what surrounds it does not."""
     static = "##  static context ##\n### acceptance criteria\n* [ ] a  \n\n\n* [ ] b"
-    head = HEAD.replace("\n---\n", "\ncontext: {sealed_by: somebody}\n---\n", 1)
+    head = HEAD.replace("\n---\n", "\ncontext: {seal: x}\n---\n", 1)
     before = file(static + "\n\n\n## chain inputs\n\nNone.", head=head)
     assert formatted(before, NAME) == file(static, "## 2. Chain Inputs", "None.", head=head)
-    assert formatted(before.replace("context:", "x-context:"), NAME) == file(
+    assert formatted(before.replace("seal:", "sealed_by:"), NAME) == file(
         "## 1. Static Context",
         "### Acceptance Criteria",
         "- [ ] a\n\n- [ ] b",
         "## 2. Chain Inputs",
         "None.",
-        head=head.replace("context:", "x-context:"),
+        head=head.replace("seal:", "sealed_by:"),
     )
 
 

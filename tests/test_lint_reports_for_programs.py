@@ -18,7 +18,7 @@ from taskstate.document import parse
 from taskstate.edit import Edit, apply
 from taskstate.lint import engine
 from taskstate.lint.diagnostic import ERROR, WARNING, Diagnostic, Finding, Fix
-from taskstate.lint.registry import RULES
+from taskstate.lint.registry import rules
 from taskstate.lint.reporters import Run, reporter
 from taskstate.lint.reporters.fingerprint import fingerprints
 from taskstate.text import Span
@@ -140,7 +140,7 @@ def test_sarif_tells_of_the_rules_once() -> None:
 
 def test_sarif_describes_every_rule() -> None:
     """Every rule has a summary and a description of more than the summary, in one paragraph each."""
-    for rule in sarif(*(finding(rule.RULE.code) for rule in RULES))["tool"]["driver"]["rules"]:
+    for rule in sarif(*(finding(rule.RULE.code) for rule in rules()))["tool"]["driver"]["rules"]:
         short, full = rule["shortDescription"]["text"], rule["fullDescription"]["text"]
         assert short.endswith(".")
         assert len(full) > 40

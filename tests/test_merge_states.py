@@ -43,8 +43,8 @@ def test_keys_of_both_sides_are_taken_over() -> None:
 
 def test_conflict_is_around_the_key_alone() -> None:
     """A key that both gave another value has markers around all of its lines, and the rest is merged."""
-    ours = edited(BASE, ('seal: "c775', 'seal: "0000'), ("priority: P1", "priority: P0"))
-    theirs = edited(BASE, ('seal: "c775', 'seal: "1111'), ("area: backend", "area: core"))
+    ours = edited(BASE, ('seal: "0fd5', 'seal: "0000'), ("priority: P1", "priority: P0"))
+    theirs = edited(BASE, ('seal: "0fd5', 'seal: "1111'), ("area: backend", "area: core"))
     text, conflicts = merge_texts(BASE, ours, theirs)
     assert conflicts == 1
     first, rest = text.split("<<<<<<< ours\n")

@@ -28,15 +28,31 @@ COMMANDS = {
     "init": ("init", "set a repository up"),
     "new": ("new", "create a task's state file"),
     "show": ("show", "show a task"),
+    "brief": ("brief", "print what an agent needs to start on a task, cut to a number of tokens"),
     "list": ("list", "list the tasks"),
+    "status": ("status", "show where the tasks in progress stand"),
+    "next": ("next", "name the task and the feature to work on now, and say why"),
     "session": ("session", "append a session, list sessions, show one"),
     "feature": ("feature", "add a feature to the checklist, record that it passes or fails"),
+    "phase": ("phase", "add phases, record where their objectives stand and what was tried"),
+    "handoff": ("handoff", "hand a phase over to a successor, on one screen, and take it over"),
     "criterion": ("criterion", "check or uncheck an acceptance criterion"),
+    "role": ("role", "show where the roles of a task stand; begin, block, end and reopen them"),
+    "snapshot": ("snapshot", "record the working tree as a role leaves it; compare, show, restore, accept"),
+    "purge": ("purge", "drop a task's delta data and artifacts"),
+    "context": ("context", "seal what a task is; show, check and export that, and count its tokens"),
+    "qa": ("qa", "record the results of checks; compare those of a role with the baseline"),
+    "evidence": ("evidence", "record cited excerpts; show whether their sources still hold them"),
     "git-history": ("git_history", "list the commits that name a task"),
     "archive": ("archive", "move older sessions into the archive; verify, restore and search it"),
+    "chain": ("chain", "take over what upstream tasks hand down; show it, and how it stands"),
+    "graph": ("graph", "draw the tasks, their status and their chains"),
+    "complete": ("complete", "complete a task and hand its output down, or list all that is missing"),
+    "reopen": ("reopen", "take a complete task back to work"),
     "decompose": ("decompose", "suggest subtasks for a task that has grown too long, or create them"),
     "lint": ("lint", "check state files"),
     "fmt": ("fmt", "put state files into their canonical form"),
+    "protocol": ("protocol", "print the protocol that a session of work follows"),
     "rule": ("rule", "show a lint rule's page, or the list of rules"),
     "doctor": ("doctor", "examine the set-up, and mend it; accept a broken seal; give a task another id"),
     "merge-driver": ("merge_driver", "merge one of our files by meaning; git calls it"),
@@ -161,10 +177,12 @@ def _our_fault(error: Exception) -> TaskstateError:
     import tempfile
     import traceback
 
+    from taskstate.secrets import masked
+
     with tempfile.NamedTemporaryFile(
         "w", prefix="taskstate-fault-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
     ) as log:
-        log.write("".join(traceback.format_exception(error)))
+        log.write(masked("".join(traceback.format_exception(error))))  # which quotes what it was about
     what = f"a fault of taskstate's own: {type(error).__name__}"
     return TaskstateError(what, help=f"please report it; the details are in {log.name}", code="fault")
 

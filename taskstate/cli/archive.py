@@ -100,7 +100,10 @@ def _archived(door: Door, tasks: list[str], keep: int) -> list[Outcome]:
     if len(tasks) > 1 and not request.dry_run:
         for task in tasks:
             archive(workspace, task, request._replace(dry_run=True), keep=keep, force=door.args.force)
-    return [archive(workspace, task, request, keep=keep, force=door.args.force) for task in tasks]
+    outcomes = [archive(workspace, task, request, keep=keep, force=door.args.force) for task in tasks]
+    for outcome in outcomes if len(tasks) > 1 or door.args.check else ():
+        door.complain(outcome.warnings)
+    return outcomes
 
 
 def _summarized(door: Door) -> Workspace:

@@ -66,7 +66,8 @@ class Door:
         from taskstate.writing import Request
 
         stamp = Stamp(actor=self._actor(), now=datetime.now(UTC), git_head=git.head(self.workspace.root))
-        return Request(stamp=stamp, expect=self._given("expect_revision"), dry_run=self.args.dry_run)
+        args = self.args
+        return Request(stamp, self._given("expect_revision"), args.dry_run, force_secrets=args.force_secrets)
 
     def _actor(self) -> str:
         from taskstate import embed, git
@@ -81,8 +82,9 @@ class Door:
             "revision": outcome.revision,
             "changed": outcome.changed,
             **more,
-            "notes": list(outcome.notes),
+            "notes": [*outcome.notes, *outcome.warnings],
         }
+        self.complain(outcome.warnings)
         if self.args.dry_run:
             data["diff"] = outcome.diff
             return self.tell(data, outcome.diff or "nothing would change")
@@ -115,9 +117,12 @@ class Door:
 
     def fail(self, error: TaskstateError, status: int) -> int:
         """Print one line on standard error, and the envelope where JSON was asked for; return the exit status."""
+        from taskstate.secrets import masked
+
+        what = masked(str(error))  # what was typed is quoted, and may be what must not be shown
         if self.as_json:
-            self.print_json({"success": False, "data": None, "error": str(error), "code": error.code})
-        _print("taskstate: " + re.sub(r"\s*[\r\n]+\s*", " ", str(error)), sys.stderr)
+            self.print_json({"success": False, "data": None, "error": what, "code": error.code})
+        _print("taskstate: " + re.sub(r"\s*[\r\n]+\s*", " ", what), sys.stderr)
         return status
 
     def notes(self, notes: tuple[str, ...]) -> None:
@@ -198,6 +203,11 @@ def add_writing(parser: argparse.ArgumentParser) -> None:
         help="refuse if the file is no longer at this revision, such as 14 or 14-1a2b3c4d",
     )
     writing.add_argument("--dry-run", action="store_true", help="print the unified diff instead of writing")
+    writing.add_argument(
+        "--force-secrets",
+        action="store_true",
+        help="write what looks like a credential all the same; it is warned of, and remembered in the audit",
+    )
     add_common(parser)
 
 

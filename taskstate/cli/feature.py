@@ -10,6 +10,7 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     import argparse
 
+    from taskstate.checklist import Tested
     from taskstate.cli.door import Door
 
 
@@ -31,8 +32,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--run",
         dest="command",
         metavar="CMD",
-        help="a command that must succeed; it is recorded with a hash of what it printed",
+        help="a command that must succeed; it is recorded with the end and the hash of what it printed",
     )
+    proof.add_argument("--commit", metavar="SHA", help="the commit that brings it about; it must be here")
+    passing.add_argument("--timeout", type=float, metavar="SECONDS", help="how long --run may take (default: any time)")
     add_writing(passing)
     passing.set_defaults(run=run_pass)
     fail = actions.add_parser(
@@ -62,22 +65,31 @@ def run_add(door: Door) -> int:
 
 def run_pass(door: Door) -> int:
     """Record that a feature passes."""
-    evidence = _evidence(door) if door.args.command is None else _run(door)
-    return _set(door, passes=True, evidence=evidence)
+    from taskstate.checklist import Tested
+
+    args = door.args
+    if args.timeout is not None and (args.command is None or not args.timeout > 0):
+        what = "--timeout is the time that --run may take"
+        raise TaskstateError(what, help="give seconds above 0, together with --run", code="usage")
+    if args.command is not None:
+        return _set(door, _run(door))
+    return _set(door, Tested(passes=True, evidence=_evidence(door) if args.commit is None else _commit(door)))
 
 
 def run_fail(door: Door) -> int:
     """Record that a feature does not pass."""
-    return _set(door, passes=False, evidence=_evidence(door))
+    from taskstate.checklist import Tested
+
+    return _set(door, Tested(passes=False, evidence=_evidence(door)))
 
 
-def _set(door: Door, *, passes: bool, evidence: object) -> int:
-    from taskstate.checklist import Tested, set_feature
+def _set(door: Door, tested: Tested) -> int:
+    from taskstate.checklist import set_feature
 
     args = door.args
-    tested = Tested(passes=passes, evidence=evidence)
     outcome = set_feature(door.workspace, door.task_id(args.id), args.feature, tested, door.request())
-    return door.done(outcome, f"{outcome.path}: feature {args.feature} {'passes' if passes else 'does not pass'}")
+    told = f"{outcome.path}: feature {args.feature} {'passes' if tested.passes else 'does not pass'}"
+    return door.done(outcome, told, feature=args.feature, passes=tested.passes, evidence=tested.evidence)
 
 
 def _evidence(door: Door) -> str:
@@ -86,24 +98,43 @@ def _evidence(door: Door) -> str:
     return clean(door.text_of(door.args.evidence), what="--evidence")
 
 
-def _run(door: Door) -> dict[str, object]:
-    """Run the command that proves the feature, and return the evidence.
+def _commit(door: Door) -> dict[str, str]:
+    """Return the evidence that a commit is.
+
+    Raises:
+        TaskstateError: code "no-commit": it is not here.
+    """
+    from taskstate import git
+    from taskstate.embed import one_line
+    from taskstate.errors import GitFailed
+
+    named = one_line(door.args.commit, what="--commit")
+    try:
+        return {"commit": git.commit(door.workspace.root, named)}
+    except GitFailed as error:
+        what = f"there is no commit {named} here, so feature {door.args.feature} is not recorded as passing"
+        raise TaskstateError(what, help="name one that `git log` shows", code="no-commit") from error
+
+
+def _run(door: Door) -> Tested:
+    """Run the command that proves the feature, and return what it showed.
 
     Raises:
         TaskstateError: code "command-failed": it exited with another status than 0.
     """
-    from taskstate.checklist import require_feature
+    from taskstate.checklist import Tested, require_feature
     from taskstate.embed import one_line
     from taskstate.evidence import run_command
 
-    require_feature(door.workspace, door.task_id(door.args.id), door.args.feature)
-    command = one_line(door.args.command, what="--run")
-    evidence = run_command(door.workspace.root, command)
-    if evidence["exit_status"]:
-        status, feature = evidence["exit_status"], door.args.feature
+    args, allow = door.args, door.workspace.config.secrets.allow
+    require_feature(door.workspace, door.task_id(args.id), args.feature)
+    command = one_line(args.command, what="--run")
+    ran = run_command(door.workspace.root, command, timeout=args.timeout)
+    if ran.exit_status:
+        door.notes(tuple(filter(None, [ran.tail(allow)])))
         raise TaskstateError(
-            f"`{command}` exited with status {status}, so feature {feature} is not recorded as passing",
-            help=f"mend it, or record it with `taskstate feature fail {door.args.id} {door.args.feature}`",
+            f"`{command}` exited with status {ran.exit_status}, so feature {args.feature} is not recorded as passing",
+            help=f"mend it, or record it with `taskstate feature fail {args.id} {args.feature}`",
             code="command-failed",
         )
-    return evidence
+    return Tested(passes=True, evidence=ran.evidence(allow), log=ran.log)

@@ -92,11 +92,11 @@ def _codes(text: str) -> tuple[str, ...]:
     Raises:
         TaskstateError: no rule has such a code.
     """
-    from taskstate.lint.registry import RULES
+    from taskstate.lint.registry import TABLE
 
     codes = tuple(code.strip().upper() for code in text.split(",") if code.strip())
     for code in codes:
-        if not any(rule.RULE.code.startswith(code) for rule in RULES):
+        if not any(row.code.startswith(code) for row in TABLE):
             raise TaskstateError(
                 f"no lint rule has the code {code}", help="`taskstate rule` lists the rules", code="usage"
             )
@@ -114,6 +114,7 @@ def _check_paths(door: Door, config: Config) -> tuple[Report, str]:
         found.repository.listed = None if door.args.paths else files
         diff = _fix(door, files, found) if door.args.fix else ""
         found.repository.forget()
+        found.repository.now = _now()  # what was just mended bears a later time than the run's begin
         with Bar("checking", wanted=not (door.args.quiet or door.as_json), no_color=door.args.no_color) as bar:
             report = check_files(files, found, shown, bar)
         if found.cache and not door.args.paths:
@@ -124,13 +125,11 @@ def _check_paths(door: Door, config: Config) -> tuple[Report, str]:
 @contextmanager
 def checking(door: Door, config: Config) -> Iterator[Checking]:
     """Give how the command checks; what was asked for and cannot be known is told, and what was found remembered."""
-    import time
-
     from taskstate.check import Wanted, open_checking
 
     args = door.args
     wanted = Wanted(
-        now=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        now=_now(),
         against=args.against or ("HEAD" if args.staged else ""),
         staged=args.staged,
         remember=not args.no_cache,
@@ -144,6 +143,12 @@ def checking(door: Door, config: Config) -> Iterator[Checking]:
             found.cache.save()
     finally:
         found.repository.close()
+
+
+def _now() -> str:
+    import time
+
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def _fix(door: Door, paths: tuple[Path, ...], found: Checking) -> str:

@@ -18,8 +18,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--status", choices=_STATUSES, help="only tasks with this status")
     parser.add_argument("--area", metavar="NAME", help="only tasks of this area")
-    parser.add_argument(
-        "--ready", action="store_true", help="only tasks not complete whose upstream tasks are all complete"
+    standing = parser.add_mutually_exclusive_group()
+    standing.add_argument(
+        "--ready", action="store_true", help="only open tasks that are not blocked and wait for no other one"
+    )
+    standing.add_argument(
+        "--blocked", action="store_true", help="only open tasks that are blocked or wait for another one"
     )
     add_common(parser)
     parser.set_defaults(run=run)
@@ -27,9 +31,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """List the tasks, those that cannot be read too."""
-    from taskstate.brief import list_tasks, listing, task_shape
+    from taskstate.overview import list_tasks, listing, task_shape
 
     args = door.args
-    tasks, unreadable = list_tasks(door.workspace, status=args.status or "", area=args.area or "", ready=args.ready)
+    chosen = {"status": args.status or "", "area": args.area or ""}
+    tasks, unreadable = list_tasks(door.workspace, **chosen, ready=args.ready, blocked=args.blocked)
     door.complain(unreadable)
     return door.tell([task_shape(loaded) for loaded in tasks], listing(tasks, door.workspace.config.size.max_sessions))

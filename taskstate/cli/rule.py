@@ -26,18 +26,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(door: Door) -> int:
     """Show a rule's page, or the list."""
     from taskstate.lint.pages import listing, page, shape
-    from taskstate.lint.registry import RULES
+    from taskstate.lint.registry import rules
 
     if door.args.code:
         rule = _find(door.args.code)
         return door.tell(shape(rule), page(rule))
-    return door.tell([shape(rule) for rule in RULES], listing())
+    return door.tell([shape(rule) for rule in rules()], listing())
 
 
 def _find(code: str) -> ModuleType:
-    from taskstate.lint.registry import RULES
+    from taskstate.lint.registry import rules
 
-    for rule in RULES:
+    for rule in rules():
         if code.upper() == rule.RULE.code or code.lower() == rule.RULE.name:
             return rule
     raise TaskstateError(f"there is no lint rule {code}", help="`taskstate rule` lists the rules", code="not-found")

@@ -66,7 +66,7 @@ def _configure_add(parser: argparse.ArgumentParser) -> None:
 
 def run_add(door: Door) -> int:
     """Append a session."""
-    from taskstate.brief import warning_of
+    from taskstate.overview import warning_of
     from taskstate.sessions import add
 
     task = door.task_id(door.args.id)

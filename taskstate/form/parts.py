@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.kinds import kind_of
 from taskstate.state import PART_LEVEL, SECTION_LEVEL, session_number
+from taskstate.static_part import is_sealed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +57,7 @@ class _Reader:
         self.document = document
         self.kind = kind
         # Where nobody can tell whether the static part is sealed, it is taken to be.
-        self.sealed = document.front_matter.node is None or "context" in document.front_matter
+        self.sealed = document.front_matter.node is None or is_sealed(document.front_matter.node)
         self.seen: set[str] = set()
         self.within: SectionSpec | None = None
         self.listed = False

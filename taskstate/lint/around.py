@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.chain import Upstream
+    from taskstate.citations import Standard
     from taskstate.document import Document
+    from taskstate.handoff_document import Written
 
 # What a rule may need besides the text. A rule runs only where all that it cannot do without is known.
 HISTORY = "history"  # the file at the compared revision
@@ -75,6 +77,37 @@ class Around:
 
     def missing_commits(self, ids: tuple[str, ...]) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is known here
         """Return which of these (abbreviated) commit ids the repository does not have; None in a shallow clone."""
+        return None
+
+    def artifact(self, path: str, *, text: bool = False) -> str | None:  # noqa: ARG002 - nothing is known here
+        """Return the SHA-256 of what an artifact holds, unpacked; as `text` with LF for every line end.
+
+        Empty where there is no such file here; None where it cannot be read.
+        """
+        return None
+
+    def has_artifact(self, path: str) -> bool | None:  # noqa: ARG002 - nothing is known here
+        """Return whether there is an artifact of that name here."""
+        return None
+
+    def exists(self, path: str) -> bool | None:  # noqa: ARG002 - nothing is known here
+        """Return whether the repository has something at a path from its root."""
+        return None
+
+    def handoffs(self) -> tuple[Written, ...] | None:
+        """Return what the handoff documents of the task say, in whatever order; those of other tools left out."""
+        return None
+
+    def standard(self, path: str) -> tuple[Standard, ...] | None:  # noqa: ARG002 - nothing is known here
+        """Return the file, from the repository's root, that a citation names; none where it cannot be read."""
+        return None
+
+    def blob_ids(self, path: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is known here
+        """Return the ids that git may give a file, whatever line ends it has here; none where it cannot be read."""
+        return None
+
+    def moved_since(self, commit: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is known here
+        """Return the paths, without our own, that differ between a commit and HEAD."""
         return None
 
 

@@ -11,14 +11,14 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import kinds, secrets
+from taskstate import kinds, secret_library, secrets
 from taskstate.config import matches
 from taskstate.document import parse
 from taskstate.edit import Edit, apply, in_order
 from taskstate.lint.around import NOTHING
 from taskstate.lint.diagnostic import ERROR, Diagnostic, Finding
 from taskstate.lint.facts import Facts
-from taskstate.lint.registry import RULES
+from taskstate.lint.registry import TABLE
 from taskstate.lint.rules.file import unused_ignore
 from taskstate.lint.rules.file.not_utf8 import not_utf8
 from taskstate.lint.suppress import directives, silenced
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from taskstate.config import Config, Lint
     from taskstate.document import Document
     from taskstate.lint.around import Around
+    from taskstate.lint.registry import Row
     from taskstate.lint.suppress import Directive
 
 MAX_ROUNDS = 10  # ruff's own figure; a fix that needs more than a few is at odds with another
@@ -59,21 +60,21 @@ def findings(data: bytes, name: str, config: Config, around: Around = NOTHING) -
     text = decode(data)
     if isinstance(text, Diagnostic):
         document = parse(data.decode("utf-8", errors="replace"))
-        chosen = any(rule.RULE.code == text.code for rule in _chosen(config.lint, name))
-        shown = secrets.masked(document.text, config.secrets.allow)
+        chosen = any(row.code == text.code for row in _chosen(config.lint, name))
+        shown = secret_library.masked(document.text, config.secrets.allow)
         return (locate(document, name, _weighed(text, config.lint), shown),) if chosen else ()
     document = parse(text)
     found = _check(document, name, config, around)
-    shown = secrets.masked(text, config.secrets.allow) if found else text
+    shown = secret_library.masked(text, config.secrets.allow) if found else text
     return tuple(locate(document, name, diagnostic, shown) for diagnostic in found)
 
 
 def findings_of_gone(document: Document, name: str, config: Config, around: Around) -> tuple[Finding, ...]:
     """Return what is found about a state file that is there no more; `document` is what it was."""
     facts = facts_of(document, name, config, around)._replace(file_type="gone")
-    asked = [rule for rule in _chosen(config.lint, name) if "gone" in rule.RULE.files]
+    asked = [row.load() for row in _chosen(config.lint, name) if "gone" in row.files]
     found = _discreet([diagnostic for rule in asked for diagnostic in rule.check(document, facts)], document, config)
-    shown = secrets.masked(document.text, config.secrets.allow)
+    shown = secret_library.masked(document.text, config.secrets.allow)
     return tuple(locate(document, name, _weighed(diagnostic, config.lint), shown) for diagnostic in found)
 
 
@@ -84,8 +85,10 @@ def check(text: str, name: str, config: Config, around: Around = NOTHING) -> tup
 
 def _check(document: Document, name: str, config: Config, around: Around) -> tuple[Diagnostic, ...]:
     facts = facts_of(document, name, config, around)
-    asked = [rule for rule in _chosen(config.lint, name) if rule.RULE.needs <= around.known]
-    found: Iterable[Diagnostic] = (diagnostic for rule in asked for diagnostic in _said_by(rule, facts))
+    chosen = _chosen(config.lint, name)
+    asked = [row for row in chosen if facts.file_type in row.files and row.needs <= around.known]
+    speaking = (row.load() for row in asked if row.may_speak(document))
+    found: Iterable[Diagnostic] = (diagnostic for rule in speaking for diagnostic in _said_by(rule, facts))
     told = directives(document)
     if told:
         found = _unsilenced(found, told, facts, asked)
@@ -98,7 +101,9 @@ def _check(document: Document, name: str, config: Config, around: Around) -> tup
 def _discreet(found: list[Diagnostic], document: Document, config: Config) -> list[Diagnostic]:
     """Return the findings without the secrets of the text in their words, whichever rule they are of."""
     values = (
-        [each.span.of(document.text) for each in secrets.find(document.text, config.secrets.allow)] if found else ()
+        [each.span.of(document.text) for each in secret_library.find_all(document.text, config.secrets.allow)]
+        if found
+        else ()
     )
     if not values:
         return found
@@ -110,10 +115,9 @@ def _discreet(found: list[Diagnostic], document: Document, config: Config) -> li
 
 def _said_by(rule: ModuleType, facts: Facts) -> Iterator[Diagnostic]:
     """Yield what a rule says of the parts that can be read."""
-    if facts.file_type in rule.RULE.files:
-        for diagnostic in rule.check(facts.document, facts):
-            if facts.is_read(rule.RULE.reads, diagnostic.span):
-                yield _allowed(diagnostic, facts)
+    for diagnostic in rule.check(facts.document, facts):
+        if facts.is_read(rule.RULE.reads, diagnostic.span):
+            yield _allowed(diagnostic, facts)
 
 
 def _allowed(diagnostic: Diagnostic, facts: Facts) -> Diagnostic:
@@ -124,14 +128,14 @@ def _allowed(diagnostic: Diagnostic, facts: Facts) -> Diagnostic:
 
 
 def _unsilenced(
-    found: Iterable[Diagnostic], told: tuple[Directive, ...], facts: Facts, asked: list[ModuleType]
+    found: Iterable[Diagnostic], told: tuple[Directive, ...], facts: Facts, asked: list[Row]
 ) -> list[Diagnostic]:
     """Return the findings that no directive silences, and one for each directive that says too much."""
     left, used = silenced(found, told)
-    checked = {rule.RULE.code for rule in asked if facts.file_type in rule.RULE.files}
+    checked = {row.code for row in asked}
     if unused_ignore.RULE.code not in checked:
         return left
-    existing = {rule.RULE.code for rule in RULES}
+    existing = {row.code for row in TABLE}
     for directive in told:
         idle = [code for code, _ in directive.codes if code in checked - used[directive]]
         unknown = [code for code, _ in directive.codes if code not in existing]
@@ -159,18 +163,16 @@ def facts_of(document: Document, name: str, config: Config, around: Around = NOT
     )
 
 
-def _chosen(lint: Lint, name: str) -> tuple[ModuleType, ...]:
+def _chosen(lint: Lint, name: str) -> tuple[Row, ...]:
     """Return the rules selected for the file `name`."""
     selected, ignored = (*lint.select, *lint.extend_select), (*lint.ignore, *_ignored_for(name, lint))
-    return _selected(tuple(RULES), selected, ignored)
+    return _selected(tuple(TABLE), selected, ignored)
 
 
 @lru_cache(maxsize=64)
-def _selected(
-    rules: tuple[ModuleType, ...], selected: tuple[str, ...], ignored: tuple[str, ...]
-) -> tuple[ModuleType, ...]:
+def _selected(table: tuple[Row, ...], selected: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[Row, ...]:
     """Return the rules that are selected: the longest prefix decides, and of equal ones the one that leaves out."""
-    return tuple(rule for rule in rules if _longest(rule.RULE.code, selected) > _longest(rule.RULE.code, ignored))
+    return tuple(row for row in table if _longest(row.code, selected) > _longest(row.code, ignored))
 
 
 def _ignored_for(name: str, lint: Lint) -> Iterator[str]:

@@ -21,6 +21,7 @@ from taskstate.lint.json_values import JsonValue, json_value
 from taskstate.lint.outline import Outline
 from taskstate.lint.phases import Phase, phases_of
 from taskstate.state import TaskState, json_fence, read_state
+from taskstate.static_part import is_sealed
 from taskstate.text import CONTROLS, Span
 
 if TYPE_CHECKING:
@@ -129,8 +130,7 @@ class Facts(_Facts):
     @cached_property
     def sealed(self) -> Span | None:
         """The static part where it is sealed: no fix may touch it, since every change breaks the seal."""
-        node = self.front_matter
-        static = self.kind.sections[0] if node and node.get("context", "seal") else None
+        static = self.kind.sections[0] if is_sealed(self.front_matter) else None
         section = self.outline.section(static) if static else None
         return section.body if section else None
 

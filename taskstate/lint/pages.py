@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from taskstate.lint.registry import RULES
+from taskstate.lint.registry import rules
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -22,8 +22,8 @@ def page(rule: ModuleType) -> str:
 
 def listing() -> str:
     """Return all rules as a table, a line each."""
-    width = max(len(rule.RULE.name) for rule in RULES)
-    return "\n".join(_row(rule, width) for rule in RULES)
+    width = max(len(rule.RULE.name) for rule in rules())
+    return "\n".join(_row(rule, width) for rule in rules())
 
 
 def _row(rule: ModuleType, width: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.json_values import JsonValue, json_value
-from taskstate.state import is_json_fence
+from taskstate.phase_parts import SCHEMA, parts_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from taskstate.document import Document, Section
     from taskstate.lint.diagnostic import Diagnostic, Rule
     from taskstate.lint.outline import Outline
-
-SCHEMA = "phase"
 
 
 class Phase(NamedTuple):
@@ -31,13 +29,9 @@ def phases_of(document: Document, outline: Outline) -> tuple[Phase, ...]:
     """Return the phases of a text, in its order."""
     found = []
     for spec, section in outline.found:
-        declared = [each for each in spec.subsections if each.fence and each.fence.schema == SCHEMA]
-        for child in document.children(section, level=3) if declared else ():
-            groups = next((told for each in declared if (told := each.match(child.title)) is not None), None)
-            if groups is not None:
-                fences = tuple(each for each in document.blocks_in(child.own, "fence") if is_json_fence(each))
-                value = json_value(document.json(fences[0]), SCHEMA) if fences else None
-                found.append(Phase(child, groups.get("phase", ""), fences, value))
+        for part in parts_in(document, spec, section):
+            value = json_value(document.json(part.fences[0]), SCHEMA) if part.fences else None
+            found.append(Phase(part.section, part.name, part.fences, value))
     return tuple(found)
 
 

@@ -1,137 +1,136 @@
-"""The rules, in the order of their codes: adding a rule is adding its file and one line here."""
+"""The rules, in the order of their codes: adding a rule is adding its file and one line here.
+
+The line says when a file may need the rule, so that its module is loaded only then: start-up time is imports.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.lint.rules.chain import (
-    dependency_cycle,
-    input_missing,
-    input_stale,
-    output_incomplete,
-    placeholder,
-    upstream_unknown,
-)
-from taskstate.lint.rules.checklist import (
-    checklist_schema,
-    feature_id_duplicate,
-    feature_rewritten,
-    feature_unpassed,
-    objective_rewritten,
-    passes_without_proof,
-    phase_schema,
-    progress_differs,
-    progress_file,
-)
-from taskstate.lint.rules.file import (
-    control_characters,
-    duplicate_id,
-    fence_unclosed,
-    file_name,
-    front_matter_missing,
-    front_matter_yaml,
-    json_invalid,
-    merge_conflict,
-    not_utf8,
-    state_removed,
-    unsupported_version,
-    unused_ignore,
-)
-from taskstate.lint.rules.front_matter import (
-    counts_differ,
-    front_matter_schema,
-    key_order,
-    status_transition,
-    timestamp_format,
-    timestamps_order,
-    tool_block_edited,
-    unknown_key,
-)
-from taskstate.lint.rules.safety import path_escapes, secret
-from taskstate.lint.rules.sections import (
-    heading_style,
-    hidden_section,
-    section_duplicate,
-    section_missing,
-    section_order,
-    section_unknown,
-    subsection_missing,
-    title_mismatch,
-)
-from taskstate.lint.rules.sessions import (
-    archive_mismatch,
-    commit_unknown,
-    no_next_step,
-    no_session_recorded,
-    session_field_missing,
-    session_heading,
-    session_number,
-    session_rewritten,
-    session_time,
-)
-from taskstate.lint.rules.size import long_value, size_limit, size_warning, too_large_to_archive, too_many_sessions
+from taskstate.lint import around
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-RULES: tuple[ModuleType, ...] = (
-    not_utf8,
-    front_matter_missing,
-    front_matter_yaml,
-    fence_unclosed,
-    json_invalid,
-    control_characters,
-    merge_conflict,
-    file_name,
-    unsupported_version,
-    unused_ignore,
-    duplicate_id,
-    state_removed,
-    front_matter_schema,
-    unknown_key,
-    timestamp_format,
-    timestamps_order,
-    counts_differ,
-    key_order,
-    status_transition,
-    section_missing,
-    section_order,
-    section_duplicate,
-    section_unknown,
-    heading_style,
-    title_mismatch,
-    hidden_section,
-    subsection_missing,
-    checklist_schema,
-    feature_id_duplicate,
-    passes_without_proof,
-    progress_differs,
-    feature_rewritten,
-    phase_schema,
-    objective_rewritten,
-    feature_unpassed,
-    progress_file,
-    session_heading,
-    session_number,
-    session_time,
-    session_field_missing,
-    session_rewritten,
-    no_next_step,
-    archive_mismatch,
-    no_session_recorded,
-    commit_unknown,
-    size_warning,
-    size_limit,
-    too_many_sessions,
-    long_value,
-    too_large_to_archive,
-    tool_block_edited,
-    output_incomplete,
-    upstream_unknown,
-    input_missing,
-    input_stale,
-    dependency_cycle,
-    placeholder,
-    secret,
-    path_escapes,
+    from taskstate.document import Document
+
+_STATE = frozenset({"state"})
+_FRONT = frozenset({"state", "handoff"})  # what has front matter
+_MARKDOWN = frozenset({"state", "handoff", "archive"})
+_SESSIONS = frozenset({"state", "archive"})
+_JSON = frozenset({"state", "impact-map", "progress"})
+_PATHS = frozenset({"state", "handoff", "impact-map"})
+_HANDOFF = frozenset({"handoff"})
+_PROGRESS = frozenset({"progress"})
+_ANY = _MARKDOWN | _JSON
+_GONE = frozenset({"gone"})
+
+_HISTORY, _ARCHIVE, _UPSTREAM, _REPOSITORY, _GIT = (
+    frozenset({need}) for need in (around.HISTORY, around.ARCHIVE, around.UPSTREAM, around.REPOSITORY, around.GIT)
 )
+
+
+class Row(NamedTuple):
+    """A rule that need not be loaded yet: its code, its module, the types of files it reads, what it needs to know.
+
+    `keys` are those of the front matter without any of which the rule has nothing to say.
+    """
+
+    code: str
+    module: str
+    files: frozenset[str] = _STATE
+    needs: frozenset[str] = frozenset()
+    keys: tuple[str, ...] = ()
+
+    def load(self) -> ModuleType:
+        """Return the rule's module, with its `RULE` and its `check`."""
+        return import_module(f"taskstate.lint.rules.{self.module}")
+
+    def may_speak(self, document: Document) -> bool:
+        """Return whether a document has what the rule is about."""
+        return not self.keys or any(key in document.front_matter for key in self.keys)
+
+
+TABLE: tuple[Row, ...] = (
+    Row("TS001", "file.not_utf8", files=_ANY),
+    Row("TS002", "file.front_matter_missing", files=_FRONT),
+    Row("TS003", "file.front_matter_yaml", files=_FRONT),
+    Row("TS004", "file.fence_unclosed", files=_MARKDOWN),
+    Row("TS005", "file.json_invalid", files=_JSON),
+    Row("TS006", "file.control_characters", files=_ANY),
+    Row("TS007", "file.merge_conflict", files=_ANY),
+    Row("TS008", "file.file_name"),
+    Row("TS009", "file.unsupported_version", files=_FRONT),
+    Row("TS010", "file.unused_ignore", files=_MARKDOWN),
+    Row("TS011", "file.duplicate_id", needs=_REPOSITORY),
+    Row("TS012", "file.state_removed", files=_GONE, needs=_HISTORY),
+    Row("TS101", "front_matter.front_matter_schema", files=_FRONT),
+    Row("TS102", "front_matter.unknown_key", files=_FRONT),
+    Row("TS103", "front_matter.timestamp_format", files=_FRONT),
+    Row("TS104", "front_matter.timestamps_order"),
+    Row("TS105", "front_matter.counts_differ"),
+    Row("TS106", "front_matter.key_order"),
+    Row("TS107", "front_matter.status_transition", needs=_HISTORY),
+    Row("TS201", "sections.section_missing"),
+    Row("TS202", "sections.section_order"),
+    Row("TS203", "sections.section_duplicate"),
+    Row("TS204", "sections.section_unknown"),
+    Row("TS205", "sections.heading_style"),
+    Row("TS206", "sections.title_mismatch"),
+    Row("TS207", "sections.hidden_section"),
+    Row("TS208", "sections.subsection_missing"),
+    Row("TS301", "checklist.checklist_schema"),
+    Row("TS302", "checklist.feature_id_duplicate"),
+    Row("TS303", "checklist.passes_without_proof"),
+    Row("TS304", "checklist.progress_differs"),
+    Row("TS305", "checklist.feature_rewritten", needs=_HISTORY),
+    Row("TS306", "checklist.phase_schema"),
+    Row("TS307", "checklist.objective_rewritten", needs=_HISTORY),
+    Row("TS308", "checklist.feature_unpassed", needs=_HISTORY),
+    Row("TS309", "checklist.progress_file", files=_PROGRESS),
+    Row("TS401", "sessions.session_heading"),
+    Row("TS402", "sessions.session_number"),
+    Row("TS403", "sessions.session_time"),
+    Row("TS404", "sessions.session_field_missing"),
+    Row("TS405", "sessions.session_rewritten", needs=_HISTORY),
+    Row("TS406", "sessions.no_next_step"),
+    Row("TS407", "sessions.archive_mismatch", files=_SESSIONS, needs=_ARCHIVE),
+    Row("TS408", "sessions.no_session_recorded", needs=_HISTORY),
+    Row("TS410", "sessions.commit_unknown", needs=_GIT),
+    Row("TS501", "size.size_warning"),
+    Row("TS502", "size.size_limit"),
+    Row("TS503", "size.too_many_sessions"),
+    Row("TS504", "size.long_value"),
+    Row("TS505", "size.too_large_to_archive"),
+    Row("TS601", "context.static_part_changed", keys=("context",)),
+    Row("TS602", "context.citation_stale", needs=_REPOSITORY),
+    Row("TS603", "context.citation_form"),
+    Row("TS604", "context.task_file_changed", needs=_REPOSITORY, keys=("context",)),
+    Row("TS605", "context.head_moved", needs=_GIT, keys=("context",)),
+    Row("TS606", "front_matter.tool_block_edited", keys=("audit",)),
+    Row("TS701", "coordination.coordination_order", keys=("coordination",)),
+    Row("TS702", "coordination.snapshot_missing", keys=("coordination",)),
+    Row("TS703", "coordination.drift_unresolved", keys=("coordination",)),
+    Row("TS704", "coordination.artifact_differs", needs=_REPOSITORY, keys=("baseline", "coordination", "delta")),
+    Row("TS801", "handoffs.handoff_section", files=_HANDOFF),
+    Row("TS802", "handoffs.handoff_one_action", files=_HANDOFF),
+    Row("TS803", "handoffs.handoff_too_long", files=_HANDOFF),
+    Row("TS804", "handoffs.handoff_reason", files=_HANDOFF),
+    Row("TS805", "handoffs.handoff_reference", files=_HANDOFF, needs=_REPOSITORY),
+    Row("TS806", "handoffs.handoff_thrash", files=_HANDOFF, needs=_REPOSITORY),
+    Row("TS807", "handoffs.handoff_open", needs=_REPOSITORY),
+    Row("TS901", "chain.output_incomplete"),
+    Row("TS902", "chain.upstream_unknown", needs=_UPSTREAM),
+    Row("TS903", "chain.input_missing", needs=_UPSTREAM),
+    Row("TS904", "chain.input_stale", needs=_UPSTREAM),
+    Row("TS905", "chain.dependency_cycle", needs=_UPSTREAM),
+    Row("TS906", "chain.placeholder"),
+    Row("TS951", "safety.secret", files=_ANY),
+    Row("TS952", "safety.path_escapes", files=_PATHS),
+)
+
+
+def rules() -> tuple[ModuleType, ...]:
+    """Return the modules of all rules."""
+    return tuple(row.load() for row in TABLE)

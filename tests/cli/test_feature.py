@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -45,7 +46,54 @@ def test_command_that_succeeds_is_the_evidence(cli: Cli, place: Place) -> None:
         "command": "pwd; echo oops >&2",
         "exit_status": 0,
         "log_sha256": hashlib.sha256(log).hexdigest(),
+        "tail": log.decode().strip(),
     }
+    assert (place.root / ".taskstate/artifacts/task-101/feature-jwt-1.log.gz").exists()
+    assert cli.ok("lint") == "No findings in 1 file.\n"
+
+
+def test_evidence_is_told_to_programs(cli: Cli) -> None:
+    """A program gets what was recorded."""
+    data = cli.json("feature", "pass", "101", "jwt-1", "--run", "echo fine")
+    assert (data["feature"], data["passes"], data["evidence"]["tail"]) == ("jwt-1", True, "fine")
+
+
+def test_end_of_what_a_failing_command_printed_is_told(cli: Cli, place: Place) -> None:
+    """Whoever has to mend it sees what the command said, but for credentials and escapes."""
+    before = place.text
+    said = cli("feature", "pass", "101", "jwt-1", "--run", "printf '\\033[1mwhy not\\n'; false")
+    assert (said.status, said.out, said.err.splitlines()[0]) == (2, "", "why not")
+    assert place.text == before
+    assert not (place.root / ".taskstate/artifacts/task-101").exists()
+    assert cli("feature", "pass", "101", "jwt-1", "--run", "echo why; false", "--quiet").err.count("\n") == 1
+
+
+def test_credential_in_the_log_is_masked(cli: Cli, place: Place) -> None:
+    """What looks like a credential is not taken over from what a command printed."""
+    (place.root / "log").write_text("key ghp_" + "Ab1cD2eF3g" * 4, encoding="utf-8")
+    cli.ok("feature", "pass", "101", "jwt-1", "--run", "cat log")
+    assert feature(place)["evidence"]["tail"] == "key " + "*" * 44
+
+
+def test_commit_is_evidence(cli: Cli, place: Place) -> None:
+    """A commit that is here is kept with its whole id; another one is refused."""
+    assert "there is no commit HEAD here" in cli.refused("feature", "pass", "101", "jwt-1", "--commit", "HEAD")
+    for command in ("init -q", "add -A", "-c user.name=a -c user.email=a@example.invalid commit -qm start"):
+        subprocess.run(["git", *command.split()], cwd=place.root, check=True)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=place.root, check=True, capture_output=True, text=True)
+    cli.ok("feature", "pass", "101", "jwt-1", "--commit", head.stdout[:8])
+    assert feature(place)["evidence"] == {"commit": head.stdout.strip()}
+    for wrong in ("beefbeef", "--all", "HEAD:taskstate.toml", ""):
+        said = cli("feature", "pass", "101", "jwt-1", f"--commit={wrong}")
+        assert (said.status, said.err.count("\n")) == (2, 1)
+
+
+def test_command_has_its_time(cli: Cli) -> None:
+    """A command that takes longer than it may is no evidence."""
+    what = cli.refused("feature", "pass", "101", "jwt-1", "--run", "sleep 30", "--timeout", "0.2")
+    assert "`sleep 30` had not ended after 0.2 seconds" in what
+    assert "--timeout" in cli.refused("feature", "pass", "101", "jwt-1", "--run", "true", "--timeout", "0")
+    assert "--timeout" in cli.refused("feature", "pass", "101", "jwt-1", "--evidence", "x", "--timeout", "3")
 
 
 def test_command_that_fails_records_nothing(cli: Cli) -> None:
@@ -73,7 +121,7 @@ def test_command_is_not_run_for_a_feature_that_is_not_there(cli: Cli, place: Pla
         (("add", "101", "a-1", "a\nb"), "several lines"),
         (("add", "101", "a-1", "\x1b"), "U+001B"),
         (("add", "999", "a-1", "x"), "there is no task 999"),
-        (("pass", "101", "jwt-1"), "one of the arguments --evidence --run is required"),
+        (("pass", "101", "jwt-1"), "one of the arguments --evidence --run --commit is required"),
         (("pass", "101", "jwt-1", "--evidence", "x", "--run", "y"), "not allowed with"),
         (("pass", "101", "jwt-1", "--evidence", ""), "--evidence is empty"),
         (("pass", "101", "jwt-1", "--evidence", "\x07"), "U+0007"),

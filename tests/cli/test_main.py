@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import brief, journal
+from taskstate import journal, overview
 from taskstate.cli import COMMANDS
 from taskstate.version import VERSION
 from tests.place import Place, tree
@@ -30,15 +30,31 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "init": ("init", "--pre-commit"),
     "new": ("new", "7", "--title", "T"),
     "show": ("show", "101"),
+    "brief": ("brief", "101"),
     "list": ("list",),
+    "status": ("status",),
     "session": SESSION,
     "feature": ("feature", "add", "101", "jwt-2", "verifies a JWT"),
+    "phase": ("phase", "add", "101", "1", "--name", "Tokens", "--objective", "Issue them"),
+    "handoff": ("handoff", "new", "101", "--action=Go on.", "--file=taskstate.toml", "--location=top", "--goal=done"),
     "criterion": ("criterion", "check", "101", "1"),
+    "role": ("role", "set", "101", "implementer", "--status", "in_progress"),
+    "snapshot": ("snapshot", "take", "101", "--role", "implementer"),
+    "purge": ("purge", "101"),
+    "qa": ("qa", "record", "101", "--from", "-", "--result", "test=2 passed"),
+    "evidence": ("evidence", "add", "101", "--type", "plan", "--path", "taskstate.toml"),
+    "context": ("context", "budget", "101"),
     "git-history": ("git-history", "sync", "101"),
     "archive": ("archive", "101"),
     "decompose": ("decompose", "101", "--apply"),
+    "next": ("next",),
+    "chain": ("chain", "status"),
+    "graph": ("graph",),
+    "complete": ("complete", "101", "--force", "--note", "as far as it goes"),
+    "reopen": ("reopen", "101", "--note", "more to do"),
     "lint": ("lint",),
     "fmt": ("fmt",),
+    "protocol": ("protocol", "101"),
     "rule": ("rule", "TS404"),
     "doctor": ("doctor", "renumber", "7", "8"),
     "merge-driver": ("merge-driver", "taskstate.toml", "taskstate.toml", "taskstate.toml", "taskstate.toml"),
@@ -47,7 +63,8 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
 
 @pytest.fixture
 def root(repository: Path) -> Path:
-    """Return a real git repository with task 101."""
+    """Return a real git repository with a commit, and task 101."""
+    subprocess.run(["git", "commit", "--quiet", "--allow-empty", "--message=begin"], cwd=repository, check=True)
     Place(repository)
     return repository
 
@@ -167,7 +184,7 @@ def test_working_folder_that_is_gone(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     command = f"cd {gone} && rmdir {gone} && exec {' '.join(TASKSTATE)} list"
-    environment = os.environ | {"PYTHONPATH": str(Path(brief.__file__).parent.parent)}
+    environment = os.environ | {"PYTHONPATH": str(Path(overview.__file__).parent.parent)}
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, env=environment)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "the working folder is gone" in done.stderr
@@ -273,7 +290,7 @@ def test_fault_of_our_own_is_one_line_and_a_log(cli: Cli, monkeypatch: pytest.Mo
     def fail(*_: Any, **__: Any) -> None:  # noqa: ANN401 - a stand-in
         raise RuntimeError("secret \x1b inside")
 
-    monkeypatch.setattr(brief, "list_tasks", fail)
+    monkeypatch.setattr(overview, "list_tasks", fail)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     said = cli("list")
     assert (said.status, said.out, said.err.count("\n")) == (3, "", 1)

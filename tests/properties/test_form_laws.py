@@ -22,6 +22,7 @@ from taskstate.kinds import kind_of
 from taskstate.schema import typed_value
 from taskstate.stamp import Stamp, stamped
 from taskstate.state import json_fence, read_state
+from taskstate.static_part import is_sealed
 from tests.place import TASK, Place
 from tests.properties.markdown_strategies import any_text, markdown, outside, state_files
 from tests.properties.test_lint_laws import damaged
@@ -62,7 +63,7 @@ def with_markdown(draw: st.DrawFn) -> str:
 def frozen(document: Document) -> list[str]:
     """Return the parts that must stay byte for byte, from below their headings to their last line that is not blank."""
     kind = kind_of(document.front_matter.get("kind"))
-    sealed = "context" in document.front_matter
+    sealed = is_sealed(document.front_matter.node)
     found: list[Section] = [session.section for session in read_state(document).sessions]
     for section in document.sections:
         spec = kind.section(section.title) if section.level == 2 else None

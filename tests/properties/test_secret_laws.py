@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 from taskstate.config import Config
 from taskstate.lint import engine
 from taskstate.lint.reporters import FORMATS, Run, reporter
+from taskstate.plan_secrets import changed_parts
+from taskstate.secret_guard import new_in
 from taskstate.secrets import find, masked
 from taskstate.writing import unified_diff
 from tests.lint_corpus import cases, clean_files
+from tests.secret_lines import positive
 
 CORPUS = [
     *((case.name, case.text) for case in cases() if case.text is not None and len(case.text) < 20_000),
@@ -28,6 +31,7 @@ PIECES = (
     *("-----BEGIN RSA " + "PRIVATE KEY-----", "-----END RSA " + "PRIVATE KEY-----", "MIIEvQIBADANBgkqhkiG9w0BAQ"),
     *("ghp_", "=", ": ", '"', "\n", "\r\n", "\\n", " ", "é", "😀", "x", "*", "-", "_", "://", "@", "token", "eyJ", "."),
 )
+TOKENS = [line.span.of(line.text) for line in positive() if line.span and "\n" not in line.text]
 texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=12).map("".join)
 
 
@@ -41,6 +45,38 @@ def test_masking_leaves_nothing_to_find(text: str) -> None:
     assert [char for at, char in enumerate(hidden) if at not in secret] == [
         char for at, char in enumerate(text) if at not in secret
     ]
+
+
+@given(st.lists(st.sampled_from((*TOKENS, *PIECES)), max_size=8), st.sampled_from(["", " ", "\n", ",", "|"]))
+def test_masking_leaves_nothing_of_any_kind(pieces: list[str], between: str) -> None:
+    """However tokens of all kinds stand beside each other, none is left when they are masked."""
+    assert find(masked(between.join(pieces))) == ()
+
+
+lines = st.lists(
+    st.sampled_from([*TOKENS[::7], *PIECES, "plain", "# gitleaks:allow", "", "---", "\r", "AKIA", "QWERTYUIOPASDFGH"]),
+    max_size=6,
+).map("".join)
+whole = st.lists(lines, max_size=6).map("\n".join)
+
+
+@given(st.data())
+def test_a_write_is_refused_exactly_where_a_secret_is_new(data: st.DataObject) -> None:
+    """Looking at the lines that change finds what looking at all of the text finds, without what stood there before."""
+    old = data.draw(whole)
+    new = data.draw(whole | st.just(old)) if data.draw(st.booleans()) else _edited(old, data)
+    found = [
+        (part.start + each.span.start, part.start + each.span.end, each.kind)
+        for part in changed_parts(old, new)
+        for each in new_in(part.of(new), Config(), (old,))
+    ]
+    assert found == [(*each.span, each.kind) for each in new_in(new, Config(), (old,))]
+
+
+def _edited(old: str, data: st.DataObject) -> str:
+    """Return a text with a part replaced."""
+    start, end = sorted(data.draw(st.integers(0, len(old))) for _ in range(2))
+    return old[:start] + data.draw(lines) + old[end:]
 
 
 @given(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import secrets
+from taskstate import secret_library
 from taskstate.lint.diagnostic import ERROR
 from taskstate.lint.reporters.fingerprint import fingerprints
 from taskstate.lint.reporters.json import dumps
@@ -45,10 +45,10 @@ def report(findings: Sequence[Finding], run: Run) -> str:  # noqa: ARG001 - ever
 
 def _rules(findings: Sequence[Finding]) -> list[ModuleType]:
     """Return the rules that found something, in the order of their codes."""
-    from taskstate.lint.registry import RULES
+    from taskstate.lint.registry import TABLE
 
     codes = {finding.diagnostic.code for finding in findings}
-    return [rule for rule in RULES if rule.RULE.code in codes]
+    return [row.load() for row in TABLE if row.code in codes]
 
 
 def _rule(rule: ModuleType) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def _fixes(finding: Finding) -> list[dict[str, Any]]:
     start = finding.diagnostic.span.start - finding.column + 1
     if not all(start <= edit.start and edit.end <= start + len(finding.source) for edit in fix.edits):
         return []
-    if any(secrets.find(finding.source[: edit.start - start] + edit.new) for edit in fix.edits):
+    if any(secret_library.find_all(finding.source[: edit.start - start] + edit.new) for edit in fix.edits):
         return []  # the new text would show what the finding masks
     replacements = [_replacement(finding.line, edit, start) for edit in fix.edits]
     change = {"artifactLocation": _artifact(finding.path), "replacements": replacements}

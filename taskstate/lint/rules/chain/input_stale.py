@@ -29,7 +29,7 @@ Task 100 has changed its output since revision 9:
 ## Instead
 
 `taskstate lint --fix` pulls it again: the comment and the quote are replaced, and what people wrote around them stays.
-`taskstate lint --fix --diff` shows what would change. Then see whether the work done so far still fits.
+`taskstate chain pull 101` does it for one task and shows what came. Then see whether the work done so far still fits.
 """
 
 from __future__ import annotations

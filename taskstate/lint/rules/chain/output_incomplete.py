@@ -36,7 +36,8 @@ done:
 - [x] Protected routes validate the token
 ```
 
-What has to be let pass is recorded, with its reason, so that it can be found again:
+`taskstate complete` lists all that is missing at once. What has to be let pass is recorded, with its reason, so that it
+can be found again: `taskstate complete 101 --force --note "validation follows in 102"` leaves
 
 ```yaml
 audit:
@@ -51,6 +52,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.outline import is_empty, subsection
+from taskstate.lint.waivers import is_waived
 from taskstate.lint.words import cut
 
 if TYPE_CHECKING:
@@ -67,13 +69,12 @@ RULE = Rule(
 )
 
 _COMPLETE = "complete"
-_WAIVED, _REOPENED = "waived", "reopened"  # events of the audit
 _HELP = "finish it, or set `status` back to in_progress"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield what a complete task lacks, each at its place."""
-    if facts.values.get("status") != _COMPLETE or _is_waived(facts):
+    if facts.values.get("status") != _COMPLETE or is_waived(facts):
         return
     for criterion in facts.state.criteria:
         if not criterion.checked:
@@ -91,16 +92,6 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     for placed in facts.outline.found:
         if placed.spec.some_filled and _COMPLETE in placed.spec.some_filled.statuses:
             yield from _output(document, placed)
-
-
-def _is_waived(facts: Facts) -> bool:
-    """Return whether an event since the last reopening waives what is missing; also where the events are unsound."""
-    audit = facts.values.get("audit")
-    if not isinstance(audit, dict):
-        return "audit" in facts.document.front_matter
-    names = [event.get("event") for event in audit.get("events", ())]
-    since = max((number for number, name in enumerate(names) if name == _REOPENED), default=-1)
-    return _WAIVED in names[since + 1 :]
 
 
 def _output(document: Document, placed: Placed) -> Iterator[Diagnostic]:

@@ -5,7 +5,9 @@
 A placeholder is a part whose whole content is one line in emphasis, such as `*To be completed.*`; the same words
 within other text are none. While a task is `created`, any part may be one. From `in_progress` on, Task Description and
 Acceptance Criteria may not; a `complete` task has a Summary, and at least one of the other parts of Chain Output. In a
-permanent task, User Intent must be written from `in_progress` on. The finding stands at the placeholder.
+permanent task, User Intent must be written from `in_progress` on. The finding stands at the placeholder. Nothing is
+said of a complete task where an event `waived` of `audit.events` records that somebody accepted it as it is, unless the
+task was reopened since.
 
 ## Why
 
@@ -41,6 +43,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.outline import is_empty, subsection
+from taskstate.lint.waivers import is_waived
 from taskstate.text import Span
 
 if TYPE_CHECKING:
@@ -53,10 +56,14 @@ if TYPE_CHECKING:
 
 RULE = Rule(code="TS906", name="placeholder", summary="template text is left in a part that must be written by now")
 
+_COMPLETE = "complete"
+
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield each placeholder that the status no longer allows, and one for a group that has nothing else."""
     status = facts.values.get("status")
+    if status == _COMPLETE and is_waived(facts):
+        return
     for placed in facts.outline.found:
         for name, span in _required(document, placed, status):
             if facts.kind.is_placeholder(span.of(document.text)):

@@ -42,7 +42,8 @@ from typing import TYPE_CHECKING
 from taskstate.kinds import phase_in
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.json_values import json_value
-from taskstate.lint.phases import SCHEMA, faults_of
+from taskstate.lint.phases import faults_of
+from taskstate.phase_parts import SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,10 +3,10 @@ r"""path-escapes: a path leaves the repository, is absolute, or goes through a l
 ## What
 
 Looked at are the paths that tools follow: those of the front matter (archive, task file, sources, logs, diffs,
-evidence, handoffs, output), the files of the Standards, the globs of Repository Paths and of an Impact Map, and what a
-handoff says need not be read again. Such a path begins at the repository's root, or at the state folder, and stays
-inside: it is not absolute, has no drive letter, no `~`, and not so many `..` (also written with `\`) that it leads out.
-Where the disk can be asked, no link on the way leads out either.
+evidence, handoffs, output), the files of the Standards, the globs of Repository Paths and of an Impact Map, and those
+that a handoff names. Such a path begins at the repository's root, or at the state folder, and stays inside: it is not
+absolute, has no drive letter, no `~`, and not so many `..` (also written with `\`) that it leads out. Where the disk
+can be asked, no link on the way leads out either.
 
 ## Why
 
@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import schema
 from taskstate.lint.diagnostic import Diagnostic, Rule
+from taskstate.lint.handoffs import sheet_of
 from taskstate.lint.json_values import json_value
 from taskstate.lint.words import first_line_of, shown
 from taskstate.paths import fixed_part, way_out
@@ -86,7 +87,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         if why:
             yield RULE.at(
                 first_line_of(document, named.span),
-                f"{_called(named.keys)} is {shown(named.path)}, which {why}",
+                f"{_called(named.keys, facts)} is {shown(named.path)}, which {why}",
                 help=f"write a path that begins at the root of {root} and stays inside, with / between its parts",
             )
 
@@ -102,6 +103,8 @@ def _paths(document: Document, facts: Facts) -> Iterator[_Named]:
         yield from _marked(facts.front_matter, facts.front_matter_schema, facts)
     for value in _json_values(document, facts):
         yield from _marked(value.root, value.schema, facts)
+    sheet = sheet_of(facts) if facts.file_type == "handoff" else None
+    yield from (_Named(path.text, path.span) for path in sheet.reading.paths) if sheet else ()
     section = facts.state.subsection("Static Context", "Repository Paths")
     for item in document.items(section.body) if section and facts.file_type == "state" else ():
         text = item.content.of(document.text).strip()
@@ -129,7 +132,8 @@ def _marked(node: Node, name: str, facts: Facts) -> Iterator[_Named]:
                 yield _Named(found.text, found.span, path, folder)
 
 
-def _called(keys: Path) -> str:
+def _called(keys: Path, facts: Facts) -> str:
     from taskstate.schema.findings import json_path
 
-    return f"`{json_path(keys)}`" if keys else "this item of the Repository Paths"
+    unnamed = "this path of the handoff" if facts.file_type == "handoff" else "this item of the Repository Paths"
+    return f"`{json_path(keys)}`" if keys else unnamed

@@ -2,11 +2,12 @@
 
 ## What
 
-Told are, by their form, the keys and tokens of AWS, GitHub, GitLab, Slack, Google, Stripe, npm, PyPI, OpenAI and
-Anthropic, JSON Web Tokens, and private keys; besides these a value behind a name such as `password`, `secret`, `token`
-or `api_key`, and a password in an address, where the value looks random. Documented examples (such as AWS's own, which
-end in `EXAMPLE`), placeholders and variables such as `${TOKEN}` are none. The value is shown in no output, neither in
-this finding nor in another one about the same line.
+Told are, by their form, some eighty kinds of keys and tokens (AWS, GitHub, GitLab, Slack, Google, Stripe, npm, PyPI,
+JSON Web Tokens …), and private keys of every header; besides these a value behind a name such as `password` or
+`api_key`, in an address or an `Authorization` header, where it looks random. Hashes, UUIDs, placeholders, variables and
+documented examples (such as AWS's own, which end in `EXAMPLE`) are none. The value is shown in no output, neither in
+this finding nor in another one about the same line. With the extra `taskstate[secrets]` the rules of a library find
+more.
 
 ## Why
 
@@ -31,15 +32,16 @@ Revoke it where it was committed or sent, then take it out, and name the place w
 
 ## Configuration
 
-`[tool.taskstate.secrets]`: `allow = ["^AKIATEST"]` holds regular expressions; a value in which one of them is found
-is no secret.
+A comment in the line itself allows what stands there: `taskstate: allow secret` behind `#`, `//` or `<!--`; so do
+`gitleaks:allow` and `pragma: allowlist secret`. `[tool.taskstate.secrets]`: `allow = ["^AKIATEST"]` holds regular
+expressions; a value in which one of them is found is no secret.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import secrets
+from taskstate import secret_library
 from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
 from taskstate.lint.words import first_line_of
 
@@ -60,7 +62,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield what looks like a credential, at its first line; the value itself is not said."""
-    for found in secrets.find(document.text, facts.config.secrets.allow):
+    for found in secret_library.find_all(document.text, facts.config.secrets.allow):
         yield RULE.at(
             first_line_of(document, found.span),
             f"this looks like {found.kind}; its value is not shown",

@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostic import Diagnostic, Fix, Rule
 from taskstate.lint.outline import SECTION, SUBSECTION, body_start, end_of, headings, insertion, proven, start_of
 from taskstate.lint.words import line_of, shown
+from taskstate.static_part import is_sealed
 from taskstate.text import Span
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _fix(document: Document, facts: Facts, spec: SectionSpec) -> Fix | None:
     if (
         facts.outline.is_cut
         or _must_be_filled(spec, facts.values.get("status"))
-        or (spec.name == SEALED and "context" in facts.document.front_matter)
+        or (spec.name == SEALED and is_sealed(facts.front_matter))
     ):
         return None
     before, behind = facts.outline.neighbours(spec)

@@ -1,0 +1,222 @@
+"""Completes a task: looks for all that completion asks for, then sets the status and hands the output down, at once.
+
+What is missing is told together. Whoever completes a task all the same says why, and an event remembers what was let
+pass; the linter heeds it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate import archive, chain, embed, guards, named, produced, purge, roles
+from taskstate.chain import COMPLETE
+from taskstate.completeness import gaps
+from taskstate.document import parse
+from taskstate.edit import apply
+from taskstate.errors import TaskstateError
+from taskstate.handing_down import handed_down
+from taskstate.kinds import kind_of
+from taskstate.rolling import remember
+from taskstate.seal import sha256
+from taskstate.stamp import front_matter_values, set_front_matter, timestamp, with_event
+from taskstate.writing import Change, change
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from taskstate.chain import Upstream
+    from taskstate.state import TaskState
+    from taskstate.workspace import Loaded, Workspace
+    from taskstate.writing import Outcome, Request
+
+
+class Incomplete(TaskstateError):
+    """A task lacks what completion asks for; `gaps` has a line for each thing."""
+
+    def __init__(self, task_id: str, gaps: tuple[str, ...]) -> None:
+        count = "1 thing is" if len(gaps) == 1 else f"{len(gaps)} things are"
+        help_ = f'see to that, or record why it is let pass: `taskstate complete {task_id} --force --note "WHY"`'
+        super().__init__(f"task {task_id} cannot be completed, {count} missing", help=help_, code="incomplete")
+        self.gaps = gaps
+
+
+def complete(workspace: Workspace, task_id: str, request: Request, *, note: str = "") -> Outcome:
+    """Complete a task and hand its output down; a `note` is the reason for which what is missing is let pass.
+
+    Raises:
+        Incomplete: something is missing, and there is no note.
+        TaskstateError: it is complete already, cannot be read fully, or a drift is unresolved.
+    """
+    note = embed.clean(note, what="--note") if note else ""
+
+    def job(loaded: Loaded) -> Change:
+        _require_completable(loaded)
+        missing = gaps(workspace, loaded)
+        if missing and not note:
+            raise Incomplete(loaded.state.id, missing)
+        roles.require_settled(front_matter_values(loaded.document), loaded.state.id)
+        return _plan(workspace, loaded, request, _Waived(note, missing))
+
+    archive.rehearse(workspace, task_id, job)
+    outcome = change(workspace, task_id, job, request)
+    return outcome if request.dry_run else _without_artifacts(workspace, task_id, outcome)
+
+
+def _without_artifacts(workspace: Workspace, task_id: str, outcome: Outcome) -> Outcome:
+    """Delete what the task left among the artifacts; where the system refuses, that is a warning and no more."""
+    try:
+        purge.remove(workspace, workspace.load(workspace.locate(task_id)).state.id)
+    except TaskstateError as error:
+        told = f"{error}; `taskstate purge {task_id}` tries again"
+        return outcome._replace(warnings=(*outcome.warnings, told))
+    return outcome
+
+
+def _require_completable(loaded: Loaded) -> None:
+    """Refuse a task that is complete already, whose file cannot be read fully, or which has nothing to hand down.
+
+    Raises:
+        TaskstateError: code "complete", "unreadable" or "kind".
+    """
+    state = loaded.state
+    guards.require_whole(loaded)
+    if state.status == COMPLETE:
+        what = f"task {state.id} is complete already"
+        raise TaskstateError(what, help=f"`taskstate reopen {state.id} --note WHY` reopens it", code="complete")
+    if kind_of(state.kind).section(chain.OUTPUT) is None:
+        what = f"{state.id} is a {state.kind} task, which hands nothing down"
+        raise TaskstateError(what, help="complete an ordinary task", code="kind")
+    if state.problems:
+        problem = state.problems[0]
+        line = state.document.position(problem.span.start).line + 1
+        what = f"{loaded.relative}, line {line}: {problem.message}"
+        raise TaskstateError(what, help="mend it; `taskstate lint` says how", code="unreadable")
+
+
+# The change
+
+
+class _Waived(NamedTuple):
+    """What is let pass, and why."""
+
+    note: str
+    gaps: tuple[str, ...]
+
+    def event(self, request: Request) -> dict[str, Any]:
+        """Return what is remembered of it."""
+        at, actor = timestamp(request.stamp.now), request.stamp.actor
+        return {"at": at, "actor": actor, "event": "waived", "note": self.note, "waived": [*self.gaps]}
+
+
+def _plan(workspace: Workspace, loaded: Loaded, request: Request, waived: _Waived) -> Change:
+    text = completed(loaded.document.text, _output(workspace, loaded.state, request))
+    text, before = purge.purged(workspace, text, request.stamp)
+    notes = tuple(f"let pass: {each}" for each in waived.gaps)
+    if waived.gaps and before:  # the archive file, which takes the oldest events, is changed once in a plan
+        text = with_event(text, waived.event(request))
+    elif waived.gaps:
+        text, before = remember(workspace, text, waived.event(request))
+    archived = _archived(workspace, loaded, text, request, busy=bool(before))
+    upstream = _upstream(archived.text, loaded)
+    changes, told = handed_down(workspace, upstream, request) if upstream.output else ((), ())
+    return Change(
+        text=archived.text,
+        before=(*before, *archived.before, *changes),
+        notes=(*notes, *archived.notes, *told),
+        after=archived.after,
+    )
+
+
+def completed(text: str, output: Mapping[str, Any]) -> str:
+    """Return the text of a task as that of a complete one; `output` is what is kept of what it hands down."""
+    text = apply(text, set_front_matter(parse(text), "status", COMPLETE))
+    return apply(text, set_front_matter(parse(text), "output", output))
+
+
+def _output(workspace: Workspace, state: TaskState, request: Request) -> dict[str, Any]:
+    """Return what is kept of an output: when it was, its hash, and those of the files that it names."""
+    told = {"completed_at": timestamp(request.stamp.now), "sha256": sha256(chain.output_of(state.document))}
+    hashed = []
+    for each in produced.named_files(state):
+        try:
+            is_file = not (workspace.root / each.path).is_dir() and not produced.is_pattern(each.path)
+            sha = named.sha256_of(workspace.root, each.path)
+        except TaskstateError:
+            continue  # it leads out of the repository, or nobody may read it: what it was, nobody can tell later
+        if sha is not None or is_file:
+            hashed.append({"path": each.path, "sha256": sha})
+    return told | ({"files": hashed} if hashed else {})
+
+
+def _archived(workspace: Workspace, loaded: Loaded, text: str, request: Request, *, busy: bool) -> Change:
+    """Return the change that also archives older sessions, where the file is over its limit."""
+    if not archive.is_over(text, workspace.config):
+        return Change(text=text)
+    if busy:  # one plan changes a file once, and the archive file takes older events in it
+        return Change(text=text, notes=(f"not archived yet: run `taskstate archive {loaded.state.id}`",))
+    keep, reason = workspace.config.size.keep_sessions, archive.over_limit(workspace.config)
+    program = workspace.config.archive.summarizer
+    try:
+        return archive.plan_archive(
+            workspace, loaded.relative, text, request, keep=keep, reason=reason, summarizer=program
+        )
+    except TaskstateError as error:
+        if error.code not in archive.UNFIT:
+            raise
+        return Change(text=text, notes=(f"not archived: {error}",))
+
+
+def _upstream(text: str, loaded: Loaded) -> Upstream:
+    """Return what the task will say to those that build on it, at the revision that this change gives it."""
+    upstream = chain.read_upstream(parse(text), loaded.relative)
+    return upstream._replace(revision=loaded.state.revision + 1)
+
+
+# Reopening
+
+
+def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -> Outcome:
+    """Take a complete task back to work, and remember who did, and why.
+
+    What was handed down stays where it is; the tasks that hold it are named.
+
+    Raises:
+        TaskstateError: code "not-complete": the task is still open.
+    """
+    note = embed.clean(note, what="--note")
+
+    def job(loaded: Loaded) -> Change:
+        state = loaded.state
+        guards.require_whole(loaded)
+        if state.status != COMPLETE:
+            what = f"task {state.id} is {state.status or 'of no status'}, and not complete"
+            raise TaskstateError(what, help="there is nothing to reopen", code="not-complete")
+        text = reopened(loaded.document.text)
+        at, actor = timestamp(request.stamp.now), request.stamp.actor
+        text, before = remember(workspace, text, {"at": at, "actor": actor, "event": "reopened", "note": note})
+        return Change(text=text, before=before, notes=_holders(workspace, state))
+
+    return change(workspace, task_id, job, request)
+
+
+def reopened(text: str) -> str:
+    """Return the text of a complete task as that of one in progress, without what was kept of its output."""
+    from taskstate.data_edits import remove_key
+
+    text = apply(text, set_front_matter(parse(text), "status", roles.IN_PROGRESS))
+    node = parse(text).front_matter.node
+    return apply(text, remove_key(text, node, "output")) if node and node.get("output") else text
+
+
+def _holders(workspace: Workspace, state: TaskState) -> tuple[str, ...]:
+    from taskstate.handing_down import downstream_of
+
+    found = []
+    for path in downstream_of(workspace, state.id):
+        try:
+            holds = chain.has_input(workspace.load(workspace.root / path).document, state.id)
+        except TaskstateError:
+            continue  # what it holds nobody can tell; `taskstate lint` says why
+        if holds:
+            found.append(f"{path} holds what was handed down, and gets it anew when the task is complete again")
+    return tuple(found)

@@ -1,0 +1,206 @@
+"""Seals the static part of a task: captures it once, and anew from what it was captured from.
+
+What is captured is found in `context_capture`; here it is sealed and written: section 1, the block `context` and what
+goes with it in the front matter, the exports and their manifest among the artifacts.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate import git, manifest
+from taskstate.context_capture import Wanted, captured
+from taskstate.context_sources import told_unmatched, unmatched
+from taskstate.context_text import require_as_captured
+from taskstate.document import parse
+from taskstate.edit import apply
+from taskstate.errors import GitFailed, TaskstateError
+from taskstate.normalize import NORMALIZER_VERSION
+from taskstate.seal import CANONICAL_VERSION
+from taskstate.stamp import front_matter_values, set_front_matter, timestamp
+from taskstate.state import read_state
+from taskstate.static_part import context_seal, is_sealed
+from taskstate.workspace import Loaded
+from taskstate.writing import Change, change
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from taskstate.capture import Captured, Row
+    from taskstate.context_sources import Sources
+    from taskstate.state import TaskState
+    from taskstate.task_file import TaskFile
+    from taskstate.workspace import Workspace
+    from taskstate.writing import Outcome, Request
+
+_WORKING = "in_progress"
+_NAMED = 5  # dirty files; of more it is told how many
+
+
+class Sealed(NamedTuple):
+    """What a sealing came to: the change, the seal, and where each part came from."""
+
+    outcome: Outcome
+    seal: str
+    rows: tuple[Row, ...]
+
+
+class _Made(NamedTuple):
+    """A static part that is to be sealed: the text with its context block, and what to tell."""
+
+    text: str
+    context: Mapping[str, Any]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+
+
+def init(workspace: Workspace, task_id: str, wanted: Wanted, request: Request) -> Sealed:
+    """Capture the static part of a task, and seal it.
+
+    Raises:
+        TaskstateError: it is sealed already, has no description or cites nothing, or a source is wrong.
+    """
+    base = _base_commit(workspace, wanted.base_commit, request)
+
+    def plan(loaded: Loaded) -> _Made:
+        if is_sealed(loaded.document.front_matter.node):
+            what = f"the context of task {loaded.state.id} is sealed already"
+            help_ = f"`taskstate context check {loaded.state.id}` says whether it holds; `context rebuild` seals anew"
+            raise TaskstateError(what, help=help_, code="context-exists")
+        return _begun(_made(workspace, loaded, wanted, request, anew=False), base)
+
+    return _sealed(workspace, task_id, plan, request)
+
+
+def rebuild(workspace: Workspace, task_id: str, wanted: Wanted, request: Request) -> Sealed:
+    """Capture the static part of a task anew from its recorded sources, and seal that.
+
+    Raises:
+        TaskstateError: it is not sealed yet, or a source is wrong.
+    """
+
+    def plan(loaded: Loaded) -> _Made:
+        require_sealed(loaded.state)
+        return _made(workspace, loaded, wanted, request, anew=True)
+
+    return _sealed(workspace, task_id, plan, request)
+
+
+def require_sealed(state: TaskState) -> None:
+    """Refuse a task whose static part is not sealed.
+
+    Raises:
+        TaskstateError: code "not-sealed".
+    """
+    if not is_sealed(state.document.front_matter.node):
+        what = f"the context of task {state.id} is not sealed"
+        raise TaskstateError(what, help=f"seal it with `taskstate context init {state.id}`", code="not-sealed")
+
+
+def _sealed(workspace: Workspace, task_id: str, plan: Callable[[Loaded], _Made], request: Request) -> Sealed:
+    found: list[_Made] = []
+
+    def rehearsed(loaded: Loaded) -> Change:
+        found.append(plan(loaded))
+        return Change(text=found[-1].text, notes=found[-1].notes)
+
+    def job(loaded: Loaded) -> Change:
+        done = rehearsed(loaded)
+        document = parse(done.text)
+        after = Loaded(loaded.relative, done.text.encode(), document, read_state(document, loaded.state.id))
+        manifest.write(workspace, after, found[-1].context)
+        return done
+
+    # Artifacts are written before the state file: what would refuse that is asked first, so that none is left then.
+    outcome = change(workspace, task_id, rehearsed, request._replace(dry_run=True))
+    if not request.dry_run:
+        outcome = change(workspace, task_id, job, request)
+    return Sealed(outcome, found[-1].context["seal"], found[-1].rows)
+
+
+def _base_commit(workspace: Workspace, given: str, request: Request) -> str | None:
+    """Return the commit that the work starts from: the named one, else HEAD, or None where there is none.
+
+    Raises:
+        TaskstateError: code "unknown-commit": there is no such commit.
+    """
+    if not given:
+        return request.stamp.git_head
+    found = ""
+    with suppress(GitFailed):
+        found = "" if given.startswith("-") else git.commit(workspace.root, given)
+    if not found:
+        what = f"--base-commit {given!r} names no commit of this repository"
+        raise TaskstateError(what, help="`git log` lists them", code="unknown-commit")
+    return found
+
+
+def _made(workspace: Workspace, loaded: Loaded, wanted: Wanted, request: Request, *, anew: bool) -> _Made:
+    text, found, sources, given = captured(workspace, loaded, wanted, anew=anew)
+    before = front_matter_values(loaded.document).get("context")
+    context = _context(text, before, sources, given, request)
+    text = apply(text, set_front_matter(parse(text), "context", context))
+    require_as_captured(loaded, text, found, context["seal"])
+    globs = unmatched(workspace, found.static.paths)
+    notes = (*found.notes, *told_unmatched(globs), *_told_state(loaded.state, found), *_told_dirty(workspace))
+    return _Made(text, context, found.rows, notes)
+
+
+# The result
+
+
+def _context(text: str, before: object, sources: Sources, given: TaskFile | None, request: Request) -> dict[str, Any]:
+    """Return the block that says what was sealed, when and from what; the old one where only its time would differ."""
+    document = parse(text)
+    held = before if isinstance(before, dict) else {}
+    context = {
+        "sealed_at": timestamp(request.stamp.now),
+        "sealed_by": request.stamp.actor,
+        "git_head": request.stamp.git_head,
+        "task_file": given.name if given else None,
+        "task_file_sha": given.sha if given else None,
+        "sources": sources.listed(),
+        "normalizer": NORMALIZER_VERSION,
+        "serializer": CANONICAL_VERSION,
+        "seal": context_seal(document, front_matter_values(document)),
+        **{key: value for key, value in held.items() if key.startswith("x-")},
+    }
+    same = all(held.get(key) == value for key, value in context.items() if key not in {"sealed_at", "sealed_by"})
+    return {**context, **{key: held[key] for key in ("sealed_at", "sealed_by") if key in held}} if same else context
+
+
+def _begun(made: _Made, base: str | None) -> _Made:
+    """Return a first capture with the places for what is recorded from now on: the baseline, and the base commit."""
+    text, values = made.text, front_matter_values(parse(made.text))
+    if "baseline" not in values:
+        text = apply(text, set_front_matter(parse(text), "baseline", {"status": "pending"}))
+    if "delta" not in values and base:
+        text = apply(text, set_front_matter(parse(text), "delta", {"base_commit": base}))
+    return made._replace(text=text)
+
+
+# What to tell
+
+
+def _told_state(state: TaskState, found: Captured) -> tuple[str, ...]:
+    """Return remarks on a task that is sealed before its time."""
+    remarks = []
+    if not found.static.criteria:
+        remarks.append(f"no acceptance criterion yet: write it, then `taskstate context rebuild {state.id}`")
+    if state.status != _WORKING:
+        remarks.append(f"the task is {state.status}, not in_progress: sealed all the same")
+    return tuple(remarks)
+
+
+def _told_dirty(workspace: Workspace) -> tuple[str, ...]:
+    from taskstate.worktree import dirty_files
+
+    try:
+        dirty = dirty_files(workspace.root, workspace.is_ours)
+    except GitFailed as error:
+        return (f"whether the working tree is clean cannot be told: {error.message}",)
+    if not dirty:
+        return ()
+    more = f" and {len(dirty) - _NAMED} more" if len(dirty) > _NAMED else ""
+    return (f"the working tree is not clean: {', '.join(dirty[:_NAMED])}{more}",)

@@ -1,0 +1,211 @@
+"""Whether a sealed context still holds: the seal, what it cites, its task file, the commit, the configuration.
+
+What differs is shown where the old text can still be had; a state file keeps hashes alone.
+"""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate import citations, files, git_log, secrets, task_file
+from taskstate.capture_citations import mapped_citations, normal
+from taskstate.citations import Standard, standing
+from taskstate.context import require_sealed
+from taskstate.context_capture import Wanted, captured
+from taskstate.context_past import cited_lines, sealed_text, text_with_seal
+from taskstate.context_sources import Sources
+from taskstate.errors import GitFailed, TaskstateError
+from taskstate.stamp import front_matter_values
+from taskstate.static_part import SEALED_VALUES, read_static, seal_of, static_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from taskstate.workspace import Loaded, Workspace
+
+_NAMED = 5  # files; of more it is told how many
+_SHOWN_LINES = 24  # of a difference
+
+
+class Point(NamedTuple):
+    """Something that no longer holds: the rule that finds it too, what it is, what to do, and the lines that differ."""
+
+    code: str
+    what: str
+    help: str
+    diff: tuple[str, ...] = ()
+
+
+class Checked(NamedTuple):
+    """What checking a sealed context came to."""
+
+    id: str
+    path: str
+    revision: str
+    seal: str
+    points: tuple[Point, ...]
+
+
+def check(workspace: Workspace, task_id: str) -> Checked:
+    """Return what no longer holds of a task's sealed context; nothing is changed.
+
+    Raises:
+        TaskstateError: there is no such task, it is not sealed, or its file cannot be read.
+    """
+    loaded = workspace.load(workspace.locate(task_id))
+    require_sealed(loaded.state)
+    values = front_matter_values(loaded.document)
+    context = values["context"] if isinstance(values.get("context"), dict) else {}
+    points = (
+        *_seal(workspace, loaded, values, context),
+        *_citations(workspace, loaded, context),
+        *_task_file(workspace, loaded, context),
+        *_configuration(workspace, loaded),
+        *_head(workspace, loaded.state.id, context),
+    )
+    return Checked(loaded.state.id, loaded.relative, loaded.token, str(context.get("seal")), points)
+
+
+def _rebuild(task_id: str) -> str:
+    return f"`taskstate context rebuild {task_id}`"
+
+
+def _seal(
+    workspace: Workspace, loaded: Loaded, values: Mapping[str, Any], context: Mapping[str, Any]
+) -> Iterator[Point]:
+    now, seal = static_text(loaded.document, loaded.state), str(context.get("seal"))
+    if now is None or seal_of(values, now) == seal:
+        return
+    told = f"take the change back, for example with git, or seal what is right with {_rebuild(loaded.state.id)}"
+    then = sealed_text(workspace, loaded.relative, seal) or _from_sources(workspace, loaded, seal)
+    if then is None:
+        what = "section 1 does not match its seal; what was sealed is in no version that can be found here"
+    elif then == now:
+        what = f"{', '.join(SEALED_VALUES)} do not match the seal; section 1 does"
+    else:
+        what = "section 1 does not match its seal"
+    yield Point("TS601", what, told, differences(then.split("\n"), now.split("\n")) if then is not None else ())
+
+
+def _from_sources(workspace: Workspace, loaded: Loaded, seal: str) -> str | None:
+    """Return the sealed text where capturing anew gives it."""
+    try:
+        return text_with_seal(captured(workspace, loaded, Wanted(), anew=True).text.encode(), seal)
+    except TaskstateError:
+        return None
+
+
+def _citations(workspace: Workspace, loaded: Loaded, context: Mapping[str, Any]) -> Iterator[Point]:
+    read: dict[str, Standard | None] = {}
+    for citation in read_static(loaded.state).standards:
+        file, section, sha = (str(citation.get(key)) for key in ("file", "section", "content_sha"))
+        if "content_sha" not in citation:
+            continue
+        if file not in read:
+            read[file] = _standard(workspace, file)
+        standard = read[file]
+        stands = standing(citation, standard)
+        name = f"{files.shown(file)}#{files.shown(section)}"
+        if stands.fault == "content" and standard:
+            head = context.get("git_head")
+            then = cited_lines(workspace, head if isinstance(head, str) else None, file, section, sha)
+            now = standard.lines(section) or ()
+            hashes = f"{sha} then, {citations.content_sha(now)} now"
+            what = f"{name} says something else than when it was cited ({hashes})"
+            yield Point("TS602", what, _rebuild(loaded.state.id), differences(then, now) if then else ())
+        elif stands.fault:
+            yield Point("TS602", *_gone(name, file, section, standard))
+
+
+def _gone(name: str, file: str, section: str, standard: Standard | None) -> tuple[str, str]:
+    if standard is None:
+        return f"{name} is cited, and {files.shown(file)} is not there or cannot be read", "correct the citation"
+    near = standard.nearest(section)
+    return f"{name} is cited, and there is no such heading", f"did you mean {file}#{near}?" if near else "correct it"
+
+
+def _standard(workspace: Workspace, file: str) -> Standard | None:
+    try:
+        data = files.read_part(files.inside(workspace.root, file), 0, citations.MOST_BYTES + 1)
+        return Standard(data.decode("utf-8")) if len(data) <= citations.MOST_BYTES else None
+    except (TaskstateError, UnicodeDecodeError):
+        return None
+
+
+def _task_file(workspace: Workspace, loaded: Loaded, context: Mapping[str, Any]) -> Iterator[Point]:
+    name, sha = context.get("task_file"), context.get("task_file_sha")
+    if not isinstance(name, str) or not isinstance(sha, str):
+        return
+    try:
+        data = files.read_part(files.inside(workspace.root, name), 0, task_file.MOST_BYTES + 1)
+    except TaskstateError:
+        what = f"the task file {files.shown(name)} is not there or cannot be read"
+        yield Point("TS604", what, f"name another one: `taskstate context rebuild {loaded.state.id} --from FILE`")
+        return
+    if sha in task_file.blob_ids(data):
+        return
+    then = _blob(workspace, sha)
+    lines = then.decode("utf-8", "replace").splitlines() if then is not None else None
+    diff = differences(lines, data.decode("utf-8", "replace").splitlines()) if lines is not None else ()
+    yield Point("TS604", f"the task file {files.shown(name)} has changed", _rebuild(loaded.state.id), diff)
+
+
+def _blob(workspace: Workspace, sha: str) -> bytes | None:
+    from taskstate import git
+
+    objects = git.Objects(workspace.root)
+    try:
+        return objects.read(sha) if git.toplevel(workspace.root) else None
+    except GitFailed:
+        return None
+    finally:
+        objects.close()
+
+
+def _configuration(workspace: Workspace, loaded: Loaded) -> Iterator[Point]:
+    """Yield what the configuration asks to be cited, and is not."""
+    state = loaded.state
+    settings = Sources(workspace).settings
+    wanted = mapped_citations(workspace.config, state.text("area") or "", state.text("priority") or "", settings)
+    cited = {(normal(str(each.get("file"))), str(each.get("section"))) for each in read_static(state).standards}
+    missing = [
+        f"{files.shown(file)}#{files.shown(section)}" for file, section in wanted if (file, section) not in cited
+    ]
+    if missing:
+        what = f"{settings} asks this task to cite {_some(missing)}"
+        yield Point("", what, _rebuild(state.id))
+
+
+def _head(workspace: Workspace, task_id: str, context: Mapping[str, Any]) -> Iterator[Point]:
+    moved = moved_since(workspace, context.get("git_head"))
+    if moved:
+        then = str(context["git_head"])[:10]
+        what = f"commits since {then} touch {_some([files.shown(path) for path in moved])}"
+        yield Point(
+            "TS605", what, f"see whether the context still fits; {_rebuild(task_id)} takes note of the new HEAD"
+        )
+
+
+def moved_since(workspace: Workspace, commit: object) -> tuple[str, ...]:
+    """Return the paths, without our own, that differ between a commit and HEAD; none where git cannot tell."""
+    if not isinstance(commit, str):
+        return ()
+    try:
+        touched = git_log.touched(workspace.root, commit)
+    except GitFailed:
+        return ()
+    return tuple(path for path in touched if not workspace.is_ours(path))
+
+
+def differences(before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
+    """Return the lines that differ, with one around them, credentials masked; of many only the first."""
+    lines = list(unified_diff(before, after, n=1, lineterm=""))[2:]
+    lines = secrets.masked("\n".join(lines)).split("\n") if lines else []
+    more = len(lines) - _SHOWN_LINES
+    return (*lines[:_SHOWN_LINES], f"({more} more lines differ)") if more > 1 else tuple(lines)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

@@ -1,0 +1,257 @@
+"""Coordination: a task's roles begin, are blocked, are done and are taken back to work, one after the other.
+
+The working tree is handed on without a commit, so a role begins on the tree that the one before it left, and is done
+with a snapshot that the tree matches. What a status needs is checked before the tree is looked at, and once more when
+the file is read to be written.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from taskstate import artifacts, embed, files, guards, outside_text, qa, qa_logs, qa_record, roles, snapshots
+from taskstate.data_edits import remove_key
+from taskstate.document import parse
+from taskstate.edit import apply
+from taskstate.errors import TaskstateError
+from taskstate.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
+from taskstate.rolling import remember
+from taskstate.stamp import front_matter_values, set_front_matter, timestamp
+from taskstate.turns import (
+    block_on,
+    changed_meanwhile,
+    counted,
+    finding_at,
+    finding_of,
+    refused,
+    remarks,
+    set_on,
+    turn_of,
+    way_on,
+)
+from taskstate.writing import Change, change
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from taskstate.turns import Setting, Turn
+    from taskstate.workspace import Loaded, Workspace
+    from taskstate.writing import Outcome, Request
+
+_KEYS = ("status", "completed_at", "qa", "qa_log_path", "qa_log_sha256", "session_id", "blocking_findings")
+
+
+def set_role(workspace: Workspace, task_id: str, role: str, setting: Setting, request: Request) -> Outcome:
+    """Give a role another status; what it then rests on is verified: the snapshot of the one before, or its own.
+
+    Raises:
+        TaskstateError: code "role-order", "role-status" or "findings-open": it is not the role's turn; code
+            "drift-unresolved", "no-snapshot" or "drift": the working tree is not what a role left.
+    """
+    if setting.session_id is not None:
+        setting = setting._replace(session_id=embed.one_line(setting.session_id, what="the session's id"))
+    now, seen = timestamp(request.stamp.now), _looked(workspace, task_id, role, request)
+    rests_on = set_on(seen, setting)
+    checked = outside_text.check(workspace, qa_logs.pieces(setting.log or b""), request, what="the log")
+    _verify(workspace, seen, rests_on, request)
+
+    def job(turn: Turn) -> Change:
+        _require_same(turn, seen, rests_on, set_on(turn, setting))
+        new = {**turn.told, "status": setting.status}
+        if setting.status != turn.role.status:
+            new |= {"completed_at": now} if setting.status == DONE else _not_completed(turn)
+        if setting.session_id is not None:
+            new["session_id"] = setting.session_id
+        if setting.log is not None:
+            new |= _keep_log(workspace, turn, setting.log, request)
+        text = _with_role(turn, new)
+        if text == turn.state.document.text:
+            return Change(text=text)
+        text, rolled = checked.remembered(workspace, text)
+        return Change(text=text, before=rolled, notes=remarks(turn, setting.status))
+
+    outcome = _change(workspace, task_id, role, job, request)
+    return outcome._replace(warnings=(*checked.warnings, *outcome.warnings))
+
+
+def block(workspace: Workspace, task_id: str, role: str, finding: str, request: Request) -> Outcome:
+    """Record a finding that blocks a role; one that has not begun begins with it.
+
+    Raises:
+        TaskstateError: as `set_role`; code "too-long": the finding is no finding but a report.
+    """
+    said = finding_of(finding)
+    seen = _looked(workspace, task_id, role, request)
+    rests_on = block_on(seen)
+    _verify(workspace, seen, rests_on, request)
+
+    def job(turn: Turn) -> Change:
+        _require_same(turn, seen, rests_on, block_on(turn))
+        findings = [*turn.role.findings, *([said] if said not in turn.role.findings else ())]
+        new = {**turn.told, "status": BLOCKED, "blocking_findings": findings}
+        return Change(text=_with_role(turn, new), notes=remarks(turn, BLOCKED))
+
+    return _change(workspace, task_id, role, job, request)
+
+
+def unblock(workspace: Workspace, task_id: str, role: str, finding: str | None, request: Request) -> Outcome:
+    """Take back a finding, named by its text or its number; None stands for all. The last one frees the role.
+
+    Raises:
+        TaskstateError: code "not-found": there is no such finding; code "drift-unresolved".
+    """
+
+    def job(turn: Turn) -> Change:
+        found = turn.role.findings
+        gone = None if finding is None else finding_at(turn, finding)
+        left = [each for number, each in enumerate(found) if gone is not None and number != gone]
+        status = turn.role.status
+        if not left and status == BLOCKED:
+            status = IN_PROGRESS if turn.previous is None or turn.previous.status == DONE else PENDING
+        if not found and status == turn.role.status:
+            return Change(text=turn.state.document.text)
+        new = {**turn.told, "status": status, "blocking_findings": left}
+        more = (f"{turn.name} is still blocked, by {counted(len(left), 'finding')}",) if left else ()
+        return Change(text=_with_role(turn, new), notes=more)
+
+    return _change(workspace, task_id, role, job, request)
+
+
+def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Request) -> Outcome:
+    """Take a role back to work: the later ones are pending again and lose their snapshots, but for their findings.
+
+    Raises:
+        TaskstateError: code "role-status": there is nothing to take back; code "drift-unresolved".
+    """
+    said = embed.one_line(note, what="the note")
+    actor, at = request.stamp.actor, timestamp(request.stamp.now)
+
+    def job(turn: Turn) -> Change:
+        later = tuple(each for each in turn.later if each.status != PENDING or each.snapshot)
+        if turn.role.status != DONE and not later:
+            raise refused(turn, "so there is nothing to take back", way_on(turn), code="role-status")
+        status = BLOCKED if turn.role.findings else IN_PROGRESS
+        changed = {turn.name: {**turn.told, "status": status, **_not_completed(turn)}}
+        changed |= {each.name: _pending_again(roles.role_of(turn.values, each.name)) for each in later}
+        text = _without_snapshots(_with_roles(turn, changed), tuple(each.name for each in later))
+        event = {"at": at, "actor": actor, "event": "role-reopened", "note": said, "role": role}
+        text, before = remember(workspace, text, event)
+        notes = tuple(f"{each.name} is pending again" for each in later)
+        return Change(text=text, before=before, notes=notes)
+
+    return _change(workspace, task_id, role, job, request)
+
+
+def completion_gaps(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
+    """Return what stands in the way of completing a task as far as its roles and its working tree go.
+
+    Nothing where no role has begun. The tree has to be as the last snapshot left it, committed or not.
+
+    Raises:
+        TaskstateError: the tree cannot be read.
+    """
+    values = front_matter_values(loaded.document)
+    if not roles.has_begun(values):
+        return ()
+    names = workspace.config.roles
+    told = roles.pipeline(values, names)
+    gaps = [f"{role.words}, not done" for role in told if role.name in names and role.status != DONE]
+    gaps += [f"{role.name} has an open finding: {finding}" for role in told for finding in role.findings]
+    unresolved = roles.unresolved(values)
+    if unresolved:
+        return (*gaps, f"the drift since {' and '.join(unresolved)} left the tree is not resolved")
+    last = snapshots.newest_role(values, names)
+    verified = snapshots.compare(workspace, loaded, last) if last else None
+    if verified and verified.drift and (verified.files or not snapshots.committed_as_left(workspace, loaded)):
+        gaps.append(verified.message)
+    return tuple(gaps)
+
+
+# One change
+
+
+def _looked(workspace: Workspace, task_id: str, role: str, request: Request) -> Turn:
+    """Return the role's turn as it is before anything is verified; what could not be written is refused at once."""
+    loaded = workspace.load(workspace.locate(task_id))
+    guards.require_writable(loaded, request.expect)
+    guards.require_whole(loaded)
+    return turn_of(loaded.state, role, workspace.config.roles)
+
+
+def _verify(workspace: Workspace, turn: Turn, rests_on: str | None, request: Request) -> None:
+    """Refuse to go on where the working tree is not what a role left; that is counted in its drift budget."""
+    if rests_on:
+        snapshots.require_match(workspace, turn.task_id, rests_on, request)
+
+
+def _require_same(turn: Turn, seen: Turn, rested_on: str | None, rests_on: str | None) -> None:
+    """Refuse where what was verified is no longer what the change rests on."""
+    left = [roles.snapshot_of(each.values, rests_on or "") for each in (turn, seen)]
+    if rested_on != rests_on or left[0] != left[1]:
+        raise changed_meanwhile(turn)
+
+
+def _change(workspace: Workspace, task_id: str, role: str, job: Callable[[Turn], Change], request: Request) -> Outcome:
+    def on_turn(loaded: Loaded) -> Change:
+        return job(turn_of(loaded.state, role, workspace.config.roles))
+
+    return change(workspace, task_id, on_turn, request)
+
+
+# What is written
+
+
+def _not_completed(turn: Turn) -> dict[str, Any]:
+    return {"completed_at": None} if "completed_at" in turn.told else {}
+
+
+def _pending_again(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a role that has not begun: of what it had, its findings stay, and keys of somebody's own."""
+    kept = {key: value for key, value in told.items() if key == "blocking_findings" or key.startswith("x-")}
+    return {"status": PENDING, **kept}
+
+
+def _keep_log(workspace: Workspace, turn: Turn, log: bytes, request: Request) -> dict[str, Any]:
+    """Keep the log of a role's own checks, and return what is recorded of it: the results too, where they can be read.
+
+    Raises:
+        TaskstateError: code "task-file-changed": what was checked is not what was sealed.
+    """
+    qa_record.require_task_file(workspace, turn.values, turn.task_id)
+    name = f"qa-{turn.name}.log.gz"
+    told = {"qa_log_path": artifacts.name_of(turn.task_id, name), "qa_log_sha256": files.digest(log)}
+    results = qa_logs.read_log(log, workspace.config.qa)
+    if not request.dry_run:
+        artifacts.write(workspace, turn.task_id, name, artifacts.gzipped(log))
+    return {"qa": qa.as_values(results), **told} if results or "qa" in turn.told else told
+
+
+def _with_role(turn: Turn, told: Mapping[str, Any]) -> str:
+    return _with_roles(turn, {turn.name: told})
+
+
+def _with_roles(turn: Turn, changed: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the task's text with some of its roles changed; the roles stand in the configured order."""
+    document = turn.state.document
+    before = turn.values.get("coordination", {})
+    if not isinstance(before, dict):
+        what = f"task {turn.task_id}: `coordination` is no map of roles"
+        raise TaskstateError(what, help="mend it; `taskstate lint` says how", code="unreadable")
+    after = {**before, **{name: _in_order(told) for name, told in changed.items()}}
+    ordered = {name: after[name] for name in (*turn.names, *after) if name in after}
+    return apply(document.text, set_front_matter(document, "coordination", ordered))
+
+
+def _in_order(told: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: told[key] for key in (*_KEYS, *told) if key in told}
+
+
+def _without_snapshots(text: str, names: tuple[str, ...]) -> str:
+    """Return a state file's text without the snapshots of these roles; their artifacts stay until the next ones."""
+    for name in names:
+        document = parse(text)
+        node = document.front_matter.node
+        held = node.get("delta", "snapshots") if node else None
+        if held and held.entry(name):
+            text = apply(text, remove_key(text, held, name))
+    return text

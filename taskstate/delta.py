@@ -1,0 +1,300 @@
+"""What a working tree is compared by: the list of changed files, the differences to it, and what they mean.
+
+Pure. A snapshot is compared with what is there now in seven checks; the messages tell the cases apart, since what to do
+differs: a file edited by hand, work committed too early, a branch rebased or merged, changes stashed or reset.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.seal import canonical_json, sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from taskstate.packs import Entry
+
+SHOWN = 5  # files that a message names
+LISTED = 20  # changed files that a state file lists
+CHECKS = ("base_commit", "tree_state", "checksums", "status", "metadata", "scope", "diff")
+STAGED_OTHERWISE = "only what is staged differs from the snapshot"
+
+_SUBMODULE = "160000"
+_ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
+_ESCAPED = rb'\\([abtnvfr"\\]|[0-3][0-7]{2})'
+_EMPTY = {  # the ids of a file that holds nothing: two of those say nothing of a renaming
+    "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+    "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
+}
+
+
+class File(NamedTuple):
+    """A changed file as a snapshot records it, with git's letter for what happened to it since the base commit."""
+
+    path: str
+    status: str
+    mode: str | None
+    size: int
+    sha256: str | None
+    previous_sha256: str | None
+
+
+class Difference(NamedTuple):
+    """A file that differs from a snapshot: hashes of its bytes then and now; `origin` is where it was before."""
+
+    path: str
+    change: str
+    expected: str | None
+    current: str | None
+    origin: str = ""
+
+    def told(self) -> dict[str, str | None]:
+        """Return it as JSON has it."""
+        more = {"from": self.origin} if self.origin else {}
+        return {"path": self.path, "change": self.change, "expected": self.expected, "current": self.current, **more}
+
+
+class Check(NamedTuple):
+    """One of the seven checks."""
+
+    name: str
+    ok: bool
+    detail: str = ""
+
+
+class Verified(NamedTuple):
+    """What a comparison found; `help` says what to do about a drift, and notes are worth knowing and no drift."""
+
+    drift: bool
+    checks: tuple[Check, ...]
+    files: tuple[Difference, ...] = ()
+    notes: tuple[str, ...] = ()
+    message: str = ""
+    help: str = ""
+
+
+# Paths
+
+
+def quoted(path: bytes) -> str:
+    """Return a path as text: as it is where it is UTF-8 and does not begin like a quoted one, else as git quotes it."""
+    try:
+        text = path.decode("utf-8")
+    except UnicodeDecodeError:
+        text = ""
+    if text and not text.startswith('"'):
+        return text
+    return f'"{"".join(map(_escaped, path))}"'
+
+
+def _escaped(byte: int) -> str:
+    if byte in _ESCAPES:
+        return f"\\{_ESCAPES[byte]}"
+    return chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}"  # noqa: PLR2004 - what ASCII can print
+
+
+def unquoted(text: str) -> bytes:
+    """Return the path that a text stands for."""
+    data = text.encode("utf-8", "surrogateescape")
+    if len(data) < len('""') or not (data.startswith(b'"') and data.endswith(b'"')):
+        return data
+    letters = {letter.encode(): bytes([byte]) for byte, letter in _ESCAPES.items()}
+    return re.sub(_ESCAPED, lambda match: letters.get(match[1]) or bytes([int(match[1], 8)]), data[1:-1])
+
+
+def named(paths: Sequence[str]) -> str:
+    """Return the first few of some paths, and how many more there are."""
+    shown = ", ".join(json.dumps(path, ensure_ascii=False)[1:-1] for path in paths[:SHOWN])
+    return f"{shown} and {len(paths) - SHOWN} more" if len(paths) > SHOWN else shown
+
+
+def files(count: int) -> str:
+    """Return a number of files in words."""
+    return "1 file" if count == 1 else f"{count:,} files"
+
+
+# The record
+
+
+def normalised_sha(diff: bytes) -> str:
+    """Return the SHA-256 of a diff whose line ends are LF, the last line's too."""
+    import hashlib
+
+    text = diff.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return hashlib.sha256(text if text.endswith(b"\n") or not text else text + b"\n").hexdigest()
+
+
+def list_text(changed: Iterable[File]) -> str:
+    """Return the list of changed files as canonical JSON."""
+    return canonical_json([each._asdict() for each in changed])
+
+
+def list_sha(changed: Iterable[File]) -> str:
+    """Return the SHA-256 of the list of changed files."""
+    return sha256(list_text(changed))
+
+
+def read_list(told: object) -> tuple[File, ...] | None:
+    """Return the changed files that a list from a front matter or an artifact holds, or None where it is none."""
+    if not isinstance(told, list) or not all(isinstance(each, dict) and "path" in each for each in told):
+        return None
+    return tuple(File(*(each.get(field, 0 if field == "size" else None) for field in File._fields)) for each in told)
+
+
+def scope_hash(paths: Iterable[str]) -> str:
+    """Return the hash of the paths in a task's scope: its first 16 digits."""
+    import hashlib
+
+    lines = b"".join(path.encode("utf-8", "surrogateescape") + b"\n" for path in sorted(paths))
+    return hashlib.sha256(lines).hexdigest()[:16]
+
+
+# The comparison
+
+
+def differences(
+    entries: Iterable[Entry], expected: Callable[[Entry], str | None], current: Callable[[Entry], str | None]
+) -> tuple[Difference, ...]:
+    """Return what differs between a snapshot's tree and the one of now; `expected`, `current` give a file's hashes.
+
+    A file that was renamed is told at both of its paths.
+    """
+    entries = tuple(entries)
+    origins = {each.old_id: each for each in entries if not each.new_id and each.old_id not in _EMPTY}
+    found = []
+    for each in entries:
+        change = _change(each)
+        source = origins.pop(each.new_id, None) if change == "added" else None
+        found.append(
+            Difference(
+                path=quoted(each.path),
+                change="renamed" if source else change,
+                expected=expected(source or each) if source or each.old_id else None,
+                current=current(each) if each.new_id else None,
+                origin=quoted(source.path) if source else "",
+            )
+        )
+    return tuple(sorted(found))
+
+
+def _change(entry: Entry) -> str:
+    if not entry.old_id:
+        return "added"
+    if not entry.new_id:
+        return "removed"
+    return "mode" if entry.old_id == entry.new_id else "modified"
+
+
+def listed_differences(then: Sequence[File], now: Sequence[File]) -> tuple[Difference, ...]:
+    """Return what differs between two lists of the files that differ from one base: for where the tree is lost."""
+    before, after = ({each.path: each for each in told} for told in (then, now))
+    found = [_listed(path, before.get(path), after.get(path)) for path in sorted({*before, *after})]
+    return tuple(each for each in found if each)
+
+
+def _listed(path: str, then: File | None, now: File | None) -> Difference | None:
+    expected = then.sha256 if then else now.previous_sha256 if now else None
+    current = now.sha256 if now else then.previous_sha256 if then else None
+    if then and now and (then.sha256, then.mode) == (now.sha256, now.mode):
+        return None
+    if expected == current:
+        change = "mode"
+    else:
+        change = "added" if expected is None else "removed" if current is None else "modified"
+    return Difference(path, change, expected, current)
+
+
+def modes_differ(entries: Iterable[Entry]) -> tuple[str, ...]:
+    """Return the paths of the files that have another mode than the snapshot says, apart from new and gone ones."""
+    both = (
+        each for each in entries if each.old_id and each.new_id and _SUBMODULE not in (each.old_mode, each.new_mode)
+    )
+    return tuple(quoted(each.path) for each in both if each.old_mode != each.new_mode)
+
+
+class Seen(NamedTuple):
+    """What was found when a snapshot did not match at once, told to `judged`.
+
+    `committed`: files that are not ours and differ between the base and HEAD. `history`: "after", "merged" or "other",
+    how HEAD follows the base. `is_clean`: nothing differs from HEAD any more, though the snapshot had changes.
+    """
+
+    task_id: str
+    role: str
+    base: str
+    committed: tuple[str, ...] = ()
+    history: str = "after"
+    same_tree: bool = True
+    is_clean: bool = False
+    files: tuple[Difference, ...] | None = ()
+    modes: tuple[str, ...] = ()
+    same_status: bool = True
+    same_scope: bool = True
+    outside: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def judged(seen: Seen) -> Verified:
+    """Return what was seen as a verdict: the seven checks, what happened as far as one can tell, and what to do."""
+    drift = bool(seen.committed) or not seen.same_tree
+    notes = seen.notes
+    if not seen.same_status and not drift:
+        notes = (*notes, STAGED_OTHERWISE)
+    if seen.outside:
+        notes = (*notes, f"outside of the task's Repository Paths: {named(seen.outside)}")
+    what, help_ = _told(seen) if drift else ("", "")
+    return Verified(drift, _checks(seen, drift=drift), seen.files or (), notes, what, help_)
+
+
+def matching(notes: tuple[str, ...] = ()) -> Verified:
+    """Return the verdict that all is as a role left it."""
+    return Verified(drift=False, checks=tuple(Check(name, ok=True) for name in CHECKS), notes=notes)
+
+
+def _checks(seen: Seen, *, drift: bool) -> tuple[Check, ...]:
+    contents = [each.path for each in seen.files or () if each.change != "mode"]
+    lost = "the snapshot's list of files is lost" if seen.files is None else ""
+    found = {
+        "base_commit": (not seen.committed, f"{files(len(seen.committed))} committed since: {named(seen.committed)}"),
+        "tree_state": (not seen.is_clean, "nothing differs from HEAD any more"),
+        "checksums": (not contents and not lost, lost or f"{files(len(contents))}: {named(contents)}"),
+        "status": (seen.same_status or not drift, "git's status report is another one"),
+        "metadata": (not seen.modes, f"another mode: {named(seen.modes)}"),
+        "scope": (seen.same_scope, "files within the Repository Paths appeared, vanished or were renamed"),
+        "diff": (seen.same_tree, "the diff from the base commit is another one"),
+    }
+    checks = [Check(name, ok, "" if ok else detail) for name, (ok, detail) in found.items()]
+    if drift or seen.same_status:
+        return tuple(checks)
+    return tuple(each._replace(detail=STAGED_OTHERWISE) if each.name == "status" else each for each in checks)
+
+
+def _told(seen: Seen) -> tuple[str, str]:
+    """Return what happened, and what to do about it."""
+    accept = f'`taskstate snapshot resolve {seen.task_id} --note "WHY"`'
+    tree = f"the working tree is not what {seen.role} left"
+    changed = "" if seen.same_tree else f"; {tree}: {_which(seen)}"
+    if seen.committed and seen.history == "other":
+        what = f"the branch was rebased, reset or switched: HEAD does not come after the base commit {seen.base[:10]}"
+        return f"{what}{changed}", f"go back to where the work began, or accept what is there: {accept}"
+    if seen.committed and seen.history == "merged":
+        what = f"other work was merged or pulled in since the base commit {seen.base[:10]}: {named(seen.committed)}"
+        return f"{what}{changed}", f"accept what is there: {accept}"
+    if seen.committed:
+        what = f"work was committed too early, before the task was complete: {named(seen.committed)}"
+        help_ = f"take the commit back with `git reset --soft {seen.base[:10]}`, or accept it: {accept}"
+        return f"{what}{changed}", help_
+    restore = f"`taskstate snapshot verify {seen.task_id} --role {seen.role} --restore FILE`"
+    if seen.is_clean:
+        what = f"the changes that {seen.role} left are gone from the working tree: they were stashed or reset"
+        return what, f"bring them back with `git stash pop`, or by {restore}; or accept that they are gone: {accept}"
+    return f"{tree}; edited by hand since: {_which(seen)}", f"put files back by {restore}, or accept them: {accept}"
+
+
+def _which(seen: Seen) -> str:
+    if seen.files is None:
+        return "which files differ cannot be told, since the snapshot's artifacts are lost"
+    return named([each.path for each in seen.files])

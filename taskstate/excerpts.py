@@ -1,0 +1,237 @@
+"""Cited excerpts: a few lines of a file under an id that prompts can name, with the hash that proves them.
+
+A prompt cites the id instead of holding the lines. The front matter keeps where they stood and their hash, so that they
+can be checked in any clone; the text itself is kept as an artifact, to be shown where the file has changed meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate import artifacts, files, outside_text
+from taskstate.edit import apply
+from taskstate.errors import TaskstateError
+from taskstate.paths import way_out
+from taskstate.stamp import front_matter_values, set_front_matter, timestamp
+from taskstate.text import with_newlines
+from taskstate.writing import Change, change
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from taskstate.workspace import Loaded, Workspace
+    from taskstate.writing import Outcome, Request
+
+KEY = "evidence"
+_MAX_TYPE = 32  # characters
+_TYPE = r"[A-Za-z][A-Za-z0-9]*(?:[._-][A-Za-z0-9]+)*"
+_LINES = r"L?(\d{1,9})(?:-L?(\d{1,9}))?"
+_SHOWN_SHA = 16  # digits
+
+
+class Source(NamedTuple):
+    """What is cited: a kind of thing in one word, a path from the repository's root, and lines; none for all."""
+
+    type: str
+    path: str
+    lines: str = ""
+
+
+class Excerpt(NamedTuple):
+    """A cited excerpt as the front matter holds it; no lines are the whole file."""
+
+    id: str
+    type: str
+    path: str
+    lines: str | None
+    sha256: str
+    added_at: str
+
+
+class Added(NamedTuple):
+    """What adding an excerpt did; `citation` is the line that a prompt holds."""
+
+    outcome: Outcome
+    excerpt: Excerpt
+    citation: str
+
+
+def add(workspace: Workspace, task_id: str, source: Source, request: Request) -> Added:
+    """Record an excerpt of a file; one that is recorded already keeps its id.
+
+    Raises:
+        TaskstateError: the path leads out of the repository, the file is none, holds no text or fewer lines, or the
+            excerpt holds what looks like a credential.
+    """
+    source = _required(source)
+    text = _cut(read_text(workspace, source.path), source.lines, source.path)
+    what = citation_place(source.path, source.lines)
+    if not text.strip():
+        raise TaskstateError(f"{what} holds nothing but blanks", help="cite lines that say something", code="empty")
+    checked = outside_text.check(workspace, [text], request, what=what)
+    made: list[Excerpt] = []
+
+    def job(loaded: Loaded) -> Change:
+        told = _told(front_matter_values(loaded.document), loaded.state.id)
+        new = _entry(told, source, hash_of(text), timestamp(request.stamp.now))
+        made[:] = [new]
+        if not request.dry_run:
+            artifacts.write(workspace, loaded.state.id, artifact_of(new.id), artifacts.gzipped(text.encode()))
+        entries = [*told, *([] if any(each.get("id") == new.id for each in told) else [new._asdict()])]
+        if len(entries) == len(told):
+            return Change(text=loaded.document.text)
+        longer = apply(loaded.document.text, set_front_matter(loaded.document, KEY, entries))
+        longer, rolled = checked.remembered(workspace, longer)
+        return Change(text=longer, before=rolled)
+
+    outcome = change(workspace, task_id, job, request)
+    added = made[0]
+    told = citation(added, task_id)
+    notes = outcome.notes if outcome.changed else (f"{added.id} holds it already", told, *outcome.notes)
+    return Added(outcome._replace(notes=notes, warnings=(*checked.warnings, *outcome.warnings)), added, told)
+
+
+def _required(source: Source) -> Source:
+    """Return a source in its plain form.
+
+    Raises:
+        TaskstateError: code "usage" or "path-escapes".
+    """
+    if len(source.type) > _MAX_TYPE or not re.fullmatch(_TYPE, source.type):
+        help_ = f"one word that begins with a letter, such as plan, standard or log, of at most {_MAX_TYPE} characters"
+        raise TaskstateError(f"{files.shown(source.type)!r} is no type of evidence", help=help_, code="usage")
+    path = source.path.removeprefix("./")
+    leads = way_out(path)
+    if leads or not path.strip():
+        what = f"the path {files.shown(path)!r} {leads or 'names no file'}"
+        raise TaskstateError(
+            what, help="write it from the repository's root, with / between parts", code="path-escapes"
+        )
+    return Source(source.type, path, _plain_lines(source.lines))
+
+
+def _plain_lines(lines: str) -> str:
+    if not lines:
+        return ""
+    match = re.fullmatch(_LINES, lines)
+    first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+    if not 1 <= first <= last:
+        what = f"{files.shown(lines)!r} is no range of lines"
+        raise TaskstateError(what, help="write the first and the last, such as 5-7, counted from 1", code="usage")
+    return f"{first}-{last}" if last > first else f"{first}"
+
+
+def read_text(workspace: Workspace, relative: str) -> str:
+    """Return the text of a file of the repository, its line ends as LF.
+
+    Raises:
+        TaskstateError: it leads out of the repository, is none, or holds no text.
+    """
+    path = files.inside(workspace.root, relative)
+    if not os.path.lexists(path):
+        what = f"there is no file {files.shown(relative)} in the repository"
+        raise TaskstateError(what, help="write its path from the repository's root", code="not-found")
+    data = files.read(path)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        what = f"{files.shown(relative)} is not UTF-8 (byte {error.start})"
+        raise TaskstateError(
+            what, help="an excerpt is text: cite a text file, or convert it", code="not-utf8"
+        ) from error
+    if "\0" in text:
+        what = f"{files.shown(relative)} holds zero bytes, so it is no text"
+        raise TaskstateError(what, help="an excerpt is text: cite a text file", code="binary")
+    return with_newlines(text, "\n")
+
+
+def _cut(text: str, lines: str, path: str) -> str:
+    """Return the lines of a text, joined by LF; without a range the whole of it.
+
+    Raises:
+        TaskstateError: code "lines": it has fewer.
+    """
+    if not lines:
+        return text
+    there = lines_of(text)
+    first, last = range_of(lines)
+    if last > len(there):
+        what = f"{files.shown(path)} has {len(there)} lines, so there are no lines {lines}"
+        raise TaskstateError(what, help="look at the file again", code="lines")
+    return "\n".join(there[first - 1 : last])
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text; what follows its last line end is none if it is empty."""
+    lines = text.split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def range_of(lines: str) -> tuple[int, int]:
+    """Return the first and the last of some lines, counted from 1."""
+    first, last = lines.replace("L", "").partition("-")[::2]
+    return int(first), int(last or first)
+
+
+def hash_of(text: str) -> str:
+    """Return the SHA-256 of an excerpt."""
+    return files.digest(text.encode())
+
+
+def _told(values: Mapping[str, Any], task_id: str) -> list[Any]:
+    told = values.get(KEY)
+    if told is not None and not isinstance(told, list):
+        what = f"task {task_id}: `{KEY}` is no list"
+        raise TaskstateError(what, help="mend it; `taskstate lint` says how", code="unreadable")
+    return told or []
+
+
+def _entry(told: Sequence[Mapping[str, Any]], source: Source, sha256: str, now: str) -> Excerpt:
+    """Return the entry that holds this excerpt already, or a new one with the next number of its type."""
+    known = [each for each in map(_excerpt, told) if each]
+    for each in known:
+        if (each.type, each.path, each.lines or "", each.sha256) == (*source, sha256):
+            return each
+    numbers = (re.fullmatch(rf"(?i){re.escape(source.type)}-(\d{{1,9}})", each.id) for each in known)
+    number = 1 + max((int(match[1]) for match in numbers if match), default=0)
+    return Excerpt(f"{source.type}-{number}", source.type, source.path, source.lines or None, sha256, now)
+
+
+def _excerpt(told: object) -> Excerpt | None:
+    """Return an entry of the front matter; one that lacks its id, its path or its hash is none."""
+    if not isinstance(told, dict):
+        return None
+    texts = {key: value if isinstance(value, str) else "" for key, value in told.items()}
+    if not all(texts.get(key) for key in ("id", "path", "sha256")):
+        return None
+    lines = texts.get("lines") or None
+    return Excerpt(texts["id"], texts.get("type", ""), texts["path"], lines, texts["sha256"], texts.get("added_at", ""))
+
+
+def artifact_of(excerpt_id: str) -> str:
+    """Return the name of the artifact that keeps the text of an excerpt."""
+    return f"evidence-{excerpt_id}.txt.gz"
+
+
+def citation_place(path: str, lines: str | None) -> str:
+    """Return a place as people write it, such as `docs/plan.md:5-7`."""
+    return files.shown(f"{path}:{lines}" if lines else path)
+
+
+def citation(excerpt: Excerpt, task_id: str) -> str:
+    """Return the line by which a prompt cites an excerpt instead of holding it."""
+    place = citation_place(excerpt.path, excerpt.lines)
+    sha = excerpt.sha256[:_SHOWN_SHA]
+    return f"[{excerpt.id}] {place} sha256:{sha} (`taskstate evidence show {task_id} {excerpt.id}`)"
+
+
+# Those of a task
+
+
+def listed(workspace: Workspace, task_id: str) -> tuple[Excerpt, ...]:
+    """Return the excerpts of a task in the order in which they were added."""
+    loaded = workspace.load(workspace.locate(task_id))
+    told = _told(front_matter_values(loaded.document), loaded.state.id)
+    return tuple(each for each in map(_excerpt, told) if each)

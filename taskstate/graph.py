@@ -1,0 +1,179 @@
+"""Draws what waits for what: tasks, their status and their chains, as text, as Mermaid and as DOT.
+
+Pure, and linear in the number of tasks and chains, circles included. Titles are anybody's text: each form gets them so
+that nothing in them is structure there.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.circles import Dependencies
+from taskstate.kinds import id_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_MARKS = {"created": "[ ]", "in_progress": "[~]", "blocked": "[!]", "complete": "[x]"}
+_UNKNOWN = "[?]"
+_COLOURS = {"created": "#eceff1", "in_progress": "#bbdefb", "blocked": "#ffcdd2", "complete": "#c8e6c9"}
+_NO_COLOUR = "#ffffff"
+_DEEPEST = 16  # levels that are shown by indentation: a chain of ten thousand tasks has lines too
+# What Mermaid would read as markup, as the beginning of an entity, or as the end of the label.
+_MERMAID = r"[^\w .,:()+/=@'!?-]"
+
+
+class Drawn(NamedTuple):
+    """A task as it is drawn; a `status` that is empty means that there is no such task, or that nobody can read it."""
+
+    id: str
+    title: str = ""
+    status: str = ""
+    depends_on: tuple[str, ...] = ()
+    parent: str = ""
+
+
+class Graph:
+    """Tasks and the chains between them; what a task names and nobody knows is a task without a status."""
+
+    def __init__(self, tasks: Iterable[Drawn]) -> None:
+        told = {task.id.casefold(): task for task in tasks}
+        for task in tuple(told.values()):
+            for each in (*task.depends_on, *filter(None, [task.parent])):
+                told.setdefault(each.casefold(), Drawn(each))
+        self.tasks: Mapping[str, Drawn] = dict(sorted(told.items(), key=lambda item: id_key(item[1].id)))
+        pairs = ((up.casefold(), key) for key, task in self.tasks.items() for up in task.depends_on)
+        self.chains = tuple(dict.fromkeys(pairs))
+        self.parts = tuple((task.parent.casefold(), key) for key, task in self.tasks.items() if task.parent)
+        self.below: dict[str, list[str]] = {key: [] for key in self.tasks}
+        for up, down in self.chains:
+            self.below[up].append(down)
+
+    def around(self, ids: Iterable[str]) -> Graph:
+        """Return the graph of these tasks, of all that they build on, and of all that builds on them."""
+        above = {key: [each.casefold() for each in task.depends_on] for key, task in self.tasks.items()}
+        wanted = [each.casefold() for each in ids]
+        kept = {*_reached(wanted, above), *_reached(wanted, self.below)}
+        family = {one for pair in self.parts if kept.intersection(pair) for one in pair}
+        return Graph(
+            task._replace(
+                depends_on=tuple(each for each in task.depends_on if each.casefold() in kept),
+                parent=task.parent if key in family and task.parent.casefold() in kept | family else "",
+            )
+            for key, task in self.tasks.items()
+            if key in kept | family
+        )
+
+    def circles(self) -> tuple[tuple[str, ...], ...]:
+        """Return the circles in which tasks wait for themselves, each once, by a shortest way."""
+        known = Dependencies(lambda key: tuple(each.casefold() for each in self.tasks[key].depends_on))
+        found: list[tuple[str, ...]] = []
+        seen: set[str] = set()
+        for key, task in self.tasks.items():
+            for each in task.depends_on if key not in seen else ():
+                way = known.way(each, key)
+                if way:
+                    found.append((task.id, *(self.tasks[one.casefold()].id for one in way)))
+                    seen.update(one.casefold() for one in way)
+                    break
+        return tuple(found)
+
+
+def _reached(start: Iterable[str], following: Mapping[str, list[str]]) -> set[str]:
+    found = set(start)
+    waiting = list(found)
+    while waiting:
+        for each in following.get(waiting.pop(), ()):
+            if each not in found:
+                found.add(each)
+                waiting.append(each)
+    return found
+
+
+# Text
+
+
+def as_text(graph: Graph) -> str:
+    """Return the graph as a tree: under each task those that wait for it; one that stood before is only named again."""
+    lines = list(_tree(graph))
+    lines += [f"circle: {' → '.join(circle)}" for circle in graph.circles()]
+    return "\n".join(lines) or "no tasks"
+
+
+def _tree(graph: Graph) -> Iterator[str]:
+    waiting_for = {down for _, down in graph.chains}
+    roots = [key for key in graph.tasks if key not in waiting_for]
+    shown: set[str] = set()
+    for root in (*roots, *graph.tasks):  # the second time for what waits for itself in a circle
+        if root in shown:
+            continue
+        path = [(root, 0)]
+        while path:
+            key, depth = path.pop()
+            again = key in shown
+            yield _line(graph.tasks[key], depth, again=again and bool(graph.below[key]))
+            if not again:
+                shown.add(key)
+                path += [(each, depth + 1) for each in reversed(graph.below[key])]
+
+
+def _line(task: Drawn, depth: int, *, again: bool) -> str:
+    deep = f"({depth}) " if depth > _DEEPEST else ""
+    part = f" (part of {task.parent})" if task.parent else ""
+    title = _printable(task.title) if task.status else "there is no such task, or it cannot be read"
+    told = " (see above)" if again else part
+    mark = _MARKS.get(task.status, _UNKNOWN)
+    return f"{'  ' * min(depth, _DEEPEST)}{deep}{mark} {task.id}  {title}{told}".rstrip()
+
+
+# Mermaid and DOT
+
+
+def as_mermaid(graph: Graph) -> str:
+    """Return the graph in the language of Mermaid; a dotted arrow leads from a task to its subtasks."""
+    names = {key: f"t{number}" for number, key in enumerate(graph.tasks)}
+    lines = ["flowchart LR"]
+    lines += [
+        f'  {names[key]}["{mermaid_label(_label(task))}"]:::{task.status if task.status in _COLOURS else "unknown"}'
+        for key, task in graph.tasks.items()
+    ]
+    lines += [f"  {names[up]} --> {names[down]}" for up, down in graph.chains]
+    lines += [f"  {names[up]} -.-> {names[down]}" for up, down in graph.parts]
+    lines += [f"  classDef {status} fill:{colour},stroke:#546e7a" for status, colour in _COLOURS.items()]
+    return "\n".join([*lines, f"  classDef unknown fill:{_NO_COLOUR},stroke:#c62828,stroke-dasharray:4"])
+
+
+def mermaid_label(text: str) -> str:
+    """Return a text for between the quotes of a Mermaid label: what could be markup is written as its number."""
+    return re.sub(_MERMAID, lambda match: f"#{ord(match[0])};", _printable(text))
+
+
+def as_dot(graph: Graph) -> str:
+    """Return the graph in the language of Graphviz; a dotted arrow leads from a task to its subtasks."""
+    lines = ["digraph tasks {", "  rankdir=LR;", "  node [shape=box, style=filled];"]
+    for task in graph.tasks.values():
+        colour = _COLOURS.get(task.status, _NO_COLOUR)
+        lines.append(f"  {dot_string(task.id)} [label={dot_string(_label(task))}, fillcolor={dot_string(colour)}];")
+    for pairs, style in ((graph.chains, ""), (graph.parts, " [style=dotted]")):
+        lines += [f"  {_dot_name(graph, up)} -> {_dot_name(graph, down)}{style};" for up, down in pairs]
+    return "\n".join([*lines, "}"])
+
+
+def _dot_name(graph: Graph, key: str) -> str:
+    return dot_string(graph.tasks[key].id)
+
+
+def dot_string(text: str) -> str:
+    """Return a text as a string of DOT, in which a backslash and an ampersand stand for themselves."""
+    return '"' + _printable(text).replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;") + '"'
+
+
+def _label(task: Drawn) -> str:
+    status = task.status or "unknown"
+    return " ".join(filter(None, [f"#{task.id}", task.title, f"({status})"]))
+
+
+def _printable(text: str) -> str:
+    """Return a text on one line, without what a terminal or a reader of the form would obey."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in " ".join(text.split()))

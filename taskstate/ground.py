@@ -1,0 +1,182 @@
+"""What snapshots stand on: a repository that is at rest, the base commit, and the trees that are to be compared."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate import artifacts, files, git, git_log, roles, worktree
+from taskstate.errors import GitFailed, TaskstateError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from taskstate.packs import Store
+    from taskstate.workspace import Workspace
+
+_COMMIT = "[0-9a-f]{40}([0-9a-f]{24})?"
+INDEX = "index-"  # begins the name of a kept index
+
+
+def require_at_rest(workspace: Workspace) -> str:
+    """Return the commit that HEAD names, in a repository in which trees can be compared.
+
+    Raises:
+        TaskstateError: code "git", "no-git", "unborn" or "under-way": git is missing or too old, this is no working
+            tree of git, it has no commit yet, or git is in the middle of something.
+    """
+    version = git.version()
+    if version is None or version < git.OLDEST:
+        had = "git was not found" if version is None else f"git {'.'.join(map(str, version))} is too old"
+        needed = ".".join(map(str, git.OLDEST))
+        raise GitFailed(had, help=f"install git {needed} or newer, or put it on the PATH")
+    if git.toplevel(workspace.root) is None:
+        what = f"{files.shown(workspace.root)} is no working tree of git, and snapshots are trees of git"
+        raise TaskstateError(what, help="run `git init` there, and make a first commit", code="no-git")
+    require_quiet(workspace)
+    head = git.head(workspace.root)
+    if head is None:
+        what = "the branch has no commit yet, so there is nothing to compare the working tree with"
+        raise TaskstateError(what, help="make a first commit, of whatever is ready", code="unborn")
+    return head
+
+
+def require_quiet(workspace: Workspace) -> None:
+    """Refuse while git is in the middle of something, such as a merge.
+
+    Raises:
+        TaskstateError: code "under-way".
+    """
+    under_way = worktree.under_way(workspace.root)
+    if under_way:
+        what = f"git is in the middle of {under_way}: the working tree is not what anybody left"
+        raise TaskstateError(what, help="finish it or give it up (`git status` says how)", code="under-way")
+
+
+def base_of(values: Mapping[str, Any]) -> str | None:
+    """Return the commit that a task's work starts from, as its front matter says, or None."""
+    delta = values.get("delta")
+    base = delta.get("base_commit") if isinstance(delta, dict) else None
+    return base if isinstance(base, str) else None
+
+
+def committed_since(workspace: Workspace, base: str) -> tuple[str, ...]:
+    """Return the paths that differ between a commit and HEAD, without our own files.
+
+    Raises:
+        TaskstateError: code "no-commit": there is no such commit here.
+    """
+    if not re.fullmatch(_COMMIT, base):
+        raise no_commit(base)
+    try:
+        touched = git_log.touched(workspace.root, base)
+    except GitFailed as error:
+        if not error.message.startswith("git rev-parse failed"):
+            raise
+        raise no_commit(base) from error
+    return tuple(path for path in touched if not workspace.is_ours(path))
+
+
+def no_commit(base: str) -> TaskstateError:
+    """Return the refusal where a base commit is not here, or what was written as one is none."""
+    what = f"the base commit {git.printable(base) or 'that is named'} is not in this repository"
+    help_ = 'fetch it, or begin anew at HEAD: `taskstate snapshot resolve ID --note "WHY"`'
+    return TaskstateError(what, help=help_, code="no-commit")
+
+
+def history(workspace: Workspace, base: str) -> str:
+    """Return how HEAD follows a commit: "after" it, "merged" with other work since, or "other" where it does not."""
+    since = git.run(["rev-list", "--parents", f"{base}..HEAD", "--"], workspace.root).split(b"\n")
+    try:
+        git.run(["merge-base", "--is-ancestor", base, "HEAD"], workspace.root)
+    except GitFailed:
+        return "other"
+    return "merged" if any(line.count(b" ") > 1 for line in since) else "after"
+
+
+def kept_in(workspace: Workspace, snapshot: Mapping[str, Any] | None) -> Path | None:
+    """Return the folder in which the objects of a snapshot lie, for git to read; None where it names none.
+
+    Raises:
+        TaskstateError: code "path-escapes": it names a place outside of the artifacts.
+    """
+    pack = (snapshot or {}).get("pack")
+    if not isinstance(pack, str):
+        return None
+    return artifacts.path_of(workspace, str(PurePosixPath(pack).parent.parent))
+
+
+def index_name(index: Path, mark: str) -> str:
+    """Return the name under which an index is kept.
+
+    It holds the index's time stamp, by which git knows the files that it cannot trust, and a mark of the user's index.
+    """
+    return f"{INDEX}{index.lstat().st_mtime_ns}-{mark}"
+
+
+def is_as_left(workspace: Workspace, snapshot: Mapping[str, Any], folder: Path) -> bool:
+    """Return whether it is certain without a closer look that no file differs, and that the same is staged.
+
+    Where the user's index is the very same, the one that was kept tells all; else git's status report has to be the
+    same too.
+    """
+    at = git.folders(workspace.root)
+    index = next(folder.glob(f"{INDEX}*"), None)
+    if at is None or index is None:
+        return False
+    mark = worktree.index_mark(at)
+    same = index.name == index_name(index, mark)
+    if not same and index.name != index_name(index, index.name.rpartition("-")[2]):
+        return False  # it was copied, and git would trust files that it must not trust
+    ours, home, kept = workspace.is_ours, workspace.config.root, worktree.Kept(index, folder)
+    try:
+        if same:
+            return not worktree.differs(workspace.root, kept, ours, home, new=True)
+        report = worktree.report(workspace.root, ours, home)
+        differs = worktree.differs(workspace.root, kept, ours, home, new=False)
+        return files.digest(report()) == snapshot.get("status_report_sha") and not differs
+    except GitFailed:  # it is broken: the tree decides
+        return False
+
+
+class Look(NamedTuple):
+    """The working tree as it is now, in a temporary place with the objects of it: its tree id, and git's report."""
+
+    workspace: Workspace
+    place: worktree.Scratch
+    store: Store
+    tree: str
+    report: bytes
+    index_tree: str | None
+
+
+@contextmanager
+def look(workspace: Workspace, values: Mapping[str, Any], head: str) -> Iterator[Look]:
+    """Give a look at the working tree, in which the objects of the task's snapshots can be read.
+
+    Raises:
+        GitFailed: git cannot read a file.
+    """
+    from taskstate.packs import Store
+
+    delta = values.get("delta")
+    snapshots = delta.get("snapshots") if isinstance(delta, dict) else None
+    names = tuple(snapshots) if isinstance(snapshots, dict) else ()
+    kept = [kept_in(workspace, roles.snapshot_of(values, name)) for name in names]
+    folder = workspace.config.root
+    with worktree.scratch(workspace.root, *filter(None, kept)) as place:
+        report = worktree.report(workspace.root, workspace.is_ours, folder)
+        staged = worktree.staged(place, workspace.is_ours, folder)
+        ours = worktree.take_in(place, workspace.is_ours, folder)
+        whole = worktree.write_tree(place)
+        store = Store(place, head)
+        try:
+            tree = store.without(whole, ours)
+            index = staged()
+            index_tree = index.tree and store.without(index.tree, index.ours)
+            yield Look(workspace, place, store, tree, report(), index_tree)
+        finally:
+            store.close()

@@ -1,0 +1,96 @@
+"""Reads what a handoff shall say from JSON, or from a handoff document that somebody has completed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from taskstate.data import Fault
+from taskstate.document import parse
+from taskstate.errors import TaskstateError
+from taskstate.handoff_document import Handoff, Reading
+from taskstate.json_spans import read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FORM = '{"phase": "1", "action": "..", "file": "..", "location": "..", "goal": "..", "decisions": [..], …}'
+_TEXTS = ("phase", "action", "file", "location", "goal")
+# What a list holds besides texts: objects with these two keys, which become one text.
+_PAIRS: Mapping[str, tuple[str, ...]] = {
+    "decisions": ("decision", "rationale"),
+    "avoid": ("approach", "reason"),
+    "context": (),
+    "references": ("path", "what"),
+    "do_not_reread": (),
+}
+_OTHER_NAMES = {"refs": "references", "do-not-reread": "do_not_reread", "goal_state": "goal", "next_action": "action"}
+
+
+def read_input(text: str, name: str) -> Handoff:
+    """Return what a JSON object, or a handoff document in Markdown, says; `name` is how an error calls it.
+
+    Raises:
+        TaskstateError: code "invalid-input".
+    """
+    bare = text.removeprefix("\ufeff")
+    if not bare.lstrip().startswith(("{", "[")):
+        return Reading(parse(text)).handoff
+    node = read_json(bare, 0, len(bare))
+    if isinstance(node, Fault):
+        line = bare.count("\n", 0, node.span.start) + 1
+        raise TaskstateError(f"{name}, line {line}: {node.message}", help=f"write {_FORM}", code="invalid-input")
+    values = node.value()
+    if not isinstance(values, dict):
+        raise TaskstateError(f"{name} holds no JSON object", help=f"write {_FORM}", code="invalid-input")
+    return Handoff(**dict(_field(key, value, name) for key, value in values.items()))
+
+
+def _field(given: str, value: object, name: str) -> tuple[str, Any]:
+    """Return a field of the record with its value.
+
+    Raises:
+        TaskstateError: there is no such field, or the value is of another type.
+    """
+    key = _OTHER_NAMES.get(given, given)
+    if key in _TEXTS:
+        if isinstance(value, str) or (key == "phase" and isinstance(value, int) and not isinstance(value, bool)):
+            return key, str(value)
+        raise _wrong(name, given, "a text")
+    if key not in _PAIRS:
+        known = ", ".join((*_TEXTS, *_PAIRS))
+        what = f"{name} has an unknown key {given!r}"
+        raise TaskstateError(what, help=f"known are {known}", code="invalid-input")
+    if not isinstance(value, list):
+        raise _wrong(name, given, "a list")
+    return key, tuple(_entry(each, key, name) for each in value)
+
+
+def _entry(value: object, key: str, name: str) -> str:
+    pair = _PAIRS[key]
+    if isinstance(value, str):
+        return value
+    if (
+        pair
+        and isinstance(value, dict)
+        and set(value) == set(pair)
+        and all(isinstance(each, str) for each in value.values())
+    ):
+        first, second = (value[each] for each in pair)
+        return f"{first}, {second}" if key == "references" else f"{first}: {second}"
+    form = f'texts, or of {{"{pair[0]}": "..", "{pair[1]}": ".."}}' if pair else "texts"
+    raise _wrong(name, key, f"a list of {form}")
+
+
+def _wrong(name: str, key: str, wanted: str) -> TaskstateError:
+    return TaskstateError(
+        f"{name}: {key} must be {wanted}", help="correct it, then run this again", code="invalid-input"
+    )
+
+
+def joined(first: Handoff, second: Handoff) -> Handoff:
+    """Return two records as one: texts of the second go before, items of its lists come behind, each once."""
+    merged: dict[str, Any] = {}
+    for field in Handoff._fields:
+        old, new = getattr(first, field), getattr(second, field)
+        merged[field] = (new or old) if isinstance(old, str) else tuple(dict.fromkeys((*old, *new)))
+    return Handoff(**merged)

@@ -1,0 +1,138 @@
+"""What the tool sees of the working tree when work is handed over, and what of that no longer holds later."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from taskstate import git, git_log, worktree
+from taskstate.errors import GitFailed
+from taskstate.phase_parts import objectives_digest
+from taskstate.stamp import front_matter_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from taskstate.state import TaskState
+    from taskstate.workspace import Workspace
+
+_MAINS = ("@{upstream}", "origin/HEAD", "main", "master")  # what a branch is measured by, the first that there is
+_NAMED = 3  # paths
+_SHORT = 10  # digits of a commit
+
+
+def seen_in(state: TaskState, phases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what a handoff document keeps of the state file under `verified`."""
+    return {
+        "baseline": baseline_of(state),
+        "sessions": newest_session(state),
+        "objectives": objectives_digest(phases),
+    }
+
+
+def tree_now(workspace: Workspace) -> dict[str, Any]:
+    """Return branch, commit and tree as they are now, nothing of them outside git.
+
+    A file that git cannot read leaves the tree unknown. In a large repository this takes a second, so it is done
+    before anything is locked.
+    """
+    root = workspace.root
+    tree, dirty = None, tuple[str, ...]()
+    with suppress(GitFailed):
+        dirty = worktree.dirty_files(root, workspace.is_ours)
+        tree = worktree.tree_id(root, workspace.is_ours, folder=workspace.config.root)
+    return {"branch": worktree.branch(root), "git_head": git.head(root), "tree": tree, "dirty_files": len(dirty)}
+
+
+def baseline_of(state: TaskState) -> str | None:
+    """Return where the QA baseline of a task stands, or None where there is none."""
+    told = front_matter_values(state.document).get("baseline")
+    status = told.get("status") if isinstance(told, dict) else None
+    return status if isinstance(status, str) else None
+
+
+def newest_session(state: TaskState) -> int:
+    """Return the highest number of a session that a state file knows of; 0 where there is none."""
+    return max([state.archived, *(session.number for session in state.sessions)])
+
+
+def differences(
+    workspace: Workspace, verified: Mapping[str, Any], state: TaskState, *, revision: int | None
+) -> tuple[str, ...]:
+    """Return in words what no longer holds of what was seen, and what the working tree lacks.
+
+    `revision` is that of the state file then; None where it does not matter any more.
+    """
+    return (
+        *_git_differences(workspace, verified),
+        *_baseline_differences(verified, state),
+        *_revision_differences(state, revision),
+    )
+
+
+def _baseline_differences(verified: Mapping[str, Any], state: TaskState) -> Iterator[str]:
+    then, now = verified.get("baseline"), baseline_of(state)
+    if "baseline" in verified and then != now:
+        yield f"the QA baseline is {now or 'gone'} now; it was {then or 'not there'} then"
+
+
+def _revision_differences(state: TaskState, revision: int | None) -> Iterator[str]:
+    more = state.revision - revision if revision is not None else 0
+    if more > 0:
+        times = "once" if more == 1 else f"{more} times"
+        yield f"the state file has been written {times} since: it is at revision {state.revision}, then at {revision}"
+
+
+def _git_differences(workspace: Workspace, verified: Mapping[str, Any]) -> Iterator[str]:
+    then = verified.get("git_head")
+    if then is None or git.head(workspace.root) is None:
+        if then is not None:
+            yield f"there is no git repository here; the handoff was written at commit {str(then)[:_SHORT]}"
+        return
+    now = tree_now(workspace)
+    if verified.get("branch") != now["branch"]:
+        was, is_ = verified.get("branch") or "no branch", now["branch"] or "no branch"
+        yield f"{is_} is checked out; the handoff was written on {was}"
+    if then != now["git_head"]:
+        yield from _head_differences(workspace, str(then))
+    if verified.get("tree") and verified["tree"] != now["tree"]:
+        was, is_ = verified.get("dirty_files"), now["dirty_files"]
+        yield f"files have changed since (of those that differ from the commit there were {was} then, now {is_})"
+    yield from _behind(workspace.root)
+
+
+def _head_differences(workspace: Workspace, then: str) -> Iterator[str]:
+    """Yield how HEAD has moved; commits of taskstate's own files alone are none."""
+    root, short = workspace.root, then[:_SHORT]
+    try:
+        touched = [path for path in git_log.touched(root, then) if not workspace.is_ours(path)]
+        counts = git.run(["rev-list", "--left-right", "--count", "--end-of-options", f"{then}...HEAD"], root)
+    except GitFailed:
+        yield f"this repository does not have the commit {short} that the handoff was written at"
+        return
+    gone, new = (int(count) for count in counts.split()[:2])
+    if gone:
+        commits = "commit" if gone == 1 else "commits"
+        yield f"HEAD no longer comes after {short}, which the handoff was written at: it lacks {gone} {commits}"
+    elif touched:
+        commits = "commit" if new == 1 else "commits"
+        more = f" and {len(touched) - _NAMED} more" if len(touched) > _NAMED else ""
+        yield f"HEAD has moved by {new} {commits} since {short}, which touch {', '.join(touched[:_NAMED])}{more}"
+
+
+def _behind(root: Path) -> Iterator[str]:
+    """Yield how far the branch is behind the one that it is measured by."""
+    here = worktree.branch(root)
+    for name in _MAINS:
+        if name == here:
+            continue
+        try:
+            git.commit(root, name)
+            count = int(git.run(["rev-list", "--count", f"HEAD..{name}", "--"], root))
+        except GitFailed:
+            continue
+        if count:
+            shown = "its upstream branch" if name == _MAINS[0] else name
+            yield f"the working tree is {count} commit{'' if count == 1 else 's'} behind {shown}"
+        return

@@ -1,0 +1,122 @@
+"""citation-form: a citation is over 140 characters, unsorted, or has a malformed or outdated span.
+
+## What
+
+The json fence under Standards is a list of citations, each with `file`, `section` (the slug of a heading),
+`requirement` (at most 140 characters), and, once captured, `line_span` (such as `L42-L68`) and `content_sha`. Here one
+of them breaks that form, names its last line before its first, or stands before one that belongs in front of it: they
+are sorted by file and section. A span that no longer is where its section stands, while the section says the same, is a
+warning, unless the task is complete.
+
+## Why
+
+The list is compared, merged and hashed: in one order, a new citation is one new entry. A requirement is a reminder of
+what to look up, and longer ones turn into copies of the standard that nobody keeps up. Agents follow spans to the line.
+
+## Example
+
+```json
+[
+  {"file": "standards/typescript.md", "section": "strict-config", "requirement": "…"},
+  {"file": "standards/backend.md", "section": "handlers", "requirement": "…", "line_span": "L20-L9"}
+]
+```
+
+## Instead
+
+`taskstate lint --fix` sorts the list and brings spans up to date. In a sealed section it does no more than the spans,
+and seals it anew where it matched its seal. All else comes right with `taskstate context rebuild`, which computes spans
+and cuts requirements.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from taskstate.citations import span_of, standing
+from taskstate.edit import Edit
+from taskstate.lint.citing import captured, citations_value, is_over
+from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.words import first_line_of, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.data import Node
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+    from taskstate.lint.json_values import JsonValue
+
+RULE = Rule(
+    code="TS603",
+    name="citation-form",
+    summary="over 140 characters, unsorted, or a malformed or outdated span",
+    fixable=True,
+)
+JOB = "respan"
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield what breaks the schema, spans that run backwards or are outdated, and the first citation out of order."""
+    value = citations_value(document, facts)
+    if value is None:
+        return
+    yield from value.told(document, RULE)
+    for number, node in enumerate(value.root.items):
+        span = node.get("line_span")
+        if span and value.is_sound(number, "line_span") and span_of(span.text) is None:
+            what = f"the span {shown(span.text)} ends before it begins"
+            yield RULE.at(span.span, what, help="`taskstate context rebuild` computes spans")
+    yield from _unsorted(document, value)
+    if not is_over(facts):
+        yield from _outdated(value, facts)
+
+
+def _unsorted(document: Document, value: JsonValue) -> Iterator[Diagnostic]:
+    items = value.root.items
+    keys = [_key(value, number, node) for number, node in enumerate(items)]
+    if None in keys:
+        return  # what cannot be compared has its finding
+    for number, (one, other) in enumerate(pairwise(keys), start=1):
+        if other is not None and one is not None and other < one:
+            yield RULE.at(
+                first_line_of(document, items[number].span),
+                f"{shown('#'.join(other))} stands behind {shown('#'.join(one))}",
+                help="sort the citations by file and section",
+                fix=Fix(edits=tuple(_sorting(document, items, keys))),
+            )
+            return
+
+
+def _key(value: JsonValue, number: int, node: Node) -> tuple[str, str] | None:
+    file, section = node.get("file"), node.get("section")
+    sound = value.is_sound(number, "file") and value.is_sound(number, "section")
+    return (file.text, section.text) if file and section and sound else None
+
+
+def _sorting(document: Document, items: tuple[Node, ...], keys: list[tuple[str, str] | None]) -> Iterator[Edit]:
+    """Yield the edits that put each citation where it belongs, as it is written."""
+    order = sorted(range(len(items)), key=lambda number: keys[number] or ("", ""))
+    for node, number in zip(items, order, strict=True):
+        if items[number] is not node:
+            yield Edit(*node.span, items[number].span.of(document.text))
+
+
+def _outdated(value: JsonValue, facts: Facts) -> Iterator[Diagnostic]:
+    for cited in captured(value):
+        span = cited.node.get("line_span")
+        if span is None or not value.is_sound(cited.number, "line_span") or span_of(span.text) is None:
+            continue
+        found = facts.around.standard(cited.values["file"])
+        stands = standing({**cited.values, "line_span": span.text}, found[0]) if found else None
+        if stands and stands.moved and stands.cited:
+            now = stands.cited.line_span
+            fix = Fix(job=JOB) if facts.sealed else Fix(edits=(Edit(*span.span, f'"{now}"'),))
+            yield RULE.at(
+                span.span,
+                f"the section {shown(cited.values['section'])} now stands at {now}, and says the same",
+                help="`taskstate lint --fix` brings the span up to date",
+                fix=fix,
+                severity=WARNING,
+            )

@@ -1,0 +1,75 @@
+"""head-moved: commits since the context was sealed touch more than taskstate's own files.
+
+## What
+
+`context.git_head` is the commit that was checked out when the context was sealed. HEAD is another one now, and files
+other than taskstate's own differ between the two. Nothing is said of complete tasks, nor where the commit is not in
+this clone.
+
+## Why
+
+Scope, paths and cited code were looked at in that commit. After a rebase, a merge or a change of branches they may be
+gone or mean something else, and whoever starts from the sealed context would not know.
+
+## Example
+
+```yaml
+context:
+  git_head: "4f2c1e9a77d0b3c58e6f4a1d2b9c8e7f6a5d4c3b"   # and main has moved on by 40 commits
+```
+
+## Instead
+
+See what came in between, and whether the task still fits; then take note of it:
+
+```console
+$ git diff --stat 4f2c1e9a77 HEAD
+$ taskstate context rebuild 101
+```
+
+Where the commits are the task's own work, nothing is wrong; sealing anew ends the warning.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.around import GIT
+from taskstate.lint.citing import is_over
+from taskstate.lint.diagnostic import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.lint.words import cut
+from taskstate.static_part import is_sealed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS605",
+    name="head-moved",
+    severity=WARNING,
+    summary="commits since the recorded HEAD touch more than taskstate's own files: the context may be stale",
+    reads=FRONT_MATTER,
+    needs=frozenset({GIT}),
+)
+
+_NAMED = 3  # files; of more it is told how many
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield at most one finding, at the recorded commit."""
+    context = facts.values.get("context")
+    head = context.get("git_head") if isinstance(context, dict) else None
+    if not head or is_over(facts) or not is_sealed(facts.front_matter):
+        return
+    moved = facts.around.moved_since(head)
+    if moved:
+        more = f" and {len(moved) - _NAMED} more" if len(moved) > _NAMED else ""
+        yield RULE.at(
+            facts.value_span("context", "git_head"),
+            f"commits since then touch {', '.join(map(cut, moved[:_NAMED]))}{more}",
+            help="see whether the context still fits; "
+            f"`taskstate context rebuild {facts.shown_id}` takes note of the new HEAD",
+        )

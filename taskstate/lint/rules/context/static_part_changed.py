@@ -1,0 +1,78 @@
+"""static-part-changed: section 1 does not match its seal.
+
+## What
+
+`context.seal` is a hash over title, priority, area and the text of section 1. It no longer agrees with them. Check
+marks of the acceptance criteria do not count, nor do blanks at line ends, blank lines around the section, or its
+heading. A file without a seal gives no finding, and neither does one in which a tool-written block was changed by hand
+(TS606): then the seal itself may be somebody's.
+
+## Why
+
+Everybody who works on a task is sent to its static part instead of being sent a copy. That only works while all of them
+find the same there: a scope that grows or a criterion that softens halfway is how work gets judged by rules that it was
+not done by.
+
+## Example
+
+```markdown
+### Acceptance Criteria
+
+- [x] Keys rotate every 180 days    (sealed as: every 90 days)
+```
+
+## Instead
+
+See what differs, then take it back, for example with git. Where the change is right, make it where the section comes
+from (the task file, or section 1 itself where there is none), and seal it anew:
+
+```console
+$ taskstate context check 101
+$ taskstate context rebuild 101
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import Diagnostic, Rule
+from taskstate.seal import SEALED_KEYS, audit_seal
+from taskstate.static_part import SEALED_VALUES, context_seal, static_section
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS601",
+    name="static-part-changed",
+    summary="section 1 does not match its seal",
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield at most one finding, at the heading of section 1."""
+    context = facts.values.get("context")
+    seal = context.get("seal") if isinstance(context, dict) else None
+    section = static_section(document) if seal else None
+    if section is None or _is_doubtful(facts) or context_seal(document, facts.values, facts.state) == seal:
+        return
+    yield RULE.at(
+        section.heading,
+        f"this section, or {' or '.join(SEALED_VALUES)}, is not as it was sealed",
+        help=f"`taskstate context check {facts.shown_id}` shows what differs; take it back, or seal what is right with "
+        f"`taskstate context rebuild {facts.shown_id}`",
+    )
+
+
+def _is_doubtful(facts: Facts) -> bool:
+    """Return whether what the seal covers, or the seal itself, cannot be relied on, which other rules tell."""
+    faulty = {fault.path[0] for fault in facts.front_matter_faults if fault.path}
+    if faulty & {*SEALED_VALUES, *SEALED_KEYS, "audit"}:
+        return True
+    audit = facts.values.get("audit")
+    seal = audit.get("seal") if isinstance(audit, dict) else None
+    return seal is not None and seal != audit_seal(facts.values)

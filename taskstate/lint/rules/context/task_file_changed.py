@@ -1,0 +1,81 @@
+"""task-file-changed: the task file is no longer the one that the context was taken from.
+
+## What
+
+`context.task_file` names the task file that section 1 was taken from, and `context.task_file_sha` holds git's id of
+what it said then. It says something else now, or is not there. Line ends do not count, since a checkout may write
+others. Nothing is said of complete tasks.
+
+## Why
+
+Somebody has thought again about what the task is, in a place where those who work on it do not look any more. Either
+the work has to follow, or the task file is wrong.
+
+## Example
+
+```yaml
+context:
+  task_file: tasks/TASK-0101.task.yaml
+  task_file_sha: "9b1deb4d3b7d4bad9bdd2b0d7b3dcb6d1f0a2c3e"   # and the file has another criterion since
+```
+
+## Instead
+
+See what differs, and take it over (before the context is sealed: `taskstate context init` does):
+
+```console
+$ taskstate context check 101
+$ taskstate context rebuild 101
+```
+
+Where the file has another name now: `taskstate context rebuild 101 --from tasks/auth/TASK-0101.task.yaml`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.around import REPOSITORY
+from taskstate.lint.citing import is_over
+from taskstate.lint.diagnostic import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.lint.words import shown
+from taskstate.static_part import is_sealed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS604",
+    name="task-file-changed",
+    severity=WARNING,
+    summary="the task file's SHA differs from `context.task_file_sha`",
+    reads=FRONT_MATTER,
+    needs=frozenset({REPOSITORY}),
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield at most one finding, at the hash, or at the name of a file that is gone."""
+    context = facts.values.get("context")
+    if not isinstance(context, dict) or is_over(facts):
+        return
+    name, sha = context.get("task_file"), context.get("task_file_sha")
+    if not name or not sha:
+        return
+    ids = facts.around.blob_ids(name)
+    if ids is None or sha in ids:
+        return
+    sealed = is_sealed(facts.front_matter)
+    verb = "rebuild" if sealed else "init"
+    command = f"`taskstate context {verb} {facts.shown_id}`"
+    if not ids:
+        what = f"the task file {shown(name)} is not there, or cannot be read"
+        named = f"`taskstate context {verb} {facts.shown_id} --from FILE`"
+        yield RULE.at(facts.value_span("context", "task_file"), what, help=f"name where it is now: {named}")
+    else:
+        what = f"the task file {shown(name)} has changed since it was taken over"
+        help_ = f"{command} takes over what it says now"
+        yield RULE.at(facts.value_span("context", "task_file_sha"), what, help=help_)

@@ -1,0 +1,93 @@
+"""coordination-order: a role is done before the one ahead of it, or done with blocking findings.
+
+## What
+
+The roles work one after the other, in the order of the configuration: implementer, reviewer, validator. Here a role is
+`done` while the one just ahead of it is not, or it is `done` and its `blocking_findings` are not empty. Each role is
+judged by the one ahead of it alone. Roles that the configuration does not name are not judged.
+
+## Why
+
+Who comes next relies on it that the one before has ended. A review of a change that is still being made says nothing
+about what it becomes, and a finding that is still open is what the role was there to find.
+
+## Example
+
+```yaml
+coordination:
+  implementer: {status: in_progress}
+  reviewer: {status: done, blocking_findings: ["The token never expires"]}
+```
+
+## Instead
+
+`taskstate role set` keeps the order, so this comes of a hand edit or a merge. Take the first role back to work; the
+later ones are pending again, and keep their findings:
+
+```console
+$ taskstate role reopen 101 implementer --note "merged with a review of an older version"
+```
+
+A finding that is mended is taken back with `taskstate role unblock 101 reviewer --finding 1`.
+
+## Configuration
+
+`[tool.taskstate]`: `roles = ["implementer", "reviewer", "validator"]`.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.words import shown
+from taskstate.roles import DONE, pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+    from taskstate.roles import Role
+
+RULE = Rule(
+    code="TS701",
+    name="coordination-order",
+    summary="a role is done before the one ahead of it, or done with blocking findings",
+    reads=FRONT_MATTER,
+)
+
+_BLOCK = "coordination"
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield at most two findings for each role that is done: at its status, and at its findings."""
+    if _BLOCK not in facts.values:
+        return
+    names = facts.config.roles
+    for ahead, role in pairwise((None, *pipeline(facts.values, names)[: len(names)])):
+        if role is not None and role.status == DONE:
+            yield from _early(facts, ahead, role)
+            yield from _blocked(facts, role)
+
+
+def _early(facts: Facts, ahead: Role | None, role: Role) -> Iterator[Diagnostic]:
+    if ahead is not None and ahead.status != DONE:
+        yield RULE.at(
+            facts.value_span(_BLOCK, role.name, "status"),
+            f"{role.name} is done, but {ahead.name}, whose turn comes first, is {ahead.status.replace('_', ' ')}",
+            help=f'`taskstate role reopen {facts.shown_id} {role.name} --note "WHY"` takes it back to work, '
+            f"or {ahead.name} is ended first",
+        )
+
+
+def _blocked(facts: Facts, role: Role) -> Iterator[Diagnostic]:
+    if role.findings:
+        more = f" and {len(role.findings) - 1} more" if len(role.findings) > 1 else ""
+        yield RULE.at(
+            facts.value_span(_BLOCK, role.name, "blocking_findings"),
+            f"{role.name} is done with an open finding: {shown(role.findings[0])}{more}",
+            help=f'reopen the role (`taskstate role reopen {facts.shown_id} {role.name} --note "WHY"`), then take back '
+            "what is mended with `taskstate role unblock`",
+        )

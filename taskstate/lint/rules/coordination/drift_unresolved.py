@@ -1,0 +1,70 @@
+"""drift-unresolved: the working tree was found to be another than a role left, and nobody has resolved that.
+
+## What
+
+The `drift_budget` of a role is above 0: so often was its snapshot compared with the working tree and found to differ.
+Until somebody says what became of it, commands that change roles, take snapshots or complete the task refuse;
+recording sessions and features goes on.
+
+## Why
+
+Somebody edited, committed, rebased or reset between two roles. Perhaps that was meant, perhaps two agents work in one
+tree. The number stays although the files may have been put back, because whoever comes next would otherwise review or
+test something that no role has left, and nobody would know.
+
+## Example
+
+```yaml
+coordination:
+  implementer: {status: done, drift_budget: 2}
+```
+
+## Instead
+
+See what differs, put back what was not meant, and accept what is there; who accepted what is kept as an event:
+
+```console
+$ taskstate snapshot verify 101 --role implementer
+$ taskstate snapshot verify 101 --role implementer --restore src/a.py
+$ taskstate snapshot resolve 101 --note "the formatter had run, nothing else changed"
+```
+
+`taskstate snapshot diff 101 --role implementer` shows what the role itself had changed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
+from taskstate.roles import pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS703",
+    name="drift-unresolved",
+    summary="a drift budget above 0",
+    reads=FRONT_MATTER,
+)
+
+_BLOCK = "coordination"
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield a finding for each role with an unresolved drift, at its budget."""
+    if _BLOCK not in facts.values:
+        return
+    for role in pipeline(facts.values, facts.config.roles):
+        if role.budget > 0:
+            times = "once" if role.budget == 1 else f"{role.budget} times"
+            yield RULE.at(
+                facts.value_span(_BLOCK, role.name, "drift_budget"),
+                f"the working tree was found {times} to be another than {role.name} left, and that is not resolved",
+                help=f"`taskstate snapshot verify {facts.shown_id} --role {role.name}` shows what differs, "
+                f'`taskstate snapshot resolve {facts.shown_id} --note "WHY"` accepts what is there',
+            )

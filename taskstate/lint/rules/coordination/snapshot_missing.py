@@ -1,0 +1,87 @@
+"""snapshot-missing: a role is done without a snapshot, in a task that is neither complete nor purged.
+
+## What
+
+A role that is `done` has left a snapshot of the working tree under `delta.snapshots`: what it handed on. Here there is
+none, and no event says that `taskstate purge` has dropped it. A task that is complete needs none any more.
+
+## Why
+
+The roles hand on a working tree that nobody has committed. Only the snapshot can tell the next one whether the tree
+still is what it was told to be, what the role changed, and how a file looked before somebody touched it.
+
+## Example
+
+```yaml
+coordination:
+  implementer: {status: done, completed_at: "2026-01-31T12:00:00Z"}
+delta:
+  base_commit: "4f2c1e9a0b7d3c5e6f8091a2b3c4d5e6f7a8b9c0"
+  snapshots: {}
+```
+
+## Instead
+
+`taskstate role set --status done` asks for the snapshot, so this comes of a hand edit or a merge. Take the role back to
+work, look at the tree, record it, and end the role again:
+
+```console
+$ taskstate role reopen 101 implementer --note "the snapshot was lost in a merge"
+$ taskstate snapshot take 101 --role implementer
+$ taskstate role set 101 implementer --status done
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
+from taskstate.roles import DONE, pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+    from taskstate.roles import Role
+
+RULE = Rule(
+    code="TS702",
+    name="snapshot-missing",
+    summary="a role is done without a snapshot, in a task that is neither complete nor purged",
+    reads=FRONT_MATTER,
+)
+
+_BLOCK, _DELTA, _COMPLETE = "coordination", "delta", "complete"
+_PURGED = "role-done"  # the event that a purge leaves of a role
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield a finding for each role that is done without a snapshot, at its status."""
+    if _BLOCK not in facts.values or facts.values.get("status") == _COMPLETE or _is_unsound(facts):
+        return
+    for role in pipeline(facts.values, facts.config.roles):
+        if role.status == DONE and role.snapshot is None and not _is_purged(facts.values, role):
+            yield RULE.at(
+                facts.value_span(_BLOCK, role.name, "status"),
+                f"{role.name} is done and has left no snapshot of the working tree",
+                help=f'reopen the role (`taskstate role reopen {facts.shown_id} {role.name} --note "WHY"`), then '
+                f"`taskstate snapshot take {facts.shown_id} --role {role.name}`",
+            )
+
+
+def _is_unsound(facts: Facts) -> bool:
+    """Return whether a block that this rests on breaks its schema, which is told by another rule."""
+    return any(fault.path and fault.path[0] in {_DELTA, "audit"} for fault in facts.front_matter_faults)
+
+
+def _is_purged(values: Mapping[str, Any], role: Role) -> bool:
+    """Return whether an event says that the role's snapshot was dropped since the role was done."""
+    audit = values.get("audit")
+    events = audit.get("events", ()) if isinstance(audit, dict) else ()
+    return any(
+        event.get("event") == _PURGED and event.get("role") == role.name and event["at"] >= (role.completed_at or "")
+        for event in events
+    )

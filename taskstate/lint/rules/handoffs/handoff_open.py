@@ -1,0 +1,100 @@
+"""handoff-open: what a state file says of its open handoff, and the handoff documents, disagree.
+
+## What
+
+`handoffs.open` in the front matter names the handoff document that nobody has accepted yet, as a path from the state
+folder, or null. It is a finding when it names a document that is not there or was accepted, when it is null and a
+document of the task is open, and when a second document is open. Only documents of our kind count, those with
+`kind: handoff` in their front matter.
+
+## Why
+
+One task has one successor at a time. A handoff that nobody sees is work that is done twice; one that was accepted long
+ago, or is gone, blocks the next one and the completion of the task.
+
+## Example
+
+```yaml
+handoffs: {count: 2, open: null}
+```
+
+while `handoffs/task-101/phase-3-handoff-20260131T120000Z.md` says `status: open`. A merge of two branches that both
+handed over leaves it so.
+
+## Instead
+
+`taskstate handoff accept 101` accepts the one that is named, or else the oldest open one, and archives it; called again
+it takes the next. A document that is gone can be put back with git. One that was deleted on purpose is taken out of the
+state file by hand, and `taskstate doctor --reseal 101 --note "…"` accepts that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.handoff_document import ACCEPTED, OPEN, Written
+from taskstate.lint.around import REPOSITORY
+from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.words import shown
+from taskstate.paths import way_out
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS807",
+    name="handoff-open",
+    summary="`handoffs.open` and the documents disagree: none, another, or two open",
+    reads=FRONT_MATTER,
+    needs=frozenset({REPOSITORY}),
+)
+
+_KEY = "handoffs"
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield at most one finding, at what the front matter says."""
+    if facts.front_matter is None or (_KEY in document.front_matter and _KEY not in facts.values):
+        return
+    told = facts.values.get(_KEY)
+    named = told.get("open") if isinstance(told, dict) else None
+    found = facts.around.handoffs()
+    if found is None or (named and way_out(named)):
+        return
+    wrong = _disagreement(named or "", found, lambda path: _is_there(facts, path))
+    if wrong:
+        place = facts.value_span(_KEY, "open") if told else facts.first_line
+        yield RULE.at(place, wrong, help=_help(facts, wrong))
+
+
+def _is_there(facts: Facts, path: str) -> bool:
+    return facts.around.exists(f"{facts.config.root}/{path}") is not False
+
+
+def _disagreement(named: str, found: tuple[Written, ...], is_there: Callable[[str], bool]) -> str:
+    """Return in words how the state file and the documents disagree, or nothing."""
+    documents = {each.path: each for each in found}
+    still = sorted(each.path for each in found if each.status == OPEN and each.path != named)
+    if named and named not in documents and not is_there(named):
+        moved = any(each.status == ACCEPTED and _name(each.path) == _name(named) for each in found)
+        return f"the open handoff {shown(named)} {'was accepted' if moved else 'is not there'}"
+    if named and named in documents and documents[named].status == ACCEPTED:
+        return f"the open handoff {shown(named)} was accepted"
+    if named and still:
+        return f"a second handoff is open: {', '.join(map(shown, still))}"
+    if len(still) > 1:
+        return f"{len(still)} handoffs are open, and the file names none: {', '.join(map(shown, still))}"
+    return f"the handoff {shown(still[0])} is open, and the file does not say so" if still else ""
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _help(facts: Facts, wrong: str) -> str:
+    if "not there" in wrong:
+        return f"put it back with git, or take it out here and run `taskstate doctor --reseal {facts.shown_id}`"
+    return f"`taskstate handoff accept {facts.shown_id}` puts it right, one document at a time"

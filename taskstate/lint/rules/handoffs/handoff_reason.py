@@ -1,0 +1,80 @@
+"""handoff-reason: a decision without its rationale, or an approach without why it failed.
+
+## What
+
+Each item of Key Decisions Made has the form `<Decision>: <rationale>`, and each item of What NOT to Try
+`<Approach>: <why it failed>`. Without a list each paragraph counts as an item. A colon within code marks divides
+nothing. In a document of another tool, without our front matter, a dash, an arrow or `because` will do as well, and
+what lacks a reason is a warning.
+
+## Why
+
+A decision without a reason is made again, and perhaps otherwise; an approach that failed for no stated reason is tried
+again by whoever thinks to do it better. The reason is what the successor can judge.
+
+## Example
+
+```markdown
+## Key Decisions Made
+
+1. RS256 with rotating keys
+
+## What NOT to Try
+
+1. HS256
+```
+
+## Instead
+
+```markdown
+## Key Decisions Made
+
+1. RS256 with rotating keys: a static key cannot be rotated without logging everyone out
+
+## What NOT to Try
+
+1. HS256: its key is static, so rotation is impossible
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.handoff_document import AVOID, DECISIONS, is_none, reason_in
+from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
+from taskstate.lint.handoffs import sheet_of
+from taskstate.lint.words import first_line_of, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document
+    from taskstate.lint.facts import Facts
+
+RULE = Rule(
+    code="TS804",
+    name="handoff-reason",
+    summary="a decision without rationale, or an approach without why it failed",
+    reads=WHOLE,
+    files=frozenset({"handoff"}),
+)
+
+_ASKED = (
+    (DECISIONS, "the decision {} has no rationale", "write it as `<Decision>: <rationale>`"),
+    (AVOID, "the approach {} does not say why it failed", "write it as `<Approach>: <why it failed>`"),
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield each item that lacks its reason."""
+    sheet = sheet_of(facts)
+    if sheet is None:
+        return
+    for name, message, help_ in _ASKED:
+        for passage in sheet.reading.passages(name):
+            what, why = reason_in(passage.text, loose=not sheet.is_ours)
+            if not is_none(passage.text) and not (what and why):
+                place = first_line_of(document, passage.span)
+                said = shown(passage.text.split("\n", 1)[0])
+                yield from sheet.at(RULE, place, message.format(said), help=help_)

@@ -1,0 +1,142 @@
+"""handoff-section: a section of a handoff document is missing, empty or out of order.
+
+## What
+
+A handoff document has six sections of level 2, in this order: Immediate Next Action, Current State, Key Decisions Made,
+What NOT to Try, Critical Context, References. Case, a number and a remark in brackets do not matter. The last four may
+say `None.`; a placeholder such as `*To be completed.*` counts as empty everywhere. Current State is a list with
+`- File:`, `- Location:` and `- Goal state:`. In a document of another tool, without our front matter, what is missing
+is one warning.
+
+## Why
+
+A successor reads this page and nothing else. What it does not find there it looks for in the history, which costs the
+context that the handoff was to save, or it does without, and repeats what has failed.
+
+## Example
+
+```markdown
+## Immediate Next Action
+
+*To be completed.*
+
+## Critical Context
+```
+
+## Instead
+
+Write each section, and `None.` where there is nothing to say:
+
+```markdown
+## Immediate Next Action
+
+Write the failing test for an expired token in `src/auth/jwt.test.ts`.
+
+## Critical Context
+
+None.
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.handoff_document import LABELS, MAY_BE_NONE, STATE
+from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
+from taskstate.lint.handoffs import sheet_of
+from taskstate.lint.outline import SECTION, body_start
+from taskstate.lint.words import line_of, shown
+from taskstate.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.document import Document, Section
+    from taskstate.kinds import SectionSpec
+    from taskstate.lint.facts import Facts
+    from taskstate.lint.handoffs import Sheet
+
+RULE = Rule(
+    code="TS801",
+    name="handoff-section",
+    summary="a handoff section is missing, empty or out of order",
+    reads=WHOLE,
+    files=frozenset({"handoff"}),
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield each section that is missing, stands twice or out of order, or says nothing."""
+    sheet = sheet_of(facts)
+    if sheet is None:
+        if facts.foreign:
+            yield RULE.at(facts.first_line, "the handoff document is empty", help="write it, or delete it")
+        return
+    if sheet.is_ours:
+        for spec in sheet.outline.absent:
+            yield from sheet.at(RULE, _span(sheet, spec), _absent(sheet, spec), help=_help(sheet, spec))
+        yield from _misplaced(sheet)
+    elif sheet.outline.absent:
+        names = ", ".join(spec.name for spec in sheet.outline.absent)
+        place = document.sections[0].heading if document.sections else facts.first_line
+        yield from sheet.at(RULE, place, f"the handoff has no section {names}", help="add what is missing, or `None.`")
+    yield from _unsaid(sheet)
+
+
+def _span(sheet: Sheet, spec: SectionSpec) -> Span:
+    """Return where a missing section would have to stand."""
+    hidden = sheet.outline.hidden.get(spec.key)
+    if hidden:
+        return hidden.span
+    before, behind = sheet.outline.neighbours(spec)
+    place: Section | None = behind or before or next(iter(sheet.facts.document.sections), None)
+    start = body_start(sheet.facts.document)
+    return place.heading if place else Span(start, start)
+
+
+def _absent(sheet: Sheet, spec: SectionSpec) -> str:
+    hidden = sheet.outline.hidden.get(spec.key)
+    within = f": it stands in {hidden.within}, where it is no heading" if hidden else ""
+    return f"the section {spec.heading!r} is missing{within}"
+
+
+def _help(sheet: Sheet, spec: SectionSpec) -> str:
+    near = sheet.outline.near.get(spec.key)
+    if near is None:
+        empty = ", with `None.` where there is nothing to say" if spec.name in MAY_BE_NONE else ""
+        return f"add `{spec.heading}`{empty}"
+    line = line_of(sheet.facts.document, near.span)
+    if near.level != SECTION:
+        return f"the heading {shown(near.title)} in line {line} has level {near.level}; write it as `{spec.heading}`"
+    return f"is {shown(near.title)} in line {line} meant? write it as `{spec.heading}`"
+
+
+def _misplaced(sheet: Sheet) -> Iterator[Diagnostic]:
+    for placed in sheet.outline.repeated:
+        message = f"the section {placed.spec.heading!r} stands twice"
+        yield from sheet.at(RULE, placed.section.heading, message, help="put both into one")
+    for placed in sheet.outline.displaced:
+        before, behind = sheet.outline.neighbours(placed.spec)
+        place = f"before {shown(behind.title)}" if behind else f"behind {shown(before.title)}" if before else "first"
+        message = f"the section {placed.spec.heading!r} is out of order"
+        yield from sheet.at(RULE, placed.section.heading, message, help=f"move it {place}")
+
+
+def _unsaid(sheet: Sheet) -> Iterator[Diagnostic]:
+    """Yield the sections that say nothing, and what Current State lacks."""
+    reading = sheet.reading
+    for placed in sheet.outline.found:
+        name, heading = placed.spec.name, placed.section.heading
+        if reading.is_empty(name):
+            bare = placed.section.body.of(sheet.facts.document.text).strip()
+            what = "is still to be completed" if bare and not bare.startswith("<!--") else "is empty"
+            allowed = " or `None.`" if name in MAY_BE_NONE else ""
+            yield from sheet.at(RULE, heading, f"the section {name!r} {what}", help=f"write it{allowed}")
+        elif name not in MAY_BE_NONE and reading.says_none(name):
+            help_ = "say it; what has no next step needs no successor"
+            yield from sheet.at(RULE, heading, f"the section {name!r} says that there is none", help=help_)
+        elif name == STATE and sheet.is_ours:
+            missing = ", ".join(f"`- {label}:`" for label in LABELS if label.lower() not in reading.labelled)
+            if missing:
+                yield from sheet.at(RULE, heading, f"{name!r} has no {missing}", help=f"add {missing} to its list")

@@ -1,0 +1,102 @@
+"""The files that a working tree changes, as a snapshot lists them, and which of them belong to a task."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from taskstate import artifacts, delta, files, worktree
+from taskstate.delta import File, quoted
+from taskstate.packs import GITLINK
+from taskstate.scope import Scope, read_scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from taskstate.config import Config
+    from taskstate.ground import Look
+    from taskstate.packs import Entry
+    from taskstate.state import TaskState
+    from taskstate.workspace import Workspace
+
+_WILD = frozenset("*?[\\")
+
+
+def changed_files(seen: Look, entries: Iterable[Entry]) -> tuple[File, ...]:
+    """Return what a snapshot records of the files that differ from the base commit, sorted by path."""
+    entries = tuple(entries)
+    fresh = {path for state, path in worktree.status_entries(seen.report) if state == b"??"}
+    prefix = os.fsencode(seen.place.prefix)
+    before = hashes(seen, ((each.old_mode, each.old_id) for each in entries))
+    listed = (_file(seen, each, before.get(each.old_id), new=prefix + each.path in fresh) for each in entries)
+    return tuple(sorted(listed))
+
+
+def _file(seen: Look, entry: Entry, then: str | None, *, new: bool) -> File:
+    status = "?" if entry.status == "A" and new else entry.status
+    if not entry.new_id:
+        return File(quoted(entry.path), status, None, 0, None, then)
+    size, now = held(seen, entry)
+    return File(quoted(entry.path), status, entry.new_mode, size, now, then)
+
+
+def held(seen: Look, entry: Entry) -> tuple[int, str | None]:
+    """Return size and hash of a file of the newer tree: on disk, or as git has it where a sparse checkout lacks it."""
+    if entry.new_mode == GITLINK:
+        return 0, None
+    on_disk = worktree.held(seen.workspace.root, os.fsdecode(entry.path))
+    if on_disk:
+        return on_disk
+    content = seen.store.read(entry.new_id)
+    return len(content), files.digest(content)
+
+
+def hashes(seen: Look, objects: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the SHA-256 of what git has as objects of some mode, by their ids; nothing for submodules.
+
+    Raises:
+        TaskstateError: code "objects-lost": one is not here.
+    """
+    ids = tuple(dict.fromkeys(each for mode, each in objects if each and mode != GITLINK))
+    return {each: files.digest(content) for each, content in zip(ids, seen.store.contents(ids), strict=True)}
+
+
+def recorded_files(workspace: Workspace, snapshot: Mapping[str, Any]) -> tuple[File, ...] | None:
+    """Return the changed files that a snapshot recorded; None where the artifact that lists them is not as it was."""
+    told = snapshot.get("files_changed")
+    if not isinstance(told, dict):
+        return delta.read_list(told)
+    path = told.get("path")
+    data = artifacts.read(workspace, path) if isinstance(path, str) else None
+    if data is None or files.digest(data) != told.get("sha256"):
+        return None
+    return delta.read_list(json.loads(data))
+
+
+def scope_of(state: TaskState, config: Config) -> Scope:
+    """Return which files belong to a task, as its Repository Paths say."""
+    section, document = state.subsection("Static Context", "Repository Paths"), state.document
+    items = (item.content.of(document.text) for item in document.items(section.body)) if section else ()
+    return read_scope(items, config.scope)
+
+
+def scope_hash(seen: Look, scope: Scope) -> str | None:
+    """Return the hash of the paths of the tree that belong to a task; None where it does not say which do."""
+    if not scope.inside:
+        return None
+    return delta.scope_hash(path for path in seen.store.paths(seen.tree, _beginnings(scope)) if scope.covers(path))
+
+
+def _beginnings(scope: Scope) -> tuple[str, ...]:
+    """Return the folders and files that a scope lies in; none where it may lie anywhere."""
+    found = set()
+    for parts in scope.inside:
+        plain = next((at for at, part in enumerate(parts) if _WILD & set(part)), len(parts))
+        found.add("/".join(parts[:plain]))
+    return () if "" in found else tuple(sorted(found))
+
+
+def outside(scope: Scope, changed: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths that do not belong to a task; none where it does not say what does."""
+    return tuple(path for path in changed if not scope.covers(path)) if scope.inside else ()

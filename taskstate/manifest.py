@@ -1,0 +1,43 @@
+"""What a task's sealed context was made from and what was made of it, for machines: `manifest.json` of its artifacts.
+
+Derived, like the exports beside it: another clone makes the same from the state file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from taskstate import artifacts
+from taskstate.seal import canonical_json, sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from taskstate.workspace import Loaded, Workspace
+
+NAME = "manifest.json"
+FORMAT = 1
+
+
+def manifest(task_id: str, context: Mapping[str, Any], exports: Mapping[str, str]) -> dict[str, Any]:
+    """Return the manifest of a task: its context in full, and each export with the hash of its text."""
+    listed = [
+        {"path": artifacts.name_of(task_id, name), "sha256": sha256(text)} for name, text in sorted(exports.items())
+    ]
+    return {"manifest": FORMAT, "task_id": task_id, **context, "exports": listed}
+
+
+def write(workspace: Workspace, loaded: Loaded, context: Mapping[str, Any]) -> str:
+    """Write a task's exports and its manifest, and return the manifest's path from the state folder.
+
+    Raises:
+        TaskstateError: the system refuses.
+    """
+    from taskstate.exports import export_texts
+
+    task_id = loaded.state.id
+    exports = export_texts(workspace, loaded)
+    for name, text in sorted(exports.items()):
+        artifacts.write(workspace, task_id, name, text.encode())
+    text = canonical_json(manifest(task_id, context, exports))
+    return artifacts.write(workspace, task_id, NAME, text.encode())

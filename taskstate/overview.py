@@ -1,0 +1,160 @@
+"""What a task looks like in a few lines: for `show` and `list`, as text and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from taskstate.chain import COMPLETE
+from taskstate.decomposition import guidance, open_features, sizing
+from taskstate.derived import session_counts
+from taskstate.errors import TaskstateError
+from taskstate.limits import exceeded
+
+if TYPE_CHECKING:
+    from taskstate.config import Size
+    from taskstate.state import TaskState
+    from taskstate.workspace import Loaded, Workspace
+
+_COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE")
+
+
+def task_shape(loaded: Loaded) -> dict[str, Any]:
+    """Return a task as programs read it; the shape is promised stable."""
+    state = loaded.state
+    return {
+        "id": state.id,
+        "path": loaded.relative,
+        "kind": state.kind,
+        "title": state.title,
+        "status": state.status,
+        "revision": state.revision,
+        "token": loaded.token,
+        "size_kb": state.size_kb,
+        "priority": state.text("priority"),
+        "area": state.text("area"),
+        "depends_on": state.depends_on,
+        "sessions": session_counts(state)._asdict(),
+        "features": {"passing": state.checklist.passing, "all": len(state.checklist.counted)}
+        if state.checklist
+        else {"passing": 0, "all": 0},
+        "open_features": [feature.id for feature in state.checklist.counted if not feature.passes]
+        if state.checklist
+        else [],
+        "criteria": [{"number": each.number, "text": each.text, "checked": each.checked} for each in state.criteria],
+        "next_steps": state.next_steps,
+        "problems": [problem.message for problem in state.problems],
+    }
+
+
+def overview(loaded: Loaded) -> str:
+    """Return a task as a person reads it."""
+    state = loaded.state
+    counts = session_counts(state)
+    archived = f", {counts.archived} of them archived" if counts.archived else ""
+    lines = [
+        f"{state.id}  {state.title}",
+        f"  {loaded.relative}, {state.size_kb} KB, revision {loaded.token}",
+        f"  status {state.status or 'unknown'}, {counts.total} sessions{archived}",
+    ]
+    lines += [f"  cannot be read: {problem.message}" for problem in state.problems]
+    lines += _checks(state)
+    steps = [line for step in state.next_steps for line in f"- {step}".replace("\n", "\n  ").split("\n")]
+    if steps:
+        lines += ["  next steps:", *(f"    {line}" for line in steps)]
+    return "\n".join(lines)
+
+
+def warning(loaded: Loaded, size: Size) -> tuple[str, ...]:
+    """Return the lines that warn of a task with too many sessions or too large a file, and say what to run; or none."""
+    state, total = loaded.state, session_counts(loaded.state).total
+    over = exceeded(state.size, kb=size.max_kb, tokens=size.max_tokens)
+    long = total > size.max_sessions and state.status != COMPLETE
+    if not over and not long:
+        return ()
+    lines = [f"Task {state.id} has taken {total} sessions; over {size.max_sessions} are too many."] if long else []
+    lines += [f"The file of task {state.id} is {over}."] if over else []
+    if over and len(state.sessions) > size.keep_sessions:
+        lines.append(f"To archive older sessions: taskstate archive {state.id}")
+    if state.status == COMPLETE:
+        return tuple(lines)
+    if open_features(state):
+        return (*lines, f"To divide it into subtasks: taskstate decompose {state.id}")
+    return (*lines, "No feature is open: complete it, and put what is left into a task of its own.")
+
+
+def warning_of(workspace: Workspace, task_id: str) -> tuple[str, ...]:
+    """Return the warning about a task that was just written; none where somebody made it unreadable since."""
+    try:
+        loaded = workspace.load(workspace.locate(task_id))
+    except TaskstateError:
+        return ()  # what was written is written, and the next command says what is wrong
+    return warning(loaded, workspace.config.size)
+
+
+def _checks(state: TaskState) -> list[str]:
+    lines: list[str] = []
+    if state.criteria:
+        lines.append("  acceptance criteria:")
+        lines += [
+            f"    {each.number}. [{'x' if each.checked else ' '}] {each.text.split(chr(10))[0]}"
+            for each in state.criteria
+        ]
+    if state.checklist and state.checklist.features:
+        lines.append(f"  features, {state.checklist.passing} of {len(state.checklist.counted)} pass:")
+        lines += [
+            f"    [{'x' if each.passes else ' '}] {each.id}  {each.description}" for each in state.checklist.features
+        ]
+    return lines
+
+
+READY, HELD_UP = "ready", "held up"
+
+
+def list_tasks(
+    workspace: Workspace, *, status: str, area: str, ready: bool, blocked: bool = False
+) -> tuple[list[Loaded], tuple[str, ...]]:
+    """Return the tasks that fit, in natural order, and a line for each file that cannot be read.
+
+    `ready` are those that can be worked on now, `blocked` those that somebody blocked or that wait for another one.
+    """
+    tasks, unreadable = [], []
+    for path in workspace.state_files():
+        try:
+            tasks.append(workspace.load(path))
+        except TaskstateError as error:
+            unreadable.append(f"not listed: {error}")
+    complete = {loaded.state.id.casefold() for loaded in tasks if loaded.state.status == COMPLETE}
+    standing = READY if ready else HELD_UP if blocked else ""
+    fitting = [
+        loaded
+        for loaded in tasks
+        if status in ("", loaded.state.status)
+        and area in ("", loaded.state.text("area"))
+        and standing in ("", _standing(loaded.state, complete))
+    ]
+    return fitting, tuple(unreadable)
+
+
+def _standing(state: TaskState, complete: set[str]) -> str:
+    """Return whether a task can be worked on or is held up; neither where it is complete, or none to be worked on."""
+    if state.status == COMPLETE or state.kind != "task":
+        return ""
+    free = complete.issuperset(each.casefold() for each in state.depends_on)
+    return READY if free and state.status != "blocked" else HELD_UP
+
+
+def listing(tasks: list[Loaded], most: int) -> str:
+    """Return the tasks as a table, a line each, and what `SIZING` says where over `most` sessions are too many."""
+    rows = [_COLUMNS, *(_row(loaded, most) for loaded in tasks)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([*lines, "", guidance(most)]) if tasks else "no tasks"
+
+
+def _row(loaded: Loaded, most: int) -> tuple[str, ...]:
+    state = loaded.state
+    features = f"{state.checklist.passing}/{len(state.checklist.counted)}" if state.checklist else "-"
+    sessions = session_counts(state).total
+    size = "-" if state.status == COMPLETE else sizing(sessions, most).name
+    unread = " (cannot be read fully: run `taskstate lint`)" if state.problems else ""
+    return state.id, state.status or "?", features, str(sessions), size, str(state.size_kb), state.title + unread

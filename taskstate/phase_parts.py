@@ -1,0 +1,81 @@
+"""The phases of a Feature Checklist as they stand in a text, and what a phase says of itself.
+
+Pure: shared by the commands that change phases and by the rules that judge them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate.kinds import kind
+from taskstate.seal import sha256
+from taskstate.state import PART_LEVEL, is_json_fence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from taskstate.blocks import Block
+    from taskstate.document import Document, Section
+    from taskstate.kinds import SectionSpec
+    from taskstate.state import TaskState
+
+SCHEMA = "phase"
+SECTION = "Feature Checklist"
+NOT_STARTED, IN_PROGRESS, DONE, BLOCKED = "not_started", "in_progress", "done", "blocked"
+STATUSES = (NOT_STARTED, IN_PROGRESS, DONE, BLOCKED)
+_DIGEST = 16  # hex digits
+
+
+class PhasePart(NamedTuple):
+    """A phase in a text: its heading's section, its name there (`3` in `### Phase 3: …`), and its json fences."""
+
+    section: Section
+    name: str
+    fences: tuple[Block, ...]
+
+
+def parts_in(document: Document, spec: SectionSpec, section: Section) -> Iterator[PhasePart]:
+    """Yield the phases of one section, as its kind declares their headings."""
+    declared = [each for each in spec.subsections if each.fence and each.fence.schema == SCHEMA]
+    for child in document.children(section, level=PART_LEVEL) if declared else ():
+        groups = next((told for each in declared if (told := each.match(child.title)) is not None), None)
+        if groups is not None:
+            fences = tuple(each for each in document.blocks_in(child.own, "fence") if is_json_fence(each))
+            yield PhasePart(child, groups.get("phase", ""), fences)
+
+
+def phases_in(state: TaskState) -> tuple[PhasePart, ...]:
+    """Return the phases of a task, in the order of its file."""
+    found = ((spec, state.section(spec.name)) for spec in kind(state.kind).sections)
+    return tuple(part for spec, section in found if section for part in parts_in(state.document, spec, section))
+
+
+def phase_id(text: str) -> int | str:
+    """Return how a phase's name in a heading stands in its fence: a number where it is written as one."""
+    return int(text) if text.isascii() and text.isdecimal() and str(int(text)) == text else text
+
+
+def current_after(objectives: Sequence[Mapping[str, Any]], current: object) -> object:
+    """Return the objective to work on: the current one while it is in progress, else the first that is.
+
+    Where none is in progress it is the first that nobody has begun, then the first that is blocked; None where all are
+    done.
+    """
+    under_way = [each["id"] for each in objectives if each.get("status") == IN_PROGRESS]
+    if current is not None and current in under_way:
+        return current
+    waiting = [each["id"] for status in (NOT_STARTED, BLOCKED) for each in objectives if each.get("status") == status]
+    return next(iter((*under_way, *waiting)), None)
+
+
+def next_id(objectives: Iterable[Mapping[str, Any]]) -> int:
+    """Return the id of one more objective: above all that are numbers."""
+    numbers = [int(text) for each in objectives if (text := str(each.get("id"))).isascii() and text.isdecimal()]
+    return max(numbers, default=0) + 1
+
+
+def objectives_digest(phases: Iterable[Mapping[str, Any]]) -> str:
+    """Return what tells whether any objective has changed: the beginning of a hash over all of them."""
+    told = [[str(phase.get("phase")), phase.get("objectives")] for phase in phases]
+    return sha256(json.dumps(told, sort_keys=True))[:_DIGEST]

@@ -1,0 +1,164 @@
+"""What a task has brought about, as its Chain Output says it: part by part, and the files that it names.
+
+Pure: whether the files are there, and what they hold, is for those who know the disk.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate import chain, embed
+from taskstate.document import parse
+from taskstate.errors import TaskstateError
+from taskstate.kinds import kind_of, section_key
+from taskstate.state import item_text
+from taskstate.text import Span, with_newlines
+
+if TYPE_CHECKING:
+    from taskstate.state import TaskState
+
+FILES = "Files Created/Modified"
+_OTHER = r"[\W_]+"
+_LEADING_CODE = r"(`+)(.+?)\1(?!`)[ \t]*(?:,|&|and\b)?[ \t]*"
+_CODE = r"(`+)(.+?)\1(?!`)"
+_LINK = r"\[[^\]\n]*\]\(<?([^)\s>]+)>?[^)\n]*\)"
+_REMARK = r"(?s)\s+(?:[-\u2013\u2014#:]\s|\().*"
+_PATH_LIKE = r"(?:[^\s/]+/)+[^\s/]*|[^\s/]*[^\s/.]\.[A-Za-z][A-Za-z0-9]{0,9}|\.[A-Za-z][\w.-]*"
+_LINES = r":L?\d+(?:[-:]L?\d+)?\Z"
+_BOLD = r"\A(?:\*\*|__)(?=`)"
+_DELETED = r"(?i)\((?:file )?(?:deleted|removed)\)"
+_WILDCARD = r"[*?\[\]{}]"
+_NO_FILE = {"", "none", "nothing", "n/a", "-"}
+
+
+class Part(NamedTuple):
+    """A part of an output: `text` from its heading on, `code` what stands in its code fences, each by itself."""
+
+    title: str
+    slug: str
+    text: str
+    code: tuple[str, ...]
+
+
+class NamedFile(NamedTuple):
+    """A file that an output names, as a path from the repository's root, and whether it says that it is gone."""
+
+    path: str
+    deleted: bool = False
+
+
+def slug_of(title: str) -> str:
+    """Return the name by which a part is asked for: its title's words in lower case, joined by `-`."""
+    return re.sub(_OTHER, "-", section_key(title)).strip("-")
+
+
+def parts(output: str) -> tuple[Part, ...]:
+    """Return the parts of an output; what stands before the first heading is called `lead`."""
+    return tuple(_part(text) for text in chain.parts_of(output))
+
+
+def _part(text: str) -> Part:
+    document = parse(text)
+    first = document.sections[0] if document.sections and document.sections[0].span.start == 0 else None
+    title = first.title if first else ""
+    fences = document.blocks_in(Span(0, len(text)), "fence")
+    code = tuple(block.content.of(text).rstrip("\n") for block in fences)
+    return Part(title=title, slug=slug_of(title) if title else "lead", text=text, code=code)
+
+
+def find_part(output: str, name: str, task_id: str) -> Part:
+    """Return the part of an output that `name` means: its slug, or its title.
+
+    Raises:
+        TaskstateError: code "not-found": there is none.
+    """
+    found = parts(output)
+    wanted = slug_of(name.lstrip("# "))
+    for part in found:
+        if part.slug == wanted:
+            return part
+    from difflib import get_close_matches
+
+    slugs = [part.slug for part in found]
+    near = [slug for slug in slugs if wanted and slug.startswith(wanted)] or get_close_matches(wanted, slugs, n=1)
+    has = f"did you mean {near[0]}?" if near else f"it has: {', '.join(slugs)}"
+    raise TaskstateError(f"the output of task {task_id} has no part {name!r}", help=has, code="not-found")
+
+
+# Files
+
+
+def named_files(state: TaskState) -> tuple[NamedFile, ...]:
+    """Return the files that the Chain Output names under Files Created/Modified, each once."""
+    section, document = state.subsection(chain.OUTPUT, FILES), state.document
+    found: dict[str, NamedFile] = {}
+    for item in document.items(section.body) if section else ():
+        for named in _named(item_text(document.text, item.span, item.content)):
+            found.setdefault(named.path, named)
+    return tuple(found.values())
+
+
+def _named(text: str) -> list[NamedFile]:
+    """Return the files that a list item names before its remark; an item in plain words names none."""
+    text = re.sub(_BOLD, "", with_newlines(text, "\n").strip())
+    deleted = bool(re.search(_DELETED, text))
+    return [NamedFile(path, deleted) for written in _written(text) if (path := _path(written))]
+
+
+def _written(text: str) -> list[str]:
+    """Return the paths as they are written: code marks at the beginning, a link, or one word before a remark."""
+    leading, at = [], 0
+    while match := re.compile(_LEADING_CODE).match(text, at):
+        leading.append(match[2])
+        at = match.end()
+    if leading:
+        return leading
+    link = re.match(_LINK, text)
+    if link:
+        return [link[1]]
+    before = re.sub(_REMARK, "", text).strip()
+    if before and not re.search(r"\s", before):
+        return [] if before.rstrip(".").casefold() in _NO_FILE else [before.rstrip(":,;")]
+    listed = before.split(", ")
+    if all(re.fullmatch(_PATH_LIKE, each) for each in listed):
+        return listed
+    first = text.split(maxsplit=1)[0].rstrip(":,;") if text else ""
+    if re.fullmatch(_PATH_LIKE, first):
+        return [first]
+    coded = (match[2].strip() for match in re.finditer(_CODE, text))
+    return [each for each in coded if "/" in each and re.fullmatch(_PATH_LIKE, each)][:1]
+
+
+def _path(written: str) -> str:
+    path = re.sub(_LINES, "", written.strip())
+    return path.removeprefix("./") if path not in {"", "."} else ""
+
+
+def is_pattern(path: str) -> bool:
+    """Return whether a path has wildcards, so that it stands for any number of files."""
+    return bool(re.search(_WILDCARD, path))
+
+
+# What an output lacks
+
+
+def output_gaps(state: TaskState) -> tuple[str, ...]:
+    """Return what an output lacks to be handed down, a line each: its summary, and at least one other part."""
+    spec = kind_of(state.kind).section(chain.OUTPUT)
+    if spec is None:
+        return ()
+    if state.section(chain.OUTPUT) is None:
+        return (f"there is no section {chain.OUTPUT}",)
+    group = spec.some_filled.of if spec.some_filled else ()
+    needed = tuple(each.name for each in spec.subsections if chain.COMPLETE in each.must_be_filled)
+    gaps = [f"the {name} of the {chain.OUTPUT} is not written" for name in needed if not _is_written(state, name)]
+    if group and not any(_is_written(state, name) for name in group):
+        gaps.append(f"no part of the {chain.OUTPUT} besides the summary is written: one of {', '.join(group)}")
+    return tuple(gaps)
+
+
+def _is_written(state: TaskState, name: str) -> bool:
+    section = state.subsection(chain.OUTPUT, name)
+    text = section.body.of(state.document.text).strip() if section else ""
+    return not embed.says_nothing(text) and not kind_of(state.kind).is_placeholder(text)

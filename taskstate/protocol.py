@@ -1,0 +1,40 @@
+"""The session protocol: what an agent does from its first look at a task to its last word about it.
+
+The words are a template, which a project may replace by its own; who it is for decides which of them are said.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate import roles, templates
+from taskstate.errors import TaskstateError
+
+if TYPE_CHECKING:
+    from taskstate.workspace import Workspace
+
+TEMPLATE = "protocol.md.j2"
+AGENTS = ("claude", "codex", "cursor", "generic")
+LEAD = "lead"  # no role of a task: who starts the others, or does everything alone
+_ANY_TASK = "ID"
+
+
+def text(workspace: Workspace, *, role: str = "", agent: str = "", short: bool = False, task_id: str = "") -> str:
+    """Return the session protocol as Markdown: in full, or the short form that is part of every brief.
+
+    Raises:
+        TaskstateError: there is no such role or agent, or the project's own template is wrong.
+    """
+    known = workspace.config.roles
+    named = "" if role in {"", LEAD} else roles.require_role(role, known)
+    if agent and agent not in AGENTS:
+        raise TaskstateError(f"there is no agent {agent!r}", help=f"known are {', '.join(AGENTS)}", code="usage")
+    parts = {
+        "id": task_id or _ANY_TASK,
+        "role": named,
+        "previous": (roles.before(named, known) or "") if named else "",
+        "last": bool(named) and known[-1] == named,
+        "agent": agent,
+        "short": short,
+    }
+    return templates.filled(workspace, TEMPLATE, parts).strip("\n") + "\n"

@@ -1,0 +1,187 @@
+"""The results of checks by name, what they say in figures, and what became worse or better between two runs.
+
+Pure. A result is one line of text, such as `212 passed, 1 failed`; whether that is well is judged from its words, so
+that a result typed by a person and one read from a log mean the same. `qa_logs` reads logs.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate.errors import TaskstateError
+from taskstate.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+MAX_TEXT = 200  # characters of a result
+COVERAGE_MARGIN = Decimal(2)  # points by which coverage may fall
+EXIT_STATUS, FAILURES, COVERAGE, MISSING, NEW = "exit-status", "failures", "coverage", "missing", "new"
+# Patterns, compiled where they are used. A text is at most `MAX_TEXT` long, so none of them has far to look.
+_NAME = r"(?!x-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
+_BAD = r"(?:fail(?:ed|ures?|ing|s)?|errors?|problems?|unformatted|timed out|crash(?:ed|es)?|broken)"
+_COUNTED = rf"(?i)\b(\d+)\s+(?:[a-z]+\s+)?{_BAD}\b"
+_LABELLED = rf"(?i)\b{_BAD}\s*[:=]\s*(\d+)\b"
+_NONE = rf"(?i)\b(?:no|zero|without(?:\s+any)?)\s+(?:[a-z]+\s+)?{_BAD}\b"
+_FAILING = r"(?i)\b(?:fail(?:ed|ure|ures|ing|s)?|errors?|timed out|crash(?:ed|es)|aborted|broken|not ok)\b"
+_EXIT = r"(?i)\bexit (?:status|code)\s*:?\s*(\d+)\b"
+_PERCENT = r"(\d{1,3}(?:\.\d{1,6})?)\s?%"
+_COVERED = rf"(?i)(?:{_PERCENT}\s*(?:[a-z]+\s+)?cover|cover[a-z]*\D{{0,20}}?{_PERCENT})"
+
+
+class Result(NamedTuple):
+    """What one check gave: whether all is well, and the figures in one line."""
+
+    ok: bool
+    text: str
+
+
+class Difference(NamedTuple):
+    """One thing that a check gives otherwise than before: `aspect` is what differs, `detail` says it in a sentence.
+
+    `before` or `after` is None where the check was or is not there.
+    """
+
+    name: str
+    aspect: str
+    before: str | None
+    after: str | None
+    detail: str
+
+
+class Comparison(NamedTuple):
+    """What became worse, what became better, and which checks are as they were."""
+
+    regressions: tuple[Difference, ...]
+    improvements: tuple[Difference, ...]
+    same: tuple[str, ...]
+
+
+# One result
+
+
+def result_of(text: str, exit_status: int | None = None) -> Result:
+    """Return the result that a line says; the exit status, where one is known, decides in doubt."""
+    line = " ".join(printable(text).split())
+    if exit_status is None:
+        return Result(is_well(line), shortened(line))
+    told = re.search(_EXIT, line)
+    if exit_status and is_well(line) and not told:
+        line = ", ".join(each for each in (shortened(line, MAX_TEXT - 25), f"exit status {exit_status}") if each)
+    return Result(exit_status == 0 and not _counted(line), shortened(line) or "exit status 0")
+
+
+def shortened(line: str, limit: int = MAX_TEXT) -> str:
+    """Return a line of at most `limit` characters."""
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "\u2026"
+
+
+def is_well(text: str) -> bool:
+    """Return whether a result's words speak of no failure: neither of a number of them, nor of one at all."""
+    return not _counted(text) and _uncounted(text) is None and not any(int(each) for each in re.findall(_EXIT, text))
+
+
+def failures(text: str) -> int | None:
+    """Return how many failures a result speaks of; None where it speaks of one without a number."""
+    counted = _counted(text)
+    return None if not counted and _uncounted(text) else counted
+
+
+def _counted(text: str) -> int:
+    return sum(int(each) for pattern in (_COUNTED, _LABELLED) for each in re.findall(pattern, text))
+
+
+def _uncounted(text: str) -> re.Match[str] | None:
+    """Return the first word that speaks of failure and has no number, and is not denied."""
+    for pattern in (_COUNTED, _LABELLED, _NONE):
+        text = re.sub(pattern, " ", text)
+    return re.search(_FAILING, text)
+
+
+def coverage(name: str, text: str) -> Decimal | None:
+    """Return the percentage that a result gives as coverage: a check of that name, or a text that says so."""
+    found = re.search(_PERCENT if "cov" in name.casefold() else _COVERED, text)
+    return Decimal(next(filter(None, found.groups()))) if found else None
+
+
+def require_name(name: str) -> str:
+    """Return the name of a result.
+
+    Raises:
+        TaskstateError: code "usage": it has not the form of one.
+    """
+    if len(name) > MAX_TEXT // 5 or not re.fullmatch(_NAME, name):
+        help_ = "letters and digits, joined by single . _ or -, such as lint or test-web; x- is not for results"
+        raise TaskstateError(f"{printable(name)!r} is no name of a result", help=help_, code="usage")
+    return name
+
+
+# What a front matter holds
+
+
+def results_in(told: object) -> dict[str, Result]:
+    """Return the results in a loose mapping of a front matter by name; what is no result is left out."""
+    entries = told if isinstance(told, dict) else {}
+    return {
+        name: Result(entry["ok"], str(entry.get("text") or ""))
+        for name, entry in entries.items()
+        if isinstance(entry, dict) and isinstance(entry.get("ok"), bool) and not name.startswith("x-")
+    }
+
+
+def as_values(results: Mapping[str, Result]) -> dict[str, Any]:
+    """Return results as a front matter holds them, in the order of their names."""
+    return {name: results[name]._asdict() for name in sorted(results)}
+
+
+# Two runs
+
+
+def compare(baseline: Mapping[str, Result], results: Mapping[str, Result]) -> Comparison:
+    """Return what differs between two runs.
+
+    Worse is: a check that was well and is not; more failures; coverage that fell by more than two points; a check that
+    is gone; a new one that fails. The other way round it is better, but for a failing check that comes or goes.
+    """
+    worse: list[Difference] = []
+    better: list[Difference] = []
+    same = []
+    for name in sorted({*baseline, *results}):
+        before, after = baseline.get(name), results.get(name)
+        if before is None or after is None:
+            told = _one_sided(name, before, after)
+            (better if told.aspect == NEW and after and after.ok else worse).append(told)
+            continue
+        found = [*_status(name, before, after), *_figures(name, before, after)]
+        for is_better, difference in found:
+            (better if is_better else worse).append(difference)
+        if not found:
+            same.append(name)
+    return Comparison(tuple(worse), tuple(better), tuple(same))
+
+
+def _one_sided(name: str, before: Result | None, after: Result | None) -> Difference:
+    if after is None:
+        return Difference(name, MISSING, before.text if before else None, None, "was checked before, and now is not")
+    detail = "was not checked before" if after.ok else "was not checked before, and fails"
+    return Difference(name, NEW, None, after.text, detail)
+
+
+def _status(name: str, before: Result, after: Result) -> Iterable[tuple[bool, Difference]]:
+    if before.ok != after.ok:
+        detail = "failed, and now passes" if after.ok else "passed, and now fails"
+        yield after.ok, Difference(name, EXIT_STATUS, before.text, after.text, detail)
+        return
+    old, new = failures(before.text), failures(after.text)
+    if old is not None and new is not None and old != new:
+        detail = f"{'more' if new > old else 'fewer'} failures: {old}, now {new}"
+        yield new < old, Difference(name, FAILURES, before.text, after.text, detail)
+
+
+def _figures(name: str, before: Result, after: Result) -> Iterable[tuple[bool, Difference]]:
+    old, new = coverage(name, before.text), coverage(name, after.text)
+    if old is not None and new is not None and abs(new - old) > COVERAGE_MARGIN:
+        detail = f"coverage {'fell' if new < old else 'rose'} by {abs(new - old)} points: {old}%, now {new}%"
+        yield new > old, Difference(name, COVERAGE, before.text, after.text, detail)

@@ -1,0 +1,235 @@
+"""Records the results of checks: the baseline before the work, and those of each role; and compares them.
+
+The log itself is kept as an artifact. What is recorded rests on the task as it was sealed, so it is refused once the
+task file has changed.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate import artifacts, embed, files, outside_text, qa, roles
+from taskstate.edit import apply
+from taskstate.errors import TaskstateError
+from taskstate.qa_logs import pieces, read_log
+from taskstate.stamp import front_matter_values, set_front_matter, timestamp
+from taskstate.writing import Change, change
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from taskstate.journal import Plan
+    from taskstate.qa import Comparison, Result
+    from taskstate.workspace import Loaded, Workspace
+    from taskstate.writing import Outcome, Request
+
+BASELINE = "baseline"
+_COORDINATION, _RECORDED = "coordination", "recorded"
+_LARGE = 10 * 1024**2  # bytes of a log that are worth a warning
+_TABLE = "[[tool.taskstate.qa]]"
+_ROLE_KEYS = ("status", "completed_at", "qa", "qa_log_path", "qa_log_sha256", "session_id", "blocking_findings")
+
+
+class Told(NamedTuple):
+    """What is to be recorded: a log, and what somebody says of its checks besides, by name."""
+
+    log: bytes
+    texts: Mapping[str, str]
+    exit_statuses: Mapping[str, int]
+
+
+class Recorded(NamedTuple):
+    """What a recording did, and the results that it recorded."""
+
+    outcome: Outcome
+    results: Mapping[str, Result]
+
+
+class Compared(NamedTuple):
+    """A role's results beside the baseline."""
+
+    baseline: Mapping[str, Result]
+    results: Mapping[str, Result]
+    comparison: Comparison
+
+
+def results_of(workspace: Workspace, told: Told) -> dict[str, Result]:
+    """Return the results that a log tells, and those that somebody names; who names one is believed.
+
+    Raises:
+        TaskstateError: code "log-unknown": there is none; code "usage", "too-long" or "several-lines": one that is
+            named has not the form of a result.
+    """
+    found = read_log(told.log, workspace.config.qa)
+    for name, text in told.texts.items():
+        found[qa.require_name(name)] = qa.result_of(_line(name, text))
+    for name, status in told.exit_statuses.items():
+        before = found.get(qa.require_name(name))
+        found[name] = qa.result_of(before.text if before else "", status)
+    if not found:
+        what = "nothing in the log is a result that taskstate knows"
+        help_ = (
+            f'name what it shows, such as --result test="12 passed, 0 failed", or teach taskstate to read it: {_TABLE}'
+        )
+        raise TaskstateError(what, help=help_, code="log-unknown")
+    return found
+
+
+def _line(name: str, text: str) -> str:
+    line = embed.one_line(text, what=f"the result {name}")
+    if len(line) > qa.MAX_TEXT:
+        what = f"the result {name} has {len(line)} characters"
+        raise TaskstateError(what, help=f"give its figures alone, in at most {qa.MAX_TEXT}", code="too-long")
+    return line
+
+
+def record(workspace: Workspace, task_id: str, told: Told, request: Request, *, role: str = "") -> Recorded:
+    """Record the results of a log as the task's baseline, or as those of a role.
+
+    Raises:
+        TaskstateError: the log tells nothing; the task file is not as it was sealed (code "task-file-changed"); the
+            working tree is not what the role's snapshot says (code "drift"), or nobody has resolved an earlier drift;
+            the log holds what looks like a credential (code "secret").
+    """
+    if role:
+        roles.require_role(role, workspace.config.roles)
+    results = results_of(workspace, told)
+    outside_text.check(workspace, [f"{each.text}\n" for each in results.values()], request, what="the results")
+    checked = outside_text.check(workspace, pieces(told.log), request, what="the log")
+    if role:
+        _require_as_left(workspace, task_id, role, request)
+    kept = artifacts.gzipped(told.log)
+
+    def job(loaded: Loaded) -> Change:
+        values = front_matter_values(loaded.document)
+        require_task_file(workspace, values, loaded.state.id)
+        if role:
+            roles.require_settled(values, loaded.state.id)
+        name = f"qa-{role or BASELINE}.log.gz"
+        log = {"path": artifacts.name_of(loaded.state.id, name), "sha256": files.digest(told.log)}
+        key = _COORDINATION if role else BASELINE
+        before = _block(values, key, loaded.state.id)
+        if role:
+            new = _in_order(_with_role(before, role, results, log), workspace.config.roles)
+            notes = _remarks(values, role)
+        else:
+            new, notes = _baseline(before, results, log, request)
+        text = apply(loaded.document.text, set_front_matter(loaded.document, key, new))
+        rolled: Plan = ()
+        if text != loaded.document.text:
+            text, rolled = checked.remembered(workspace, text)
+        if not request.dry_run:
+            artifacts.write(workspace, loaded.state.id, name, kept)
+        return Change(text=text, before=rolled, notes=notes)
+
+    outcome = change(workspace, task_id, job, request)
+    warnings = (*_size_warning(told.log, kept), *checked.warnings, *outcome.warnings)
+    return Recorded(outcome._replace(warnings=warnings), results)
+
+
+def _size_warning(log: bytes, kept: bytes) -> tuple[str, ...]:
+    if len(log) <= _LARGE:
+        return ()
+    sizes = f"the log holds {len(log) // 1024**2} MB, of which {-(-len(kept) // 1024**2)} MB are kept packed"
+    return (f"warning: {sizes}; the end of it, where tools tell their results, would do",)
+
+
+def _baseline(
+    before: Mapping[str, Any], results: Mapping[str, Result], log: Mapping[str, str], request: Request
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the baseline; the same results of the same log were recorded when they were."""
+    new = {"results": qa.as_values(results), "log": log["path"], "log_sha256": log["sha256"]}
+    recorded = before.get("status") == _RECORDED
+    if recorded and all(before.get(key) == value for key, value in new.items()):
+        return {**before}, ()
+    notes = (f"it takes the place of the baseline of {before.get('recorded_at')}",) if recorded else ()
+    return {**before, "status": _RECORDED, "recorded_at": timestamp(request.stamp.now), **new}, notes
+
+
+def _with_role(
+    told: Mapping[str, Any], role: str, results: Mapping[str, Result], log: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the coordination with a role's results; a role that is not there yet has not begun."""
+    before = told.get(role)
+    new = {"qa": qa.as_values(results), "qa_log_path": log["path"], "qa_log_sha256": log["sha256"]}
+    begun = before if isinstance(before, dict) else {"status": roles.PENDING}
+    whole = {"blocking_findings": [], "drift_budget": 0, **begun, **new}
+    return {**told, role: _in_order(whole, _ROLE_KEYS)}
+
+
+def _in_order(told: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+    return {key: told[key] for key in (*keys, *told) if key in told}
+
+
+def _remarks(values: Mapping[str, Any], role: str) -> tuple[str, ...]:
+    if roles.snapshot_of(values, role):
+        return ()
+    return (f"{role} has left no snapshot yet, so nothing says which files were tested",)
+
+
+def _block(values: Mapping[str, Any], key: str, task_id: str) -> dict[str, Any]:
+    told = values.get(key)
+    if told is not None and not isinstance(told, dict):
+        what = f"task {task_id}: `{key}` is no map"
+        raise TaskstateError(what, help="mend it; `taskstate lint` says how", code="unreadable")
+    return told or {}
+
+
+def _mapping(told: object) -> dict[str, Any]:
+    return told if isinstance(told, dict) else {}
+
+
+def _require_as_left(workspace: Workspace, task_id: str, role: str, request: Request) -> None:
+    """Refuse where a role left a snapshot that the working tree does not match: other files were tested."""
+    loaded = workspace.load(workspace.locate(task_id))
+    values = front_matter_values(loaded.document)
+    roles.require_settled(values, loaded.state.id)
+    if roles.snapshot_of(values, role):
+        from taskstate.snapshots import require_match
+
+        require_match(workspace, task_id, role, request)
+
+
+def require_task_file(workspace: Workspace, values: Mapping[str, Any], task_id: str) -> None:
+    """Refuse where the task file is no longer what the task was sealed from.
+
+    Raises:
+        TaskstateError: code "task-file-changed".
+    """
+    context = _mapping(values.get("context"))
+    name, sha = context.get("task_file"), context.get("task_file_sha")
+    if not isinstance(name, str) or not isinstance(sha, str):
+        return
+    from taskstate.task_file import blob_ids
+
+    path = files.inside(workspace.root, name)
+    there = os.path.isfile(path)
+    if there and sha in blob_ids(files.read(path)):
+        return
+    became = "changed" if there else "is gone"
+    what = f"task {task_id}: the task file {files.shown(name)} {became} since the task was sealed"
+    help_ = f"see `taskstate context check {task_id}`, then take it over with `taskstate context rebuild {task_id}`"
+    raise TaskstateError(what, help=help_, code="task-file-changed")
+
+
+# Reading what was recorded
+
+
+def compared(workspace: Workspace, task_id: str, role: str) -> Compared:
+    """Return a role's results beside the task's baseline.
+
+    Raises:
+        TaskstateError: code "not-recorded": one of the two was not recorded.
+    """
+    roles.require_role(role, workspace.config.roles)
+    loaded = workspace.load(workspace.locate(task_id))
+    values = front_matter_values(loaded.document)
+    baseline = qa.results_in(_mapping(values.get(BASELINE)).get("results"))
+    results = qa.results_in(roles.role_of(values, role).get("qa"))
+    for found, whose, flag in ((baseline, "baseline", ""), (results, f"results of the {role}", f" --role {role}")):
+        if not found:
+            what = f"task {loaded.state.id} has no {whose} to compare"
+            help_ = f"record them: `taskstate qa record {loaded.state.id}{flag} --from LOG`"
+            raise TaskstateError(what, help=help_, code="not-recorded")
+    return Compared(baseline, results, qa.compare(baseline, results))

@@ -1,0 +1,44 @@
+"""The short protocol as a brief holds it, remembered from run to run: filling a template in takes longer than all else.
+
+What is remembered holds as long as the template, the roles and this version of the tool are the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate import memory, protocol, templates
+from taskstate.files import digest
+from taskstate.version import VERSION
+
+if TYPE_CHECKING:
+    from taskstate.workspace import Workspace
+
+FILE = "cache/protocol.json"
+_MOST = 64  # short texts
+
+
+def short_protocol(workspace: Workspace, *, role: str, task_id: str) -> str:
+    """Return the short form of the protocol for a task and a role.
+
+    Raises:
+        TaskstateError: the project's own template is wrong.
+    """
+    where, source = templates.source_of(workspace, protocol.TEMPLATE)
+    asked = "\0".join((VERSION, where, source, role, *workspace.config.roles, task_id))
+    key = digest(asked.encode())
+    known = _known(workspace)
+    if key in known:
+        return known[key]
+    text = protocol.text(workspace, role=role, short=True, task_id=task_id).strip("\n")
+    kept = dict([*known.items()][1 - _MOST :]) | {key: text}
+    memory.save(workspace.state_root / FILE, kept)
+    return text
+
+
+def _known(workspace: Workspace) -> dict[str, str]:
+    try:
+        loose = memory.load(workspace.state_root / FILE)
+        return {str(key): text for key, text in loose.items() if isinstance(text, str)}
+    except memory.DAMAGED:
+        return {}

@@ -1,0 +1,141 @@
+"""Accepts a drift: who did, why, and which files; the snapshots concerned are taken anew from what is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate import delta, embed, ground, roles
+from taskstate.document import parse
+from taskstate.edit import apply
+from taskstate.errors import GitFailed, TaskstateError
+from taskstate.packs import leaves
+from taskstate.rolling import remember
+from taskstate.snapshots import newest_role
+from taskstate.stamp import front_matter_values, set_front_matter, timestamp, with_event
+from taskstate.taking import Wanted, photograph, sweep, with_snapshots
+from taskstate.writing import Change, change
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from taskstate.ground import Look
+    from taskstate.taking import Snapshot
+    from taskstate.workspace import Loaded, Workspace
+    from taskstate.writing import Outcome, Request
+
+_NAMED = 20  # files that an event names
+
+
+class Resolved(NamedTuple):
+    """What was accepted: the write, the roles whose snapshots were taken anew, and the base commit from now on."""
+
+    outcome: Outcome
+    retaken: tuple[str, ...]
+    base: str | None
+
+
+class _Plan(NamedTuple):
+    """Whose drift is accepted, who takes the snapshot anew, from which commit, and the files by role that differ."""
+
+    accepted: tuple[str, ...]
+    retaken: tuple[str, ...]
+    base: str
+    files: Mapping[str, tuple[str, ...]]
+
+
+def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> Resolved:
+    """Accept the working tree and HEAD as they are: drift budgets are 0 again, and the note stays as an event.
+
+    Raises:
+        TaskstateError: code "nothing-to-resolve": nothing differs from what was left; or the repository is not at rest.
+    """
+    note = embed.one_line(note, what="--note")
+    head = ground.require_at_rest(workspace)
+    done: list[tuple[tuple[str, ...], str]] = []
+
+    def job(loaded: Loaded) -> Change:
+        values = front_matter_values(loaded.document)
+        made: list[Snapshot] = []
+        block: Mapping[str, Any] = values
+        with ground.look(workspace, values, head) as seen:
+            planned = _plan(seen, loaded, values, head)
+            for role in planned.retaken:
+                wanted = Wanted(role, planned.base, request, clean=True)
+                made.append(photograph(seen, loaded.state, block, wanted))
+                block = {**values, "delta": with_snapshots(values, made, planned.base)}
+        done[:] = [(planned.retaken, planned.base)]
+        text = _settled(loaded, values, with_snapshots(values, made, planned.base))
+        events = [_event(role, planned, note, request) for role in planned.accepted or ("",)]
+        for event in events[:-1]:
+            text = with_event(text, event)
+        text, rolled = remember(workspace, text, events[-1])
+        return Change(text=text, before=rolled, notes=tuple(each for one in made for each in one.notes))
+
+    try:
+        outcome = change(workspace, task_id, job, request)
+    finally:
+        if not request.dry_run:
+            sweep(workspace, task_id)
+    return Resolved(outcome, *done[0])
+
+
+def _plan(seen: Look, loaded: Loaded, values: Mapping[str, Any], head: str) -> _Plan:
+    names, base = seen.workspace.config.roles, ground.base_of(values)
+    newest, open_ = newest_role(values, names), roles.unresolved(values)
+    start = head if base is None else _start(seen.workspace, base, head)
+    candidates = tuple(name for name in names if name in open_) or ((newest,) if newest else ())
+    snapshots = {name: each for name in candidates if (each := roles.snapshot_of(values, name))}
+    retaken = tuple(name for name, each in snapshots.items() if _is_other(each, seen.tree, start))
+    if not open_ and not retaken and start == (head if base is None else base):
+        what = f"nothing to resolve: the working tree and HEAD are as they were left in task {loaded.state.id}"
+        raise TaskstateError(what, help="go on with the work", code="nothing-to-resolve")
+    return _Plan(open_ or retaken, retaken, start, {name: _differing(seen, each) for name, each in snapshots.items()})
+
+
+def _is_other(snapshot: Mapping[str, Any], tree: str, base: str) -> bool:
+    return (snapshot.get("tree"), snapshot.get("base_commit")) != (tree, base)
+
+
+def _start(workspace: Workspace, base: str, head: str) -> str:
+    """Return the base commit from now on: HEAD where work was committed since, or the old one is gone."""
+    try:
+        return head if ground.committed_since(workspace, base) else base
+    except TaskstateError as error:
+        if error.code != "no-commit":
+            raise
+        return head
+
+
+def _differing(seen: Look, snapshot: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the paths that differ between a snapshot and now; none where its tree is lost."""
+    try:
+        entries = seen.store.changes(str(snapshot.get("tree")), seen.tree)
+    except GitFailed:
+        return ()
+    return tuple(delta.quoted(each.path) for each in leaves(entries, seen.workspace.is_ours))
+
+
+def _settled(loaded: Loaded, values: Mapping[str, Any], block: Mapping[str, Any]) -> str:
+    """Return a task's text with no drift unresolved, and with this block about its snapshots."""
+    document = loaded.document
+    held = values.get("coordination")
+    if isinstance(held, dict) and roles.unresolved(values):
+        told = {name: {**each, "drift_budget": 0} for name, each in held.items() if name in roles.unresolved(values)}
+        document = parse(apply(document.text, set_front_matter(document, "coordination", {**held, **told})))
+    return apply(document.text, set_front_matter(document, "delta", block))
+
+
+def _event(role: str, planned: _Plan, note: str, request: Request) -> dict[str, object]:
+    paths = planned.files.get(role, ())
+    event: dict[str, object] = {
+        "at": timestamp(request.stamp.now),
+        "actor": request.stamp.actor,
+        "event": "drift-accepted",
+        "note": note,
+    }
+    if role:
+        event["role"] = role
+    event["files"] = list(paths[:_NAMED])
+    if len(paths) > _NAMED:
+        event["file_count"] = len(paths)
+    return event

@@ -1,0 +1,139 @@
+"""The static part of a task, section 1: what it says, and the text of it that is sealed.
+
+Pure, and loose: what cannot be read, or is still a placeholder, is empty. What the seal covers is told in the format:
+title, priority, area and the text of the section, without its own heading line, without blanks at line ends and blank
+lines around it, and with no acceptance criterion checked off. Changes to it are in `static_edits`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate.data import Fault
+from taskstate.edit import Edit, apply
+from taskstate.kinds import kind, kind_of, section_key
+from taskstate.seal import canonical_json, sha256
+from taskstate.state import SECTION_LEVEL, field_values, item_text, json_fence, labelled_fields, read_state
+from taskstate.text import with_newlines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from taskstate.data import Node
+    from taskstate.document import Document, Section
+    from taskstate.state import TaskState
+
+SEALED_VALUES = ("title", "priority", "area")
+SECTION = "Static Context"
+DESCRIPTION, SCOPE, CRITERIA = "Task Description", "Scope", "Acceptance Criteria"
+STANDARDS, VALIDATION, PATHS = "Standards", "Validation", "Repository Paths"
+
+
+class StaticPart(NamedTuple):
+    """The static part of a task; `standards` are its citations as they stand in the fence."""
+
+    description: str = ""
+    scope_in: tuple[str, ...] = ()
+    scope_out: tuple[str, ...] = ()
+    criteria: tuple[str, ...] = ()
+    standards: tuple[dict[str, Any], ...] = ()
+    commands: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+
+def read_static(state: TaskState) -> StaticPart:
+    """Return what a task's static part says."""
+    description = state.description or ""
+    standards, validation = _fence(state, STANDARDS), _fence(state, VALIDATION)
+    commands = validation.get("commands") if isinstance(validation, dict) else None
+    cited = [each for each in standards if isinstance(each, dict)] if isinstance(standards, list) else []
+    inside, outside = _scope(state)
+    return StaticPart(
+        description="" if kind(state.kind).is_placeholder(description) else description,
+        scope_in=inside,
+        scope_out=outside,
+        criteria=tuple(each.text for each in state.criteria),
+        standards=tuple(cited),
+        commands=tuple(each for each in commands if isinstance(each, str)) if isinstance(commands, list) else (),
+        paths=_paths(state),
+    )
+
+
+def _fence(state: TaskState, name: str) -> Any:  # noqa: ANN401 - any JSON
+    """Return what the json fence of a subsection holds, or None."""
+    section = state.subsection(SECTION, name)
+    fence = json_fence(state.document, section.own) if section else None
+    read = state.document.json(fence) if fence else None
+    return None if read is None or isinstance(read, Fault) else read.value()
+
+
+def _scope(state: TaskState) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what is in the scope and what is out of it; where nothing says which, all of it is in."""
+    section = state.subsection(SECTION, SCOPE)
+    if section is None:
+        return (), ()
+    fields = labelled_fields(state.document, section)
+    if "in" in fields or "out" in fields:
+        inside, outside = (
+            field_values(state.document, fields[name].span) if name in fields else () for name in ("in", "out")
+        )
+        return _plain(inside), _plain(outside)
+    items = state.document.items(section.body)
+    return _plain(tuple(item_text(state.document.text, each.span, each.content) for each in items)), ()
+
+
+def _paths(state: TaskState) -> tuple[str, ...]:
+    section = state.subsection(SECTION, PATHS)
+    items = state.document.items(section.body) if section else ()
+    return _plain(tuple(item_text(state.document.text, each.span, each.content) for each in items))
+
+
+def _plain(items: tuple[str, ...]) -> tuple[str, ...]:
+    """Return items without the code marks around the whole of one."""
+    return tuple(
+        each[1:-1].strip() if each[:1] == each[-1:] == "`" and "`" not in each[1:-1] and each[1:-1].strip() else each
+        for each in items
+    )
+
+
+# Its seal
+
+
+def static_section(document: Document) -> Section | None:
+    """Return the section that a seal covers: the first one of the kind."""
+    key = kind_of(document.front_matter.get("kind")).sections[0].key
+    return next(
+        (each for each in document.sections if each.level == SECTION_LEVEL and section_key(each.title) == key), None
+    )
+
+
+def static_text(document: Document, state: TaskState | None = None) -> str | None:
+    """Return the text of section 1 as it is sealed, or None where there is no such section.
+
+    Who has read the document's state already gives it too.
+    """
+    section = static_section(document)
+    if section is None:
+        return None
+    marks = [each.mark for each in (state or read_state(document)).criteria if each.checked]
+    text = apply(document.text, [Edit(*mark, " ") for mark in marks]) if marks else document.text
+    lines = with_newlines(section.body.of(text), "\n").split("\n")
+    return re.compile(r"\A\n+|\n+\Z").sub("", "\n".join(line.rstrip(" \t") for line in lines))
+
+
+def context_seal(document: Document, values: Mapping[str, Any], state: TaskState | None = None) -> str | None:
+    """Return the seal over a document's static part, or None where it has none; `values` is its typed front matter."""
+    text = static_text(document, state)
+    return None if text is None else seal_of(values, text)
+
+
+def seal_of(values: Mapping[str, Any], static: str) -> str:
+    """Return the seal over title, priority and area, where they are missing null, and the text of the static part."""
+    return sha256(canonical_json({**{key: values.get(key) for key in SEALED_VALUES}, "static": static}))
+
+
+def is_sealed(node: Node | None) -> bool:
+    """Return whether a front matter, as its span tree, holds a seal of the static part."""
+    seal = node.get("context", "seal") if node else None
+    return seal is not None and seal.value() is not None

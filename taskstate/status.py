@@ -1,0 +1,153 @@
+"""Where tasks stand, at a glance: the pipeline of their roles, open findings, drift and handoffs, and the next step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from taskstate import roles
+from taskstate.chain import COMPLETE
+from taskstate.errors import TaskstateError
+from taskstate.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
+from taskstate.stamp import front_matter_values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from taskstate.roles import Role
+    from taskstate.workspace import Loaded, Workspace
+
+_AT_WORK = frozenset({IN_PROGRESS, BLOCKED})
+_MARKS = {PENDING: " ", IN_PROGRESS: ">", BLOCKED: "!", DONE: "x"}
+_COLUMNS = ("ROLE", "STATUS", "COMPLETED", "SNAPSHOT", "DIFF", "FINDINGS", "DRIFT")
+_NONE = "-"
+
+
+def at_work(workspace: Workspace) -> tuple[list[Loaded], tuple[str, ...]]:
+    """Return the tasks that are at work, or whose roles are, in natural order; and a line for each unreadable file."""
+    found, unreadable = [], []
+    for path in workspace.state_files():
+        try:
+            loaded = workspace.load(path)
+        except TaskstateError as error:
+            unreadable.append(f"not shown: {error}")
+        else:
+            if _is_at_work(loaded):
+                found.append(loaded)
+    return found, tuple(unreadable)
+
+
+def _is_at_work(loaded: Loaded) -> bool:
+    if loaded.state.status in _AT_WORK:
+        return True
+    values = front_matter_values(loaded.document)
+    return bool(roles.unresolved(values)) or (loaded.state.status != COMPLETE and roles.has_begun(values))
+
+
+def status_shape(loaded: Loaded, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return where a task stands, as programs read it."""
+    state, values = loaded.state, front_matter_values(loaded.document)
+    pipeline = roles.pipeline(values, names)
+    return {
+        "id": state.id,
+        "path": loaded.relative,
+        "title": state.title,
+        "status": state.status,
+        "revision": state.revision,
+        "roles": roles_shape(loaded, names),
+        "role": next((role.name for role in pipeline if role.status != DONE), None),
+        "findings": sum(len(role.findings) for role in pipeline),
+        "drift": list(roles.unresolved(values)),
+        "handoff": _handoff(values),
+        "next_step": next_step(loaded),
+    }
+
+
+def roles_shape(loaded: Loaded, names: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Return where the roles of a task stand, as programs read it."""
+    pipeline = roles.pipeline(front_matter_values(loaded.document), names)
+    return [_role_shape(role, names) for role in pipeline]
+
+
+def _role_shape(role: Role, names: tuple[str, ...]) -> dict[str, Any]:
+    snapshot = role.snapshot
+    return {
+        "role": role.name,
+        "configured": role.name in names,
+        "status": role.status,
+        "completed_at": role.completed_at,
+        "session_id": role.session_id,
+        "findings": list(role.findings),
+        "drift_budget": role.budget,
+        "snapshot": None
+        if snapshot is None
+        else {key: snapshot.get(key) for key in ("snapshot_time", "actor", "base_commit", "tree", "diff_stat")},
+    }
+
+
+def next_step(loaded: Loaded) -> str | None:
+    """Return what is to be done next: the first step that the newest session names, else the first open feature."""
+    state = loaded.state
+    if state.next_steps:
+        return state.next_steps[0].partition("\n")[0]
+    features = state.checklist.counted if state.checklist else ()
+    return next((f"{each.id}: {each.description}" for each in features if not each.passes), None)
+
+
+def _handoff(values: Mapping[str, Any]) -> str | None:
+    handoffs = values.get("handoffs")
+    path = handoffs.get("open") if isinstance(handoffs, dict) else None
+    return path if isinstance(path, str) else None
+
+
+def status_text(tasks: Sequence[Loaded], names: tuple[str, ...]) -> str:
+    """Return where tasks stand, as a person reads it."""
+    return "\n\n".join(_task_text(loaded, names) for loaded in tasks) if tasks else "no task is in progress"
+
+
+def _task_text(loaded: Loaded, names: tuple[str, ...]) -> str:
+    state, values = loaded.state, front_matter_values(loaded.document)
+    pipeline = roles.pipeline(values, names)
+    lines = [f"{state.id}  {state.title}  ({(state.status or 'unknown').replace('_', ' ')})"]
+    lines.append("  " + "  ".join(f"[{_MARKS[role.status]}] {role.name}{_detail(role)}" for role in pipeline))
+    lines += [f"  finding of {role.name}: {finding}" for role in pipeline for finding in role.findings]
+    lines += [f"  drift: {_drift(state.id, role)}" for role in pipeline if role.budget > 0]
+    handoff, step = _handoff(values), next_step(loaded)
+    lines += [f"  open handoff: {handoff}"] if handoff else []
+    lines += [f"  next: {step}"] if step else []
+    lines += ["  cannot be read fully: run `taskstate lint`"] if state.problems else []
+    return "\n".join(lines)
+
+
+def _detail(role: Role) -> str:
+    return "" if role.status == PENDING else f" {role.status.replace('_', ' ')}"
+
+
+def _drift(task_id: str, role: Role) -> str:
+    failed = "a check" if role.budget == 1 else f"{role.budget} checks"
+    way = f'`taskstate snapshot resolve {task_id} --note "WHY"`'
+    return f"{failed} found another tree than {role.name} left; {way} goes on"
+
+
+def role_table(loaded: Loaded, names: tuple[str, ...]) -> str:
+    """Return where the roles of a task stand, as a table, and their findings below it, numbered."""
+    pipeline = roles.pipeline(front_matter_values(loaded.document), names)
+    rows = [_COLUMNS, *map(_row, pipeline)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    for role in pipeline:
+        lines += ["", f"findings of {role.name}:"] if role.findings else []
+        lines += [f"  {number}. {finding}" for number, finding in enumerate(role.findings, start=1)]
+    return "\n".join(lines)
+
+
+def _row(role: Role) -> tuple[str, ...]:
+    snapshot = role.snapshot or {}
+    return (
+        role.name,
+        role.status.replace("_", " "),
+        role.completed_at or _NONE,
+        str(snapshot.get("snapshot_time") or _NONE),
+        str(snapshot.get("diff_stat") or _NONE).strip(),
+        str(len(role.findings) or _NONE),
+        str(role.budget or _NONE),
+    )

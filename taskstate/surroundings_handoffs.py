@@ -1,0 +1,59 @@
+"""What rules ask about handoffs: whether a path exists, and which handoff documents a task has."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from taskstate import files, kinds
+from taskstate.asked import Asked
+from taskstate.handoff_document import Written, front_matter_of, written_in
+from taskstate.handoff_files import ARCHIVE, folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class HandoffAnswers(Asked):
+    """The answers about one file."""
+
+    def exists(self, path: str) -> bool | None:
+        """Return whether the repository has something at a path from its root."""
+        return self._ask("exists", path) == "yes"
+
+    def _exists_mark(self, path: str) -> str:
+        try:
+            return "yes" if self.repository.source.exists(self.repository.workspace.root / path) else "no"
+        except ValueError:  # no path that the system knows
+            return "no"
+
+    def handoffs(self) -> tuple[Written, ...] | None:
+        """Return what the handoff documents of the task say, those of our kind."""
+        self._ask("handoffs")
+        found = []
+        for place, path in self._handoff_paths():
+            document = self.repository.document(path)
+            if document and front_matter_of(document).get("kind") == kinds.HANDOFF:
+                found.append(written_in(document, place))
+        return tuple(found)
+
+    def _handoffs_mark(self) -> str:
+        return " ".join(f"{place}:{self.repository.source.mark(path)}" for place, path in self._handoff_paths())
+
+    def _handoff_paths(self) -> Iterator[tuple[str, Path]]:
+        """Yield each document's path from the state folder, and where it lies."""
+        own = kinds.own_file(self.path.as_posix())
+        root = self.repository.workspace.state_root
+        if own is None or not own.id or f"task-{own.id}" not in self.repository.handed_over:
+            return
+        for above in (folder(own.id), f"{folder(own.id)}/{ARCHIVE}"):
+            for name in files.names(root / above):
+                named = kinds.own_file(name)
+                if named and named.type == "handoff":
+                    yield f"{above}/{name}", root / above / name
+
+
+def handed_over(state_root: Path) -> frozenset[str]:
+    """Return the names of the folders of tasks that have handoff documents."""
+    return frozenset(files.names(state_root / os.path.dirname(folder(""))))

@@ -1,0 +1,164 @@
+"""Takes work over: shows the open handoff and what no longer holds of it, and accepts it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate import files, journal
+from taskstate.document import parse
+from taskstate.errors import TaskstateError
+from taskstate.handoff import with_handoffs
+from taskstate.handoff_document import ACCEPTED, OPEN, with_values
+from taskstate.handoff_files import HandoffFile, archived, count_of, handoff_files, named_open, read_handoff
+from taskstate.handoff_now import differences
+from taskstate.stamp import front_matter_values, timestamp
+from taskstate.writing import Change, Outcome, change
+
+if TYPE_CHECKING:
+    from taskstate.state import TaskState
+    from taskstate.workspace import Loaded, Workspace
+    from taskstate.writing import Request
+
+
+class Shown(NamedTuple):
+    """A handoff document, and in words what no longer holds of what was seen when it was written."""
+
+    file: HandoffFile
+    notes: tuple[str, ...]
+
+
+class Accepted(NamedTuple):
+    """An accepted handoff, where it lies now from the repository's root, and what the change did."""
+
+    file: HandoffFile
+    path: str
+    outcome: Outcome
+
+
+def find(workspace: Workspace, task_id: str) -> tuple[Loaded, HandoffFile]:
+    """Return a task's open handoff, or the newest one where none is open.
+
+    Raises:
+        TaskstateError: code "not-found": there is none.
+    """
+    loaded = workspace.load(workspace.locate(task_id))
+    named = named_open(front_matter_values(loaded.document))
+    documents = handoff_files(workspace, loaded.state.id)
+    if named and any(each.path == named for each in documents):
+        return loaded, next(each for each in documents if each.path == named)
+    still = [each for each in documents if each.status == OPEN]
+    if still or documents:
+        return loaded, (still or documents[-1:])[0]
+    raise TaskstateError(
+        f"task {loaded.state.id} has no handoff",
+        help=f"`taskstate handoff new {loaded.state.id} …` writes one",
+        code="not-found",
+    )
+
+
+def show(workspace: Workspace, task_id: str) -> Shown:
+    """Return a task's open handoff, else the newest one, and what no longer holds of it."""
+    loaded, file = find(workspace, task_id)
+    return Shown(file, _notes(workspace, loaded.state, file))
+
+
+def _notes(workspace: Workspace, state: TaskState, file: HandoffFile) -> tuple[str, ...]:
+    """Return what no longer holds; of an accepted document only that it is accepted, since the work has gone on."""
+    if file.status == ACCEPTED:
+        return (f"accepted by {file.text('accepted_by') or 'somebody'} at {file.text('accepted_at')}",)
+    revision = file.values.get("state_revision")
+    return differences(workspace, file.verified, state, revision=revision if isinstance(revision, int) else None)
+
+
+def accept(workspace: Workspace, task_id: str, agent: str, request: Request) -> Accepted:
+    """Mark a task's open handoff as accepted and move it to the archive folder, in one step with the state file.
+
+    Raises:
+        TaskstateError: code "not-found": none is open, or its document is gone.
+    """
+    made: list[HandoffFile] = []
+    given = {"status": ACCEPTED, "accepted_by": agent, "accepted_at": timestamp(request.stamp.now)}
+
+    def job(loaded: Loaded) -> Change:
+        file = _to_accept(workspace, loaded)
+        notes = _notes(workspace, loaded.state, file) if file.status == OPEN else ()
+        root, target = workspace.config.root, archived(file.path)
+        text = with_handoffs(loaded.document.text, {"open": None})
+        if file.path == target and file.status == ACCEPTED:  # the other side of a merge has accepted it
+            made.append(file)
+            return Change(text=text, notes=_notes(workspace, loaded.state, file))
+        data = with_values(file.document, given).encode()
+        made.append(HandoffFile(target, data, parse(data.decode())))
+        if file.path == target:
+            return Change(
+                text=text, before=(journal.Replace(f"{root}/{target}", files.digest(file.data), data),), notes=notes
+            )
+        created = journal.Create(f"{root}/{target}", data)
+        gone = journal.Delete(f"{root}/{file.path}", files.digest(file.data))
+        return Change(text=text, before=(created,), after=(gone,), notes=notes)
+
+    outcome = change(workspace, task_id, job, request)
+    return Accepted(made[-1], f"{workspace.config.root}/{made[-1].path}", outcome)
+
+
+def _to_accept(workspace: Workspace, loaded: Loaded) -> HandoffFile:
+    """Return the document that the state file names as open, else the oldest open one of the task."""
+    state = loaded.state
+    named = named_open(front_matter_values(loaded.document))
+    if named:
+        there = files.size(files.inside(workspace.state_root, named)) is not None
+        return read_handoff(workspace, named if there else _moved(workspace, named))
+    found = next((each for each in handoff_files(workspace, state.id) if each.status == OPEN), None)
+    if found is None:
+        raise TaskstateError(
+            f"task {state.id} has no open handoff",
+            help=f"`taskstate handoff list {state.id}` shows all of them",
+            code="not-found",
+        )
+    return found
+
+
+def _moved(workspace: Workspace, path: str) -> str:
+    """Return where a document lies that is not where the state file says: in the archive, or nowhere."""
+    other = archived(path)
+    return other if files.size(files.inside(workspace.state_root, other)) is not None else path
+
+
+def mention(workspace: Workspace, state: TaskState) -> str:
+    """Return what the next session shall say of the handoff that was accepted last; nothing where one has said it."""
+    values = front_matter_values(state.document)
+    if not count_of(values) or named_open(values):
+        return ""
+    last = next((each for each in reversed(handoff_files(workspace, state.id)) if each.status == ACCEPTED), None)
+    if last is None:
+        return ""
+    told = last.verified.get("sessions")
+    seen_then = told if isinstance(told, int) else 0
+    later = [session for session in state.sessions if session.number > seen_then]
+    name = last.path.rpartition("/")[2]
+    if state.archived > seen_then or any(name in session.entry for session in later):
+        return ""
+    return f"took over from `{workspace.config.root}/{last.path}`"
+
+
+def fields_of(file: HandoffFile) -> dict[str, Any]:
+    """Return what a document says, for programs."""
+    handoff = file.reading.handoff
+    current = dict(zip(("file", "location", "goal"), (handoff.file, handoff.location, handoff.goal), strict=True))
+    return {
+        "handoff_path": file.path,
+        "status": file.status,
+        "phase": file.text("phase"),
+        "created_at": file.text("created_at"),
+        "from_agent": file.text("from_agent"),
+        "accepted_by": file.values.get("accepted_by"),
+        "accepted_at": file.values.get("accepted_at"),
+        "action": handoff.action,
+        "current_state": current,
+        "decisions": list(handoff.decisions),
+        "avoid": list(handoff.avoid),
+        "context": list(handoff.context),
+        "references": list(handoff.references),
+        "do_not_reread": list(handoff.do_not_reread),
+        "verified": dict(file.verified),
+    }

@@ -1,0 +1,285 @@
+"""Takes a snapshot: the exact working tree as a role leaves it, with all that is needed to compare and restore it.
+
+What is bulky becomes artifacts, in a folder that is named after what the snapshot holds. They are written before the
+state file names them, so that the snapshot before stays whole until the new one is; folders that no snapshot names are
+swept away afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate import artifacts, delta, files, ground, roles, secrets
+from taskstate.edit import apply
+from taskstate.errors import GitFailed, LockTimeout, TaskstateError
+from taskstate.listing import changed_files, outside, scope_hash, scope_of
+from taskstate.packs import TREE, leaves, new_objects
+from taskstate.seal import canonical_json, sha256
+from taskstate.stamp import front_matter_values, set_front_matter, timestamp
+from taskstate.writing import Change, change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from taskstate.config import Config
+    from taskstate.delta import File
+    from taskstate.ground import Look
+    from taskstate.packs import Entry
+    from taskstate.scope import Scope
+    from taskstate.state import TaskState
+    from taskstate.workspace import Loaded, Workspace
+    from taskstate.writing import Outcome, Request
+
+_LARGE = 10 * 1024 * 1024  # bytes of a diff
+
+
+class Taken(NamedTuple):
+    """What taking a snapshot gave: the write, and the diff from the base commit in numbers."""
+
+    outcome: Outcome
+    stat: str
+    number: int
+
+
+def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Taken:
+    """Record the working tree as `role` leaves it.
+
+    Raises:
+        TaskstateError: code "nothing-to-snapshot": nothing differs from the base commit; code "committed": work was
+            committed since; code "drift-unresolved"; or the repository is not at rest.
+    """
+    roles.require_role(role, workspace.config.roles)
+    head = ground.require_at_rest(workspace)
+    found: list[Snapshot] = []
+
+    def job(loaded: Loaded) -> Change:
+        values = front_matter_values(loaded.document)
+        roles.require_settled(values, loaded.state.id)
+        named = ground.base_of(values)
+        base = head if named is None else named
+        _require_unmoved(workspace, loaded.state.id, base)
+        with ground.look(workspace, values, head) as seen:
+            made = photograph(seen, loaded.state, values, Wanted(role, base, request))
+        found[:] = [made]
+        text = apply(loaded.document.text, set_front_matter(loaded.document, "delta", with_snapshots(values, (made,))))
+        return Change(text=text, notes=made.notes)
+
+    try:
+        outcome = change(workspace, task_id, job, request)
+    finally:
+        if not request.dry_run:
+            sweep(workspace, task_id)
+    return Taken(outcome, found[0].record["diff_stat"], found[0].number)
+
+
+def _require_unmoved(workspace: Workspace, task_id: str, base: str) -> None:
+    committed = ground.committed_since(workspace, base)
+    if committed:
+        what = f"{delta.files(len(committed))} differ between the base commit {base[:10]} and HEAD"
+        help_ = f'if that is right, begin anew at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
+        raise TaskstateError(f"{what}: {delta.named(committed)}", help=help_, code="committed")
+
+
+def with_snapshots(values: Mapping[str, Any], made: Sequence[Snapshot], base: str = "") -> dict[str, Any]:
+    """Return the block of a front matter that holds the snapshots, with new ones in the place of their roles' older."""
+    block = values.get("delta")
+    block = dict(block) if isinstance(block, dict) else {}
+    held = block.get("snapshots")
+    held = dict(held) if isinstance(held, dict) else {}
+    start = base or block.get("base_commit") or made[0].record["base_commit"]
+    snapshots = {**held, **{each.role: each.record for each in made}}
+    return {**block, "base_commit": start, **({"snapshots": snapshots} if snapshots else {})}
+
+
+class Wanted(NamedTuple):
+    """Which snapshot is to be taken: whose, from which commit, for whom; a tree without changes only where `clean`."""
+
+    role: str
+    base: str
+    request: Request
+    clean: bool = False
+
+
+class Snapshot(NamedTuple):
+    """A snapshot that was taken: its entry in the front matter, how many files changed, and what to tell."""
+
+    role: str
+    record: dict[str, Any]
+    number: int
+    notes: tuple[str, ...]
+
+
+def photograph(seen: Look, state: TaskState, values: Mapping[str, Any], wanted: Wanted) -> Snapshot:
+    """Take a snapshot of what is seen, and write its artifacts; its record is for the front matter of these values.
+
+    Raises:
+        TaskstateError: code "nothing-to-snapshot", or the world refuses.
+    """
+    found = _found(values, seen, wanted)
+    if not found.entries and not wanted.clean:
+        what = f"nothing to snapshot: the working tree does not differ from the base commit {wanted.base[:10]}"
+        help_ = "a role that leaves nothing behind needs no snapshot; what git ignores is no part of one"
+        raise TaskstateError(what, help=help_, code="nothing-to-snapshot")
+    config = seen.workspace.config
+    scope = scope_of(state, config)
+    record, number = _record(state, _Making(seen, found, wanted, scope))
+    return Snapshot(wanted.role, record, number, _notes(found, scope, config))
+
+
+class _Found(NamedTuple):
+    entries: tuple[Entry, ...]
+    objects: tuple[str, ...]
+    files: tuple[File, ...]
+    stat: str
+    diff: bytes
+    incremental: bytes | None
+    incremental_error: str | None
+
+
+class _Making(NamedTuple):
+    seen: Look
+    found: _Found
+    wanted: Wanted
+    scope: Scope
+
+
+def _found(values: Mapping[str, Any], seen: Look, wanted: Wanted) -> _Found:
+    workspace, store, tree = seen.workspace, seen.store, seen.tree
+    whole = store.tree_of(wanted.base)
+    changed = store.changes(whole, tree)
+    entries = leaves(changed, workspace.is_ours)
+    base = _without_ours(seen, whole, changed)
+    objects = {*new_objects(changed), tree}
+    if seen.index_tree:
+        objects |= {*new_objects(store.changes(whole, seen.index_tree)), seen.index_tree}
+    diffed = store.diff(base, tree)
+    listed = changed_files(seen, entries)
+    stat, diff = diffed()
+    before = roles.before(wanted.role, workspace.config.roles)
+    incremental, error = _incremental(seen, values, before) if before else (None, None)
+    return _Found(entries, tuple(sorted(objects)), listed, stat, diff, incremental, error)
+
+
+def _without_ours(seen: Look, tree: str, changed: Iterable[Entry]) -> str:
+    """Return the id of a commit's tree without our files, which are among what changed from it to a tree without."""
+    ours = [each.path for each in changed if each.old_mode != TREE and seen.workspace.is_ours(os.fsdecode(each.path))]
+    return seen.store.without(tree, ours)
+
+
+def _incremental(seen: Look, values: Mapping[str, Any], before: str) -> tuple[bytes | None, str | None]:
+    """Return the diff from the tree of the role before, or why there is none."""
+    snapshot = roles.snapshot_of(values, before)
+    tree = (snapshot or {}).get("tree")
+    if not isinstance(tree, str):
+        return None, f"{before} left no snapshot"
+    try:
+        return seen.store.diff(tree, seen.tree)()[1], None
+    except GitFailed:
+        return None, f"the tree of {before}'s snapshot is gone: its artifacts are not here"
+
+
+# The record and its artifacts
+
+
+def _record(state: TaskState, making: _Making) -> tuple[dict[str, Any], int]:
+    seen, found, wanted, scope = making
+    record: dict[str, Any] = {
+        "base_commit": wanted.base,
+        "snapshot_time": timestamp(wanted.request.stamp.now),
+        "actor": wanted.request.stamp.actor,
+        "tree": seen.tree,
+        "index_tree": seen.index_tree,
+        "diff_from_base": None,
+        "diff_sha": delta.normalised_sha(found.diff),
+        "diff_stat": found.stat or "no changes",
+        "status_report_sha": files.digest(seen.report),
+        "scope_hash": scope_hash(seen, scope),
+        "files_changed": None,
+    }
+    if roles.before(wanted.role, seen.workspace.config.roles):
+        record["incremental_diff"] = None
+        record["incremental_diff_sha"] = None if found.incremental is None else delta.normalised_sha(found.incremental)
+        record["incremental_diff_error"] = found.incremental_error
+    _store(state.id, making, record)
+    return record, len(found.files)
+
+
+def _store(task_id: str, making: _Making, record: dict[str, Any]) -> None:
+    """Write the artifacts of a snapshot, and what names them into its record; for a dry run the paths alone."""
+    seen, found, wanted, _ = making
+    workspace, role, real = seen.workspace, wanted.role, not wanted.request.dry_run
+    listed = delta.list_text(found.files)
+    held = {key: value for key, value in record.items() if key not in {"snapshot_time", "actor"}}
+    folder = f"{role}/{sha256(canonical_json(held) + listed)[:16]}"
+    target = artifacts.path_of(workspace, artifacts.name_of(task_id, folder)) if real else seen.place.folder / "kept"
+    packed = seen.store.pack(found.objects, target)
+
+    def written(name: str, data: bytes) -> str:
+        if real:
+            return artifacts.write(workspace, task_id, f"{folder}/{name}", data)
+        return artifacts.name_of(task_id, f"{folder}/{name}")
+
+    written(f"{role}-status", seen.report)
+    record["diff_from_base"] = written(f"{role}-from-base.diff.gz", artifacts.gzipped(found.diff))
+    if found.incremental is not None:
+        record["incremental_diff"] = written(f"{role}-incremental.diff.gz", artifacts.gzipped(found.incremental))
+    record["files_changed"] = [each._asdict() for each in found.files]
+    if len(found.files) > delta.LISTED:
+        path = written(f"{role}-files.json", listed.encode())
+        record["files_changed"] = {"count": len(found.files), "sha256": sha256(listed), "path": path}
+    if real:
+        _keep_index(seen, target)
+    record["pack"] = artifacts.name_of(task_id, f"{folder}/pack/{packed().name}")
+
+
+def _keep_index(seen: Look, folder: Path) -> None:
+    """Keep the temporary index: a later look at the tree need not read the files that it knows."""
+    index = seen.place.own_index
+    kept = folder / ground.index_name(index, seen.place.mark)
+    with files.told("write", kept):
+        for older in folder.glob(f"{ground.INDEX}*"):
+            older.unlink()
+        shutil.copy2(index, kept)
+
+
+def sweep(workspace: Workspace, task_id: str) -> None:
+    """Delete what lies in the folders of a task's roles and belongs to no snapshot of theirs."""
+    with suppress(LockTimeout), workspace.locked():  # the next one sweeps too
+        loaded = workspace.load(workspace.locate(task_id))
+        values = front_matter_values(loaded.document)
+        home = artifacts.path_of(workspace, artifacts.name_of(loaded.state.id))
+        for role in workspace.config.roles:
+            kept = ground.kept_in(workspace, roles.snapshot_of(values, role))
+            for name in files.names(home / role):
+                if home / role / name != kept:
+                    shutil.rmtree(home / role / name, ignore_errors=True)
+
+
+# What to tell
+
+
+def _notes(found: _Found, scope: Scope, config: Config) -> tuple[str, ...]:
+    notes = []
+    strays = outside(scope, [each.path for each in found.files])
+    if strays:
+        notes.append(f"warning: {delta.files(len(strays))} outside of the Repository Paths: {delta.named(strays)}")
+    if len(found.diff) > _LARGE:
+        size = len(found.diff) / 1024**2
+        notes.append(f"warning: the diff holds {size:.1f} MB: see whether a generated or binary file got into the tree")
+    else:
+        notes += _secrets(found.diff, config)
+    if found.incremental_error:
+        notes.append(f"there is no diff from the role before: {found.incremental_error}")
+    return tuple(notes)
+
+
+def _secrets(diff: bytes, config: Config) -> list[str]:
+    """Return a warning where a line that the diff adds looks like a credential; the diff keeps it exactly."""
+    lines = [line[1:] for line in diff.split(b"\n") if line.startswith(b"+") and not line.startswith(b"+++ ")]
+    found = secrets.find(b"\n".join(lines).decode("utf-8", "replace"), config.secrets.allow)
+    kinds = ", ".join(sorted({each.kind for each in found}))
+    return [f"warning: the diff adds what looks like {kinds}; it is kept as it is"] if kinds else []

@@ -1,0 +1,238 @@
+"""Whose turn it is among the roles of a task: what each step needs before it may be taken.
+
+Pure: it is said which role's snapshot the working tree must match, and whoever reads disks compares them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate import embed, roles
+from taskstate.chain import COMPLETE
+from taskstate.errors import TaskstateError
+from taskstate.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
+from taskstate.stamp import front_matter_values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from taskstate.state import TaskState
+
+LONGEST_FINDING = 500  # characters
+CREATED = "created"
+
+
+class Setting(NamedTuple):
+    """What a role is set to: its status, the log of its own checks, and its agent's name for the session."""
+
+    status: str
+    log: bytes | None = None
+    session_id: str | None = None
+
+    @property
+    def adds(self) -> bool:
+        """Whether there is more to it than the status."""
+        return self.log is not None or self.session_id is not None
+
+
+class _Turn(NamedTuple):
+    state: TaskState
+    name: str
+    names: tuple[str, ...]
+
+
+class Turn(_Turn):
+    """A role of a task, by its name among the configured ones, as the task's file says now."""
+
+    @property
+    def task_id(self) -> str:
+        """The task's id."""
+        return self.state.id
+
+    @cached_property
+    def values(self) -> Mapping[str, Any]:
+        """The front matter."""
+        return front_matter_values(self.state.document)
+
+    @property
+    def told(self) -> Mapping[str, Any]:
+        """What the file says of the role."""
+        return roles.role_of(self.values, self.name)
+
+    @cached_property
+    def _all(self) -> Mapping[str, roles.Role]:
+        return {role.name: role for role in roles.pipeline(self.values, self.names)}
+
+    @property
+    def role(self) -> roles.Role:
+        """Where the role stands."""
+        return self._all[self.name]
+
+    @property
+    def previous(self) -> roles.Role | None:
+        """Where the role stands whose work this one continues; None for the first one."""
+        name = roles.before(self.name, self.names)
+        return self._all[name] if name else None
+
+    @property
+    def later(self) -> tuple[roles.Role, ...]:
+        """Where the roles stand that come after this one."""
+        return tuple(self._all[name] for name in self.names[self.names.index(self.name) + 1 :])
+
+
+def turn_of(state: TaskState, role: str, names: tuple[str, ...]) -> Turn:
+    """Return a role's turn in a task whose roles may be changed.
+
+    Raises:
+        TaskstateError: there is no such role, the task is complete, or a drift is unresolved.
+    """
+    turn = Turn(state, roles.require_role(role, names), names)
+    if state.status == COMPLETE:
+        what = f"task {turn.task_id} is complete, so its roles stay as they are"
+        help_ = f'`taskstate reopen {turn.task_id} --note "WHY"` takes it back to work'
+        raise TaskstateError(what, help=help_, code="task-complete")
+    roles.require_settled(turn.values, turn.task_id)
+    return turn
+
+
+def set_on(turn: Turn, setting: Setting) -> str | None:
+    """Return the role whose snapshot must match the tree before a role may be set so, or None.
+
+    Raises:
+        TaskstateError: it is not the role's turn.
+    """
+    now, status = turn.role.status, setting.status
+    if status == BLOCKED:
+        advice = f'`taskstate role block {turn.task_id} {turn.name} --finding "WHAT"` says what blocks it'
+        raise TaskstateError("a role is blocked by a finding, not by its status", help=advice, code="usage")
+    if status == DONE:
+        return _done_on(turn, setting)
+    if now == status:
+        return None
+    if now == PENDING:
+        return _begin_on(turn)
+    if now == IN_PROGRESS and turn.role.snapshot is None:
+        return None  # given back, before anything was left
+    raise refused(turn, f"so it cannot be {status.replace('_', ' ')}", way_on(turn), code="role-status")
+
+
+def _begin_on(turn: Turn) -> str | None:
+    previous = turn.previous
+    if previous is None:
+        return None
+    if previous.status != DONE:
+        raise _not_yet(turn, previous, "begin")
+    return previous.name
+
+
+def _done_on(turn: Turn, setting: Setting) -> str | None:
+    """Return the role's own name, for its own snapshot must match, unless it is done and stays so.
+
+    Raises:
+        TaskstateError: something is in the way.
+    """
+    role, previous = turn.role, turn.previous
+    if role.findings:
+        what = f"and has {counted(len(role.findings), 'open finding')}: {role.findings[0]}"
+        help_ = f'when it is mended: `taskstate role unblock {turn.task_id} {turn.name} --finding "WHICH"`'
+        raise refused(turn, what, help_, code="findings-open")
+    if role.status == BLOCKED:
+        raise refused(turn, "though by no finding", way_on(turn), code="role-status")
+    if role.status == DONE and not setting.adds:
+        return None
+    if role.status == DONE and any(each.status != PENDING for each in turn.later):
+        raise refused(turn, "and a later role has begun", way_on(turn), code="role-status")
+    if previous and previous.status != DONE:
+        raise _not_yet(turn, previous, "be done")
+    return turn.name
+
+
+def block_on(turn: Turn) -> str | None:
+    """Return the role whose snapshot must match the tree before a role may be blocked: the one before, if it begins.
+
+    Raises:
+        TaskstateError: it is not the role's turn.
+    """
+    if turn.role.status == DONE:
+        raise refused(turn, "so nothing can block it", way_on(turn), code="role-status")
+    return _begin_on(turn) if turn.role.status == PENDING else None
+
+
+def way_on(turn: Turn) -> str:
+    """Return the advice that fits the status in which a role is."""
+    ways = {
+        PENDING: f"`taskstate role set {turn.task_id} {turn.name} --status in_progress` begins it",
+        IN_PROGRESS: f"`taskstate role set {turn.task_id} {turn.name} --status done` ends it",
+        BLOCKED: f'`taskstate role unblock {turn.task_id} {turn.name} --finding "WHICH"` takes a finding back',
+        DONE: f'`taskstate role reopen {turn.task_id} {turn.name} --note "WHY"` takes it back to work',
+    }
+    return ways[turn.role.status]
+
+
+def refused(turn: Turn, what: str, way: str, *, code: str) -> TaskstateError:
+    """Return a refusal that says where the role stands, what follows, and which way leads on."""
+    return TaskstateError(f"task {turn.task_id}: {turn.role.words}, {what}", help=way, code=code)
+
+
+def _not_yet(turn: Turn, previous: roles.Role, what: str) -> TaskstateError:
+    told = f"task {turn.task_id}: {turn.name} cannot {what} while {previous.words}"
+    way = f"first `taskstate role set {turn.task_id} {previous.name} --status done`"
+    return TaskstateError(told, help=way, code="role-order")
+
+
+def changed_meanwhile(turn: Turn) -> TaskstateError:
+    """Return the refusal where what was verified is no longer so."""
+    what = f"task {turn.task_id}: somebody changed the roles while the working tree was compared"
+    return TaskstateError(what, help="run this again", code="stale")
+
+
+def remarks(turn: Turn, status: str) -> tuple[str, ...]:
+    """Return what to say where a role begins although its task has not, or something was found in it before."""
+    if status in {PENDING, turn.role.status} or turn.role.status != PENDING:
+        return ()
+    told, found = turn.state.status, len(turn.role.findings)
+    follows = ": it is in progress from its first session on" if told == CREATED else ""
+    notes = [] if told == IN_PROGRESS else [f"the task itself is {told or 'without a status'}{follows}"]
+    notes += [f"{turn.name} has {counted(found, 'open finding')} from before"] if found and status != BLOCKED else []
+    return tuple(notes)
+
+
+# Findings
+
+
+def finding_of(text: str) -> str:
+    """Return a finding as it is kept: one line, and not a long one.
+
+    Raises:
+        TaskstateError: code "too-long", or as `embed.one_line`.
+    """
+    said = embed.one_line(text, what="the finding")
+    if len(said) > LONGEST_FINDING:
+        what = f"the finding has {len(said)} characters, and {LONGEST_FINDING} are the most"
+        raise TaskstateError(what, help="say what is wrong and where; the rest belongs into a session", code="too-long")
+    return said
+
+
+def finding_at(turn: Turn, finding: str) -> int:
+    """Return the place of the finding that a text or a number, counted from 1, names.
+
+    Raises:
+        TaskstateError: code "not-found".
+    """
+    from difflib import get_close_matches
+
+    said, found = embed.one_line(finding, what="the finding"), turn.role.findings
+    if said in found:
+        return found.index(said)
+    if said.isdecimal() and 1 <= int(said) <= len(found):
+        return int(said) - 1
+    near = get_close_matches(said, found, n=1, cutoff=0.0)
+    hint = f"did you mean {found.index(near[0]) + 1}, {near[0]!r}?" if near else "nothing blocks it"
+    what = f"task {turn.task_id}: {turn.name} has no finding {said!r}"
+    raise TaskstateError(what, help=hint, code="not-found")
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number with what it counts."""
+    return f"{number} {what}{'s' * (number != 1)}"

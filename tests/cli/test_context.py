@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.place import tree
+from tests.test_context import NAME, SETTINGS, STANDARD, TASK_FILE, made_from, write
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+    from tests.place import Place
+
+STATE = ".taskstate/tasks/task-101-state.md"
+
+
+@pytest.fixture
+def sources(place: Place) -> Place:
+    """Return the repository with a task file, standards and a configuration."""
+    write(place, "standards/backend.md", STANDARD)
+    write(place, "taskstate.toml", SETTINGS)
+    write(place, "src/auth/jwt.py", "x = 1\n")
+    write(place, "src/ui/a.ts", "x\n")
+    write(place, "pages/a.ts", "x\n")
+    made_from(place, TASK_FILE)
+    return place
+
+
+def test_init_tells_what_came_from_where(cli: Cli, sources: Place) -> None:
+    """A table says what was captured of each part and from what; the second time is refused."""
+    assert cli.ok("context", "init", "101") == (
+        f"{STATE}: sealed\n\n"
+        "PART                 CAPTURED     FROM\n"
+        f"title                JWT Service  {NAME}\n"
+        f"priority             P1           {NAME}\n"
+        f"area                 backend      {NAME}\n"
+        f"description          1 line       {NAME}\n"
+        f"scope                2 in, 1 out  {NAME}\n"
+        f"acceptance criteria  2            {NAME}\n"
+        "standards            2 citations  taskstate.toml\n"
+        "validation           2 commands   taskstate.toml, backend\n"
+        f"repository paths     3            {NAME}\n"
+        "\n"
+        "  the task is created, not in_progress: sealed all the same\n"
+    )
+    assert "No findings" in cli.ok("lint")
+    assert cli.refused("context", "init", "101").startswith("the context of task 101 is sealed already: ")
+    assert sources.text.count("content_sha") == 2
+
+
+def test_init_in_json(cli: Cli, sources: Place) -> None:
+    """A program gets the seal, the parts and the remarks."""
+    data = cli.json("context", "init", "101", "--shorten")
+    assert (data["path"], data["changed"], len(data["seal"]), len(data["parts"])) == (STATE, True, 64, 9)
+    assert data["parts"][0] == {"part": "title", "captured": "JWT Service", "from": NAME}
+    assert data["notes"] == ["the task is created, not in_progress: sealed all the same"]
+    assert sources.text.count(data["seal"]) == 1
+
+
+def test_dry_run(cli: Cli, sources: Place) -> None:
+    """The diff is printed and nothing written, neither at first nor anew."""
+    before = tree(sources.root)
+    assert "\n+  seal: " in cli.ok("context", "init", "101", "--dry-run")
+    assert tree(sources.root) == before
+    cli.ok("context", "init", "101")
+    write(sources, NAME, TASK_FILE.replace("Keys rotate.", "Keys turn."))
+    before = tree(sources.root)
+    assert "\n+Issue and verify tokens. Keys turn.\n" in cli.ok("context", "rebuild", "101", "--dry-run")
+    assert tree(sources.root) == before
+
+
+def test_show(cli: Cli, sources: Place) -> None:
+    """The sealed context is printed as text, and in JSON with each part by itself."""
+    assert "is not sealed: seal it with `taskstate context init 101`" in cli.refused("context", "show", "101")
+    cli.ok("context", "init", "101")
+    said = cli.ok("context", "show", "101")
+    assert said.startswith("title: JWT Service\npriority: P1\narea: backend\n\n### Task Description\n\nIssue and")
+    data = cli.json("context", "show", "101")
+    assert data["repository_paths"] == ["pages/*.ts", "src/auth/**", "src/ui/**"]
+    assert data["acceptance_criteria"][1] == {"text": "Keys rotate", "checked": False}
+    assert data["validation"] == {"commands": ["pytest -q", "ruff check"]}
+    assert data["context"]["seal"] in said
+    assert data["warnings"] == []
+    assert sources.text.count(data["context"]["seal"]) == 1
+
+
+def test_check(cli: Cli, sources: Place) -> None:
+    """Exit status 0 while all holds, 1 with what does not, and what to do."""
+    cli.ok("context", "init", "101")
+    assert cli.ok("context", "check", "101") == f"{STATE}: the context holds\n"
+    write(sources, "standards/backend.md", STANDARD.replace("75", "50"))
+    said = cli("context", "check", "101")
+    assert (said.status, said.err) == (1, "")
+    assert said.out == (
+        f"{STATE}: TS602 standards/backend.md#handlers says something else than when it was cited "
+        "(aa1e9efb340edca8 then, 64a0b1c426a326c8 now)\n"
+        "  help: `taskstate context rebuild 101`\n"
+    )
+    data = cli.json("context", "check", "101", status=1)
+    assert (data["holds"], [each["code"] for each in data["findings"]]) == (False, ["TS602"])
+
+
+def test_rebuild_shows_what_it_changes(cli: Cli, sources: Place) -> None:
+    """The diff is printed before the table; where nothing changes, that is said."""
+    assert "is not sealed" in cli.refused("context", "rebuild", "101")
+    cli.ok("context", "init", "101")
+    assert cli.ok("context", "rebuild", "101").startswith(f"{STATE}: nothing to change\n")
+    write(sources, "standards/backend.md", STANDARD.replace("75", "50"))
+    said = cli.ok("context", "rebuild", "101")
+    assert '+    "requirement": "Handlers stay under 50 lines.",\n' in said
+    assert said.index("+++ b/") < said.index(f"{STATE}: sealed anew\n\nPART ")
+    assert cli.ok("context", "check", "101").endswith("the context holds\n")
+
+
+def test_task_file_may_lie_elsewhere(cli: Cli, sources: Place) -> None:
+    """`--from` names another task file, from where one stands; outside the repository it is refused."""
+    write(sources, "plans/new.yaml", TASK_FILE)
+    cli.ok("context", "init", "101", "--from", "plans/new.yaml")
+    assert "  task_file: plans/new.yaml\n" in sources.text
+    (sources.root / "plans/new.yaml").rename(sources.root / "plans/newer.yaml")
+    assert "plans/new.yaml does not exist" in cli.refused("context", "rebuild", "101")
+    cli.monkeypatch.chdir(sources.root / "plans")
+    cli.ok("context", "rebuild", "101", "--from", "newer.yaml")
+    assert "  task_file: plans/newer.yaml\n" in sources.text
+    outside = sources.root.parent / "x.yaml"
+    outside.write_text(TASK_FILE, encoding="utf-8")
+    assert "lies outside the repository" in cli.refused("context", "rebuild", "101", "--from", outside)
+
+
+def test_revision_is_compared(cli: Cli, sources: Place) -> None:
+    """A file that is no longer at the expected revision is not sealed, and no artifact is left."""
+    assert "is at revision 1-" in cli.refused("context", "init", "101", "--expect-revision", "7")
+    assert not (sources.root / ".taskstate/artifacts/task-101").exists()

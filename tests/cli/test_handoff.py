@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate import tokens
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+    from tests.place import Place
+
+WHERE = ("--file", "app.py", "--location", "line 1", "--goal", "proved")
+NEW = ("handoff", "new", "101", "--action", "Prove it.", *WHERE)
+
+
+@pytest.fixture(autouse=True)
+def phase(cli: Cli, place: Place) -> None:
+    """Add phase 3, and the file that is worked on."""
+    (place.root / "app.py").touch()
+    cli.ok("phase", "add", "101", "3", "--name", "Lemma", "--objective", "Define", "--objective", "Prove")
+
+
+def test_metadata_is_printed(cli: Cli, place: Place) -> None:
+    """Standard output is the metadata alone, as JSON; what was done goes to standard error."""
+    said = cli(*NEW)
+    metadata = json.loads(said.out)
+    path = metadata["partial_progress"]["handoff_path"]
+    assert (metadata["status"], metadata["partial_progress"]["stage"]) == ("partial", "context_exhaustion_handoff")
+    assert said.err == f"{path}: handed over\n"
+    assert (place.root / path).exists()
+    cli.ok("handoff", "accept", "101")
+    data = cli.json(*NEW, "--force")
+    assert (data["status"], data["changed"], data["path"]) == ("partial", True, ".taskstate/tasks/task-101-state.md")
+    assert data["partial_progress"]["handoff_path"] == data["handoff_path"] != path
+
+
+def test_it_is_shown_listed_and_accepted(cli: Cli, place: Place) -> None:
+    """What it says, where it lies, and what no longer holds, for people and programs."""
+    assert cli.ok("handoff", "list", "101") == "task 101 has no handoffs\n"
+    assert cli.refused("handoff", "show", "101").startswith("task 101 has no handoff: ")
+    cli.ok(
+        *NEW,
+        "--decision",
+        "A: b",
+        "--avoid",
+        "C: d",
+        "--context",
+        "e",
+        "--ref",
+        "app.py, all",
+        "--do-not-reread",
+        "app.py",
+    )
+    shown = cli.json("handoff", "show", "101")
+    assert (shown["action"], shown["current_state"]["file"], shown["status"]) == ("Prove it.", "app.py", "open")
+    assert (shown["decisions"], shown["avoid"], shown["context"]) == (["A: b"], ["C: d"], ["e"])
+    assert (shown["holds"], shown["notes"], shown["do_not_reread"]) == (True, [], ["app.py"])
+    assert cli.ok("handoff", "show", "101").endswith("all that was verified still holds\n")
+    place.add()
+    assert "! the state file has been written once since" in cli.ok("handoff", "show", "101")
+    assert cli.json("handoff", "list", "101")[0]["status"] == "open"
+    said = cli.ok("handoff", "accept", "101", "--agent", "second")
+    assert "/archive/phase-3-handoff-" in said
+    assert "accepted by second\n  the state file has been written once since" in said
+    assert cli.ok("handoff", "list", "101").startswith("accepted  ")
+    assert "! accepted by second at " in cli.ok("handoff", "show", "101")
+    assert cli.refused("handoff", "accept", "101").startswith("task 101 has no open handoff")
+
+
+def test_a_draft_is_printed_completed_and_written(cli: Cli, place: Place) -> None:
+    """What is missing is named on standard error; the completed draft is the input."""
+    said = cli("handoff", "new", "101", "--draft")
+    assert "\n- Location: *To be completed.*\n" in said.out
+    assert said.err.startswith("nothing is written yet: --file, --location are still to be said\n")
+    assert cli.json("handoff", "new", "101", "--draft")["missing"] == ["--file", "--location"]
+    draft = said.out.replace("File: *To be completed.*", "File: `app.py`")
+    (place.root / "draft.md").write_text(draft, encoding="utf-8")
+    refused = cli.refused("handoff", "new", "101", "--from", "draft.md")
+    assert refused.startswith("the handoff is not fit to be written: --location is missing: ")
+    data = cli.json("handoff", "new", "101", "--from", "-", stdin=draft.replace("*To be completed.*", "line 1"))
+    text = (place.root / data["handoff_path"]).read_text(encoding="utf-8")
+    assert "## Immediate Next Action\n\nDefine\n" in text
+
+
+def test_json_is_read(cli: Cli, place: Place) -> None:
+    """From a file or standard input, with flags before it."""
+    given = {"phase": 3, "action": "One.", "file": "app.py", "location": "l", "goal": "g", "context": ["c"]}
+    data = cli.json("handoff", "new", "101", "--from", "-", "--action", "Two.", stdin=json.dumps(given))
+    text = (place.root / data["handoff_path"]).read_text(encoding="utf-8")
+    assert ("\nTwo.\n" in text, "One." in text, "- c\n" in text) == (True, False, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("new", "101", *WHERE), "the handoff is not fit to be written: --action is missing"),
+        (
+            ("new", "101", "--action", "- a\n- b", *WHERE),
+            "the handoff is not fit to be written: the next action is a list",
+        ),
+        ((*NEW[1:], "--phase", "9"), "task 101 has no phase 9"),
+        (
+            (*NEW[1:], "--ref", "../x"),
+            "the handoff is not fit to be written: this path of the handoff is '../x', which leads",
+        ),
+        ((*NEW[1:], "--from", "nowhere.json"), "cannot read nowhere.json"),
+        (("new", "9", *WHERE), "there is no task 9"),
+        (("successor", "101"), "task 101 has no handoff"),
+    ],
+    ids=["no action", "two actions", "no phase", "out", "no file", "no task", "no handoff"],
+)
+def test_what_cannot_be_done_is_one_line(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+    """Each refusal says what is wrong, and nothing is changed."""
+    assert cli.refused("handoff", *arguments).startswith(said)
+
+
+def test_ten_in_a_chain_start_alike(cli: Cli, place: Place) -> None:
+    """Ten agents hand on, each with a draft of what the last one left; the start of none is larger for it."""
+    sizes = []
+    for number in range(10):
+        way = f"way {number:02}"
+        cli.ok(
+            "session",
+            "add",
+            "101",
+            "--did",
+            f"Decided on {way}: shorter",
+            "--state",
+            "s",
+            "--next",
+            f"Take {way} in `app.py`",
+        )
+        cli.ok("phase", "tried", "101", "3", "--approach", f"Old {way}", "--result", "failed: no structure")
+        flags = (
+            "--location",
+            f"line {number:02}",
+            "--avoid",
+            f"Path {number:02}: too long",
+            "--do-not-reread",
+            "app.py",
+        )
+        written = cli.json("handoff", "new", "101", "--draft", *flags, "--actor", f"agent {number}")
+        assert written["handoff_path"], written
+        cli.ok("lint")
+        start = cli.json("handoff", "successor", "101")
+        assert f"Take {way}" in start["prompt"]
+        assert f"Path {number:02}" in start["prompt"]
+        assert tokens.count(start["prompt"]) <= start["tokens"] <= 700
+        sizes.append(start["tokens"])
+        cli.ok("handoff", "accept", "101", "--agent", f"agent {number + 1}")
+    assert len(set(sizes[5:])) == 1, sizes
+    assert "handoffs: {count: 10, open: null}" in place.text
+    assert '"handoff_count": 10' in place.text
+    assert len(cli.json("handoff", "list", "101")) == 10
+    archive = place.workspace.state_root / "handoffs/task-101/archive"
+    documents = [path.read_text(encoding="utf-8") for path in archive.iterdir()]
+    assert max(len(text) for text in documents) < 2 * min(len(text) for text in documents)
+    everything = place.text + (place.archived if place.archive_path.exists() else "")
+    assert (
+        sorted(re.findall(r"took over from `.*-handoff-(\w+)\.md`", everything))
+        == sorted(path.stem.rpartition("-")[2] for path in archive.iterdir())[:9]
+    )

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+    from tests.place import Place
+
+PATH = ".taskstate/tasks/task-101-state.md"
+BEGIN = ("role", "set", "101", "implementer", "--status", "in_progress")
+
+
+@pytest.fixture(autouse=True)
+def begun(place: Place) -> None:
+    """Have the task in progress."""
+    place.add("Began.")
+
+
+def test_a_role_begins_is_blocked_and_goes_on(cli: Cli) -> None:
+    """Each step is told, and shown."""
+    assert cli.ok(*BEGIN) == f"{PATH}: implementer is in progress\n"
+    block = ("role", "block", "101", "implementer", "--finding")
+    assert cli.ok(*block, "no test") == f"{PATH}: implementer is blocked\n"
+    assert cli.ok(*block, "-", stdin="no docs\n") == f"{PATH}: implementer is blocked\n"
+    assert cli.ok("role", "show", "101").endswith("\nfindings of implementer:\n  1. no test\n  2. no docs\n")
+    unblock = ("role", "unblock", "101", "implementer")
+    assert cli.ok(*unblock, "--finding", "no test") == (
+        f"{PATH}: a finding of implementer taken back\n  implementer is still blocked, by 1 finding\n"
+    )
+    assert cli.ok(*unblock, "--all") == f"{PATH}: all findings of implementer taken back\n"
+    (role, *_) = cli.json("role", "show", "101")["roles"]
+    assert (role["status"], role["findings"]) == ("in_progress", [])
+    assert cli.ok("lint") == "No findings in 1 file.\n"
+
+
+def test_what_was_done_is_told_to_programs(cli: Cli) -> None:
+    """With the role, the status and what every writer tells."""
+    told = cli.json(*BEGIN, "--session-id", "s-1")
+    assert (told["path"], told["changed"], told["role"], told["status"]) == (PATH, True, "implementer", "in_progress")
+    shown = cli.json("role", "show", "101")
+    assert (shown["id"], shown["path"]) == ("101", PATH)
+    assert [role["role"] for role in shown["roles"]] == ["implementer", "reviewer", "validator"]
+    assert shown["roles"][0]["session_id"] == "s-1"
+    assert cli.json(*BEGIN)["changed"] is False
+
+
+def test_a_role_is_given_back(cli: Cli, place: Place) -> None:
+    """As long as it has left nothing, it can be pending again."""
+    cli.ok(*BEGIN)
+    cli.ok("role", "set", "101", "implementer", "--status", "pending")
+    assert "  implementer: {status: pending}\n" in place.text
+
+
+def test_dry_run_shows_and_writes_nothing(cli: Cli, place: Place) -> None:
+    """Neither the state file nor the log of the checks."""
+    before = place.text
+    said = cli.ok(*BEGIN, "--qa-log", "-", "--dry-run", stdin="a log")
+    assert "+  implementer:\n" in said
+    assert "+    qa_log_path: artifacts/task-101/qa-implementer.log.gz\n" in said
+    assert place.text == before
+    assert not (place.workspace.state_root / "artifacts/task-101").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("set", "101", "reviewer", "--status", "in_progress"), "reviewer cannot begin while implementer is pending"),
+        (("set", "101", "reviewer", "--status", "done"), "reviewer cannot be done while implementer is pending"),
+        (("set", "101", "implementer", "--status", "blocked"), "a role is blocked by a finding, not by its status"),
+        (("set", "101", "implementr", "--status", "done"), "did you mean implementer?"),
+        (("set", "999", "implementer", "--status", "done"), "there is no task 999"),
+        (("set", "101", "implementer", "--status", "pending", "--session-id", ""), "the session's id is empty"),
+        (("set", "101", "implementer", "--status", "in_progress", "--qa-log", "no.log"), "no.log"),
+        (("block", "101", "reviewer", "--finding", "x"), "reviewer cannot begin while implementer is pending"),
+        (("block", "101", "implementer", "--finding", "x" * 501), "501 characters, and 500 are the most"),
+        (("unblock", "101", "implementer", "--finding", "x"), "implementer has no finding 'x': nothing blocks it"),
+        (("unblock", "101", "implementer"), "one of the arguments --finding --all is required"),
+        (("reopen", "101", "implementer", "--note", "x"), "implementer is pending, so there is nothing to take back"),
+        (("reopen", "101", "implementer"), "the following arguments are required: --note"),
+        (("show", "999"), "there is no task 999"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(cli: Cli, arguments: tuple[str, ...], message: str) -> None:
+    """The refusal says why, with status 2, and nothing is changed."""
+    assert message in cli.refused("role", *arguments)
+
+
+def test_another_revision_is_refused(cli: Cli) -> None:
+    """As every writer does, and before anything is verified."""
+    assert "is at revision 2-" in cli.refused(*BEGIN, "--expect-revision", "1")
+
+
+def test_drift_is_refused_told_and_counted(cli: Cli, place: Place) -> None:
+    """The next role does not begin on a tree that somebody edited; lint and status say so until it is resolved."""
+    for command in (("init", "-q"), ("config", "user.name", "x"), ("config", "user.email", "x@example.invalid")):
+        subprocess.run(["git", *command], cwd=place.root, check=True)
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "begin"], cwd=place.root, check=True)
+    cli.ok(*BEGIN)
+    file = place.root / "a.py"
+    file.write_text("a = 1\n", encoding="utf-8")
+    cli.ok("snapshot", "take", "101", "--role", "implementer")
+    cli.ok("role", "set", "101", "implementer", "--status", "done")
+    file.write_text("a = 2\n", encoding="utf-8")
+    said = cli("role", "set", "101", "reviewer", "--status", "in_progress")
+    assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
+    assert "a.py" in said.err
+    assert "TS703" in cli("lint").out
+    assert "  drift: a check found another tree than implementer left; " in cli.ok("status")
+    message = cli.refused("role", "set", "101", "reviewer", "--status", "in_progress")
+    assert "taskstate snapshot resolve 101" in message
+    cli.ok("snapshot", "resolve", "101", "--note", "as it should be")
+    cli.ok("role", "set", "101", "reviewer", "--status", "in_progress")
+    assert "[x] implementer done  [>] reviewer in progress  [ ] validator" in cli.ok("status")

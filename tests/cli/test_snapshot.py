@@ -1,0 +1,171 @@
+"""`taskstate snapshot` and `taskstate purge`: as people and programs use them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate import doctor
+from tests import terminal
+from tests.git_place import GitPlace
+from tests.place import tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Cli
+
+TAKE = ("snapshot", "take", "101", "--role", "implementer")
+VERIFY = ("snapshot", "verify", "101", "--role", "implementer")
+DIFF = ("snapshot", "diff", "101", "--role", "implementer")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> GitPlace:
+    """Return a repository with a changed file and a new one."""
+    made = GitPlace(tmp_path / "repository")
+    made.write("a.txt", "one\n2\nthree\n")
+    made.write("new \u00fc.txt", "new\x1b[31m\n")
+    return made
+
+
+def test_a_day_of_two_roles(cli: Cli, place: GitPlace) -> None:
+    """Taken, verified, drifted, resolved, shown, purged: each step says what it did."""
+    said = cli.ok(*TAKE)
+    assert "snapshot of implementer taken: 2 files changed, 2 insertions(+), 1 deletion(-)" in said
+    assert cli.ok(*VERIFY) == "the working tree is as implementer left it\n"
+    place.write("a.txt", "by hand\n")
+    drifted = cli(*VERIFY)
+    assert drifted.status == 1
+    assert drifted.out.startswith(
+        "drift: the working tree is not what implementer left; edited by hand since: a.txt\n  modified a.txt: expected "
+    )
+    assert "failed checks:\n  checksums: 1 file: a.txt\n" in drifted.out
+    assert (
+        "what to do: put files back by `taskstate snapshot verify 101 --role implementer --restore FILE`" in drifted.out
+    )
+    assert "is not what implementer left, and nobody has resolved that" in cli.refused(*TAKE)
+    assert "put back a.txt" in cli.ok(*VERIFY, "--restore", "a.txt")
+    assert "accepted as it is\n" in cli.ok("snapshot", "resolve", "101", "--note", "put back")
+    place.write("a.txt", "reviewed\n")
+    assert "reviewer taken" in cli.ok("snapshot", "take", "101", "--role", "reviewer")
+    assert "+reviewed" in cli.ok("snapshot", "diff", "101", "--role", "reviewer", "--type", "incremental")
+    assert "dropped" in cli.ok("purge", "101")
+    assert cli.ok("purge", "101").endswith("nothing to change\n")
+    assert "was purged" in cli.refused(*DIFF)
+    cli.ok("lint")
+
+
+def test_programs_get_the_same(cli: Cli, place: GitPlace) -> None:
+    """The envelope holds what others build on."""
+    taken = cli.json(*TAKE)
+    assert {"path", "revision", "changed", "role", "diff_stat", "files", "notes"} <= set(taken)
+    assert cli.json(*VERIFY)["drift"] is False
+    place.write("a.txt", "by hand\n")
+    (place.root / "src/c.py").rename(place.root / "src/d.py")
+    verified = cli.json(*VERIFY, status=1)
+    assert verified["drift"] is True
+    assert [check["name"] for check in verified["checks"] if not check["ok"]] == ["checksums", "status", "diff"]
+    assert all(set(check) == {"name", "ok", "detail"} for check in verified["checks"])
+    assert [(each["path"], each["change"], each.get("from")) for each in verified["files"]] == [
+        ("a.txt", "modified", None),
+        ("src/c.py", "removed", None),
+        ("src/d.py", "renamed", "src/c.py"),
+    ]
+    assert set(verified["files"][0]) == {"path", "change", "expected", "current"}
+    resolved = cli.json("snapshot", "resolve", "101", "--note", "fine")
+    assert (resolved["retaken"], resolved["base_commit"]) == (["implementer"], place.git("rev-parse", "HEAD"))
+    shown = cli.json(*DIFF)
+    assert "+by hand" in shown["diff"]
+    assert (place.root / shown["path"]).is_file()
+    assert cli.json("purge", "101")["changed"] is True
+
+
+def test_diff_goes_out_exactly(cli: Cli, place: GitPlace) -> None:
+    """Into a pipe the very bytes go; the artifact is named on request; quiet is quiet."""
+    place.write("latin.txt", b"caf\xe9\r\n")
+    cli.ok(*TAKE)
+    cli.ok(*VERIFY)
+    assert cli.ok(*DIFF, "--path").endswith("implementer-from-base.diff.gz\n")
+    assert cli.ok(*DIFF, "--quiet") == ""
+    command = [sys.executable, "-m", "taskstate", *DIFF]
+    piped = subprocess.run(command, cwd=place.root, capture_output=True, check=True).stdout
+    assert b"+caf\xe9\r\n" in piped
+    assert piped == place.diff()
+    status, shown = terminal.seen(command, cwd=place.root)
+    assert (status, "+caf\ufffd\\r" in shown) == (0, True)
+
+
+def test_colour_is_for_people(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In colour what the work holds cannot steer the terminal."""
+    cli.ok(*TAKE)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR")
+    shown = cli.ok(*DIFF)
+    assert "\x1b[32m+new\\x1b[31m\x1b[0m" in shown
+    assert "\x1b" not in cli.ok(*DIFF, "--no-color").replace("new\x1b[31m", "")
+
+
+def test_dry_run_shows_and_keeps(cli: Cli, place: GitPlace) -> None:
+    """With --dry-run nothing is written, and a drift is not counted."""
+    before = tree(place.root)
+    assert "+    implementer:" in cli.ok(*TAKE, "--dry-run")
+    assert tree(place.root) == before
+    cli.ok(*TAKE)
+    place.write("a.txt", "by hand\n")
+    before = tree(place.root)
+    assert cli(*VERIFY, "--dry-run").status == 1
+    said = cli(*VERIFY, "--dry-run", "--restore", "a.txt")
+    assert (said.status, said.out.startswith("would put back a.txt\n")) == (1, True)
+    assert "+    - {at: " in cli.ok("snapshot", "resolve", "101", "--note", "n", "--dry-run")
+    assert "role-done" in cli.ok("purge", "101", "--dry-run")
+    assert tree(place.root) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("take", "101"), "--role"),
+        (("take", "101", "--role", "implementor"), "did you mean implementer?"),
+        (("take", "999", "--role", "implementer"), "there is no task 999"),
+        (("verify", "101", "--role", "reviewer"), "reviewer has left no snapshot"),
+        (("verify", "101", "--role", "implementer", "--restore", "../x"), "names nothing inside"),
+        (("diff", "101", "--role", "reviewer"), "reviewer has left no snapshot"),
+        (("diff", "101", "--role", "implementer", "--type", "incremental"), "no role comes before it"),
+        (("resolve", "101"), "--note"),
+        (("resolve", "101", "--note", ""), "--note"),
+        (("resolve", "101", "--note", "x"), "nothing to resolve"),
+    ],
+)
+def test_what_cannot_be_is_refused(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+    """Each is one clear line, and nothing changes."""
+    cli.ok(*TAKE)
+    assert said in cli.refused("snapshot", *arguments)
+
+
+def test_strange_names_are_shown_and_taken_back(cli: Cli, place: GitPlace) -> None:
+    """A name that is no text is shown as git quotes it, and taken so; no name breaks a line or steers the terminal."""
+    place.write(b"caf\xe9", "x\n")
+    place.write("line\nbreak\x1b[2J", "x\n")
+    cli.ok(*TAKE)
+    place.write(b"caf\xe9", "y\n")
+    place.write("line\nbreak\x1b[2J", "y\n")
+    said = cli(*VERIFY).out
+    assert '"caf\\351"' in said
+    assert "\x1b" not in said
+    assert [each["path"] for each in cli.json(*VERIFY, status=1)["files"]] == ['"caf\\351"', "line\nbreak\x1b[2J"]
+    cli.ok(*VERIFY, "--restore", '"caf\\351"', "line\nbreak\x1b[2J")
+
+
+def test_another_id_takes_the_snapshots_along(cli: Cli, place: GitPlace) -> None:
+    """After renumbering a task its snapshots are where the file says, and doctor finds no orphan."""
+    cli.ok(*TAKE)
+    cli.ok("doctor", "renumber", "101", "7")
+    cli.ok("snapshot", "verify", "7", "--role", "implementer")
+    assert "+new" in cli.ok("snapshot", "diff", "7", "--role", "implementer")
+    place.write("a.txt", "by hand\n")
+    assert cli.ok("snapshot", "verify", "7", "--role", "implementer", "--restore", "a.txt").startswith("put back a.txt")
+    assert [each for each in doctor.examine(place.workspace) if each.check == "orphans"] == []

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+    from tests.place import Place
+
+PIPELINE = "  [>] implementer in progress  [ ] reviewer  [ ] validator\n"
+
+
+def test_tasks_at_work_are_shown(cli: Cli, place: Place) -> None:
+    """As text and as JSON; a task that is only created is shown when it is named."""
+    assert cli.ok("status") == "no task is in progress\n"
+    assert cli.json("status") == {"tasks": []}
+    assert cli.ok("status", "101").startswith("101  JWT Service  (created)\n")
+    place.add("Began.", next=("Go on",))
+    cli.ok("role", "set", "101", "implementer", "--status", "in_progress")
+    assert cli.ok("status") == f"101  JWT Service  (in progress)\n{PIPELINE}  next: Go on\n"
+    (told,) = cli.json("status")["tasks"]
+    assert (told["id"], told["role"], told["next_step"]) == ("101", "implementer", "Go on")
+    assert cli.json("status", "#101") == told
+
+
+def test_a_file_that_cannot_be_read_is_complained_of(cli: Cli, place: Place) -> None:
+    """The others are shown all the same."""
+    place.path.with_name("task-7-state.md").write_bytes(b"\xff")
+    said = cli("status")
+    assert (said.status, said.out) == (0, "no task is in progress\n")
+    assert "not shown: .taskstate/tasks/task-7-state.md is not UTF-8" in said.err
+    assert "not UTF-8" in cli.refused("status", "7")
+
+
+def test_a_task_that_is_not_there_is_refused(cli: Cli) -> None:
+    """With one clear line."""
+    assert cli.refused("status", "999").startswith("there is no task 999")
+
+
+def test_the_configured_roles_are_shown(cli: Cli, place: Place) -> None:
+    """In their order."""
+    place.configure('roles = ["author", "editor"]\n')
+    assert "  [ ] author  [ ] editor\n" in cli.ok("status", "101")

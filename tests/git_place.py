@@ -1,0 +1,115 @@
+"""A real git repository with task 101, for tests of what compares working trees."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+from taskstate import restoring, snapshots, taking
+from taskstate.document import parse
+from taskstate.stamp import front_matter_values
+from tests.place import TASK, Place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from taskstate.delta import Verified
+
+ROLE = "implementer"
+
+
+class GitPlace(Place):
+    """A git repository whose first commit holds some files and the task; work on it goes on in the tests."""
+
+    def __init__(self, root: Path, *settings: str, init: tuple[str, ...] = ()) -> None:
+        root.mkdir(parents=True)
+        self.root = root
+        self.git("init", "--quiet", "--initial-branch=main", *init)
+        for setting in ("user.name=Somebody", "user.email=somebody@example.invalid", *settings):
+            self.git("config", *setting.split("=", 1))
+        super().__init__(root)
+        self.write("a.txt", "one\ntwo\nthree\n")
+        self.write("src/b.py", "b = 1\n")
+        self.write("src/c.py", "c = 1\n")
+        self.write("data.bin", bytes(range(256)))
+        self.commit("begin")
+
+    def git(self, *arguments: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> str:
+        """Run git here, and return what it says."""
+        around = os.environ | (env or {})
+        done = subprocess.run(
+            ["git", *arguments], cwd=self.root, input=stdin, env=around, capture_output=True, check=False
+        )
+        assert done.returncode == 0, (done.stderr + done.stdout).decode()
+        return done.stdout.decode("utf-8", "surrogateescape").rstrip("\n")
+
+    def commit(self, message: str) -> str:
+        """Commit all that is here, and return the commit's id."""
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--no-verify", "--allow-empty", f"--message={message}")
+        return self.git("rev-parse", "HEAD")
+
+    def write(self, path: str | bytes, content: str | bytes) -> Path:
+        """Write a file, its folders too."""
+        place = self.root / os.fsdecode(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content.encode() if isinstance(content, str) else content)
+        return place
+
+    def kept_by_git(self) -> dict[str, str]:
+        """Return the hash of every file in git's own folder."""
+        found = (path for path in sorted((self.root / ".git").rglob("*")) if path.is_file())
+        return {str(path.relative_to(self.root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+
+    def take(self, role: str = ROLE) -> taking.Taken:
+        """Take a role's snapshot."""
+        return taking.take(self.workspace, TASK, role, self.request())
+
+    def verify(self, role: str = ROLE) -> Verified:
+        """Compare the tree with a role's snapshot."""
+        return snapshots.verify(self.workspace, TASK, role, self.request())
+
+    def restore(self, *names: str, role: str = ROLE) -> restoring.Restored:
+        """Put files of a role's snapshot back."""
+        return restoring.restore(self.workspace, TASK, role, names)
+
+    @property
+    def values(self) -> Any:  # noqa: ANN401 - a front matter
+        """The front matter of the task."""
+        return front_matter_values(parse(self.text))
+
+    def snapshot(self, role: str = ROLE) -> Any:  # noqa: ANN401 - a snapshot's entry
+        """Return what the file says of a role's snapshot."""
+        return self.values["delta"]["snapshots"][role]
+
+    def budget(self, role: str = ROLE) -> int:
+        """Return the drift budget of a role."""
+        found: int = self.values.get("coordination", {}).get(role, {}).get("drift_budget", 0)
+        return found
+
+    def diff(self, kind: str = restoring.FROM_BASE, role: str = ROLE) -> bytes:
+        """Return a diff that a snapshot kept."""
+        return restoring.diff_of(self.workspace, TASK, role, kind).content
+
+    def applied(self, tree: str, diff: bytes) -> str:
+        """Return the id of the tree that a diff makes of another tree, in an index of its own, without our files."""
+        packs = os.pathsep.join(map(str, self.root.glob(".taskstate/artifacts/*/*/*/")))
+        index = {
+            "GIT_INDEX_FILE": str(self.root / ".git" / "applied"),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": packs,
+        }
+        self.git("read-tree", tree, env=index)
+        ours = [name for name in self.git("ls-files", "-z", env=index).split("\0") if self.workspace.is_ours(name)]
+        self.git(
+            "update-index",
+            "--force-remove",
+            "-z",
+            "--stdin",
+            stdin="".join(f"{each}\0" for each in ours).encode(),
+            env=index,
+        )
+        if diff:
+            self.git("apply", "--cached", "--binary", "--whitespace=nowarn", "-", stdin=diff, env=index)
+        return self.git("write-tree", "--missing-ok", env=index)

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from taskstate.brief_parts import ALWAYS, TASK_ROWS, Part, Unit, parts_of, units_of
+from taskstate.document import parse
+from taskstate.export_fields import EXPORT_FIELDS
+from taskstate.stamp import front_matter_values
+from taskstate.state import read_state
+
+EXAMPLE = (Path(__file__).parent / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
+
+
+def parts(text: str = EXAMPLE) -> dict[str, Part]:
+    """Return the parts of a state file's brief by name."""
+    state = read_state(parse(text))
+    return {part.row.name: part for part in parts_of(state, front_matter_values(state.document), ".taskstate", 9)}
+
+
+def texts(name: str, text: str = EXAMPLE) -> list[str]:
+    """Return the units of one part."""
+    return [unit.text for unit in parts(text)[name].units]
+
+
+def permanent(*sections: str) -> str:
+    """Return a permanent task with these sections."""
+    front_matter = '---\ntaskstate: 1\nkind: permanent\ntask_id: "1"\ntitle: T\nstatus: in_progress\n---\n'
+    return "\n".join([front_matter, "# [PERMANENT] T - State\n", *sections])
+
+
+def test_table_is_in_order() -> None:
+    """What the task is outlives what others handed down, and that the old sessions; next steps and features stay."""
+    keep = {row.name: row.keep for row in TASK_ROWS}
+    assert [name for name, rank in keep.items() if rank == ALWAYS] == ["next", "features"]
+    assert (
+        keep["session"] < keep["criteria"] <= keep["description"] < keep["inputs"] < keep["summary"] < keep["sessions"]
+    )
+    assert max(keep.values()) == keep["sessions"]
+    assert {row.field for row in TASK_ROWS} - {""} <= set(EXPORT_FIELDS)
+
+
+def test_parts_of_a_task() -> None:
+    """Every part that says something is there, in the order of the table, in a few words."""
+    assert list(parts()) == [row.name for row in TASK_ROWS]
+    assert texts("next") == ["- Decide on 30 s of leeway", "- Write the test"]
+    assert texts("features") == ["- jwt-2: checks the signature", "- jwt-4: rotates keys"]
+    assert [unit.short for unit in parts()["features"].units] == ["- jwt-2", "- jwt-4"]
+    assert texts("findings") == ["- reviewer: no test of expiry"]
+    path = ".taskstate/handoffs/task-101/phase-1-handoff-20260131T120000Z.md"
+    assert texts("handoff") == [f"- `{path}`: read it first, then `taskstate handoff accept 101`"]
+    assert texts("phase") == [
+        "Phase 1: Token service: objective 2, Verify tokens (expiry open)",
+        "- Tried: HS256 with a static key: rotation impossible",
+    ]
+    assert texts("criteria") == ["1. [ ] Tokens verify", "2. [ ] Keys rotate"]
+    assert texts("commands") == ["- `pytest -q`", "- `ruff check`"]
+    assert texts("description") == ["Issue and verify tokens.", "The service signs with a rotating key."]
+    assert texts("scope") == ["- In: src/auth/**", "- Out: src/ui/**"]
+    assert texts("standards")[1] == "- standards/a.md#handlers L42-L89: Handlers stay small."
+    assert texts("paths") == ["- src/auth/**", "- :mobile"]
+    assert texts("evidence") == ["- e1: plan.md 1-4"]
+    assert parts()["summary"].title == "Archived Summary (Sessions 1-2)"
+    assert texts("summary") == ["**Key Accomplishments:**\n\n- Structure set up (S1)"]
+
+
+def test_inputs_stay_quoted() -> None:
+    """What another task handed down stands quoted, so that no heading in it is one of this task."""
+    assert texts("inputs") == [
+        "### From Task #100: Schema (revision 9)\n\n> ### Summary\n>\n> Users table: id, email, password_hash.",
+        "### From Task #99: By hand\n\nKeep the old endpoint.",
+    ]
+
+
+def test_inputs_without_a_heading() -> None:
+    """What people wrote straight below the heading of the inputs is there, unless it says that there are none."""
+    heading = "## 2. Chain Inputs\n\n"
+    assert texts("inputs", EXAMPLE.replace(heading, f"{heading}Mind the queue.\n\n"))[0] == "Mind the queue."
+    for nothing in ("None.", "*To be completed.*"):
+        assert len(texts("inputs", EXAMPLE.replace(heading, f"{heading}{nothing}\n\n"))) == 2
+
+
+def test_headings_of_ones_own() -> None:
+    """What people add to the static part under a heading of their own belongs to the description."""
+    text = EXAMPLE.replace("### Scope\n", "### Background\n\nIt was slow.\n\n### Scope\n")
+    assert texts("description", text)[-1] == "### Background\n\nIt was slow."
+
+
+def test_hand_made_blocks_are_read_loosely() -> None:
+    """A block of the front matter that has another form than it should is as good as none."""
+    text = EXAMPLE.replace("blocking_findings: [no test of expiry]", "blocking_findings: none")
+    text = text.replace("handoffs: {count: 1, open:", "handoffs: {count: 1, shut:").replace(
+        "evidence:\n", "evidence: 7\nx:\n"
+    )
+    assert {"findings", "handoff", "evidence"}.isdisjoint(parts(text))
+
+
+def test_sessions_newest_first() -> None:
+    """The newest session is a part of its own, and the earlier ones follow from the newest to the oldest."""
+    assert texts("session")[0] == "### Session 5 - 2026-01-31 11:30\n\n**What I did:**\n\n- Checked the signature"
+    assert {unit.number for unit in parts()["session"].units} == {5}
+    assert [unit.number for unit in parts()["sessions"].units if unit.text.startswith("#")] == [4, 3]
+
+
+def test_task_that_has_just_been_made() -> None:
+    """Without sessions the next step is the first open feature; placeholders and empty parts are left out."""
+    text = EXAMPLE[: EXAMPLE.index("### Archived Summary")] + EXAMPLE[EXAMPLE.index("## 5. Git") :]
+    text = text.replace("Issue and verify tokens.\n\nThe service signs with a rotating key.", "*To be completed.*")
+    assert texts("next", text) == ["- No session names one: begin with the feature jwt-2."]
+    assert {"session", "sessions", "summary", "description"}.isdisjoint(parts(text))
+    assert texts("next", text.replace('"passes": false', '"passes": true')) == [
+        "- No session names one: begin with the acceptance criteria."
+    ]
+
+
+def test_permanent_task() -> None:
+    """A permanent task is told by the sections that its kind declares, decisions newest first, and no others."""
+    found = parts(
+        permanent(
+            "## 1. User Intent\n\nLog in once.\n",
+            "## 2. Codebase Impact Map\n\n*To be completed.*\n",
+            "## 3. Architecture Decisions\n\nAll of them.\n",
+            "### AD-1: One\n\n**Decision:** a\n",
+            "### AD-2: Two\n\n**Decision:** b\n",
+            "## 7. Something Else\n\nNobody declared it.\n",
+            "## Notes\n\nMine.\n",
+        )
+    )
+    assert list(found) == ["user intent", "architecture decisions"]
+    assert [unit.text for unit in found["architecture decisions"].units] == [
+        "All of them.",
+        "### AD-2: Two\n\n**Decision:** b",
+        "### AD-1: One\n\n**Decision:** a",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("a\nb\n\nc", ["a\nb", "c"]),
+        ("- a\n  - b\n- c\n\n  d\n\n- e", ["- a\n  - b", "- c\n\n  d", "- e"]),
+        ("1. a\n2. b", ["1. a", "2. b"]),
+        ("a\n\n```\n- b\n\nc\n```\n\nd", ["a", "```\n- b\n\nc\n```", "d"]),
+        ("- a\n\n  ```\n  b\n\n  c\n  ```\n- d", ["- a\n\n  ```\n  b\n\n  c\n  ```", "- d"]),
+        ("a\n\n<!-- b\n\nc -->\n\nd", ["a", "<!-- b\n\nc -->", "d"]),
+        ("### A\n\n**Label:**\n\n- b\n- c\n\n**Other:** d", ["### A\n\n**Label:**\n\n- b", "- c", "**Other:** d"]),
+        ("a\n\n~~~~ x\nb", ["a", "~~~~ x\nb\n~~~~"]),
+        ("a\r\n\r\nb", ["a", "b"]),
+        ("a\n\n    code\n\n    more\n\nb", ["a\n\n    code\n\n    more", "b"]),
+    ],
+)
+def test_texts_are_cut_between_items_and_paragraphs(text: str, pieces: list[str]) -> None:
+    """A cut never goes through an item, a fence or a comment, and a heading stays with what it stands over."""
+    assert [unit.text for unit in units_of(text)] == pieces
+
+
+def test_items_stay_together() -> None:
+    """Units know whether the next one follows on the next line, and whose session they are."""
+    assert units_of("- a\n- b\n\nc", 7) == (
+        Unit("- a", tight=True, number=7),
+        Unit("- b", tight=False, number=7),
+        Unit("c", tight=True, number=7),
+    )

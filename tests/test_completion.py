@@ -1,0 +1,417 @@
+"""A task is completed when nothing is missing, and reopened; its output goes to those that wait for it."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate import artifacts, checklist, completeness, completion, handing_down
+from taskstate.chain import output_of
+from taskstate.completion import Incomplete
+from taskstate.document import parse
+from taskstate.lint import engine
+from taskstate.seal import sha256
+from taskstate.stamp import front_matter_values
+from tests.chained import Chained
+from tests.place import changes, refusal, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Any
+
+COMPLETED_AT = "2026-01-31T12:06:00Z"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Chained:
+    """Return a repository in which 102 depends on 101."""
+    return Chained(tmp_path / "r")
+
+
+def gaps(place: Chained, task_id: str = "101") -> list[str]:
+    """Return what a task lacks."""
+    return list(completeness.gaps(place.workspace, place.workspace.load(place.file(task_id))))
+
+
+def values(place: Chained, task_id: str = "101") -> Mapping[str, Any]:
+    """Return the front matter of a task."""
+    return front_matter_values(parse(place.read(task_id)))
+
+
+def codes(place: Chained, task_id: str = "101") -> list[str]:
+    """Return the codes of what the linter finds in a task, by its text alone."""
+    return [each.code for each in engine.check(place.read(task_id), f"task-{task_id}-state.md", place.workspace.config)]
+
+
+# What is missing
+
+
+def test_everything_missing_is_told_at_once(place: Chained) -> None:
+    """All that a task lacks is told together, each in a line, and nothing is changed."""
+    place.write("101", "Issue tokens\\.", "*To be completed.*")
+    place.write("101", "status: created", "status: blocked")
+    place.output("### Summary\n\n*To be completed.*\n\n### Files Created/Modified\n\n- `gone.py`\n- `../x`\n")
+    place.write("101", "created_at", 'handoffs: {count: 1, open: "handoffs/task-101/x.md"}\ncreated_at')
+    place.write("101", '  seal: ".*"\n', "")
+    told = gaps(place)
+    assert [told.count(each) for each in told] == [1] * len(told)
+    for number, words in enumerate(
+        (
+            "the task is blocked",
+            "Task Description is not written",
+            "feature jwt-1 does not pass: makes a JWT",
+            "criterion 1 is not checked: Tokens verify",
+            "criterion 2 is not checked: Tokens expire",
+            "the Summary of the Chain Output is not written",
+            "names gone.py, which is not there",
+            "'../x' names nothing inside the repository",
+            "a handoff is open: handoffs/task-101/x.md; `taskstate handoff accept 101`",
+        )
+    ):
+        assert words in told[number]
+    assert len(told) == 9
+    before = tree(place.root)
+    error = refusal(place.complete)
+    assert isinstance(error, Incomplete)
+    assert (error.code, list(error.gaps)) == ("incomplete", told)
+    assert "task 101 cannot be completed, 9 things are missing" in error.message
+    assert tree(place.root) == before
+
+
+def test_nothing_is_missing_from_a_finished_task(place: Chained) -> None:
+    """When all is there, nothing is told; the linter agrees on the complete task."""
+    place.finish()
+    assert gaps(place) == []
+    place.complete()
+    assert codes(place) == []
+
+
+@pytest.mark.parametrize(
+    ("evidence", "words", "asked"),
+    [
+        ("seen", "", False),
+        ("", "passes without evidence", False),
+        (None, "passes without evidence", False),
+        ({"commit": "abc1234"}, "", True),
+        ({"command": "true", "exit_status": 0, "log_sha256": "0" * 64}, "", True),
+        ({"command": "false", "exit_status": 3, "log_sha256": "0" * 64}, "ended with status 3", False),
+        ("seen", "has words as its evidence", True),
+    ],
+)
+def test_features_need_evidence(place: Chained, evidence: object, words: str, asked: bool) -> None:  # noqa: FBT001
+    """A feature that passes says what shows it; the configuration can ask for a command or a commit."""
+    place.finish()
+    if asked:
+        place.configure("[lint]\nrequire-command-evidence = true\n")
+    tested = checklist.Tested(passes=True, evidence=evidence)
+    checklist.set_feature(place.workspace, "101", "jwt-1", tested, place.request())
+    told = gaps(place)
+    assert [words in each for each in told] == ([True] if words else [])
+    assert ("TS303" in codes(place)) <= bool(told)
+
+
+def test_feature_that_was_never_tested_is_told(place: Chained) -> None:
+    """A `passes` set by hand, without a time, is no proof."""
+    place.finish()
+    place.write("101", '"tested_at": "[^"]*"', '"tested_at": null')
+    assert gaps(place) == ["feature jwt-1 passes without having been tested"]
+
+
+def test_moved_feature_counts_no_more(place: Chained) -> None:
+    """What another task has taken over is not asked for."""
+    place.finish()
+    place.write("101", '"passes": true', '"passes": false')
+    place.write("101", '"tested_at"', '"moved_to": "102", "tested_at"')
+    assert gaps(place) == []
+
+
+def test_files_may_be_gone_if_that_is_said(place: Chained) -> None:
+    """A file marked as deleted need not be there; a folder and a pattern are there when something is."""
+    place.finish()
+    (place.root / "src").mkdir()
+    place.write("101", "- `app\\.py` - entry point", "- `old.py` (deleted)\n- `src/`\n- `*.py`\n- `src/*.py`")
+    assert len(gaps(place)) == 1
+    assert "names src/*.py, which is not there" in gaps(place)[0]
+
+
+# Completing
+
+
+def test_output_is_recorded_and_handed_down(place: Chained) -> None:
+    """The status, the hashes of the output and of its files, and the downstream input are written in one step."""
+    place.finish()
+    outcome = place.complete()
+    assert outcome.notes == ("handed the output down to .taskstate/tasks/task-102-state.md",)
+    assert values(place)["status"] == "complete"
+    assert values(place)["output"] == {
+        "completed_at": COMPLETED_AT,
+        "sha256": sha256(output_of(parse(place.read("101")))),
+        "files": [{"path": "app.py", "sha256": hashlib.sha256(b"print()\n").hexdigest()}],
+    }
+    assert place.inputs() == [("101", 5)]
+    assert outcome.revision.startswith("5-")
+    assert ">     indented stays indented" in place.read("102")
+    assert values(place, "102")["audit"]["update_count"] == 2
+    assert (codes(place), codes(place, "102")) == ([], [])
+
+
+def test_files_that_are_gone_have_no_hash(place: Chained) -> None:
+    """Of what is named as deleted it is kept that it was not there; folders and patterns have no hash."""
+    place.finish()
+    place.write("101", "- `app\\.py` - entry point", "- `old.py` (deleted)\n- `.taskstate`\n- `*.py`\n- `app.py`")
+    place.complete()
+    assert [each["path"] for each in values(place)["output"]["files"]] == ["old.py", "app.py"]
+    assert values(place)["output"]["files"][0]["sha256"] is None
+
+
+def test_output_without_files_has_no_list(place: Chained) -> None:
+    """Where no file is named, none is kept."""
+    place.finish()
+    place.output("### Summary\n\nDone.\n\n### API Contract\n\nx\n")
+    place.complete()
+    assert set(values(place)["output"]) == {"completed_at", "sha256"}
+
+
+def test_every_task_that_depends_on_it_gets_the_output(place: Chained) -> None:
+    """Several tasks get it; one that cannot take it is named, and holds nothing up; one that has it is left alone."""
+    for task in ("7", "103", "104", "105"):
+        place.new(task, depends_on=("101",))
+    place.new("106")
+    place.write("103", "title: JWT Service", "title: [")
+    place.write("104", "## 2. Chain Inputs", "## 2. Something")
+    place.finish()
+    untouched = [place.read(task) for task in ("103", "104", "106")]
+    outcome = place.complete()
+    assert [place.inputs(task) for task in ("7", "102", "105")] == [[("101", 5)]] * 3
+    assert [place.read(task) for task in ("103", "104", "106")] == untouched
+    told = "\n".join(outcome.notes)
+    assert told.index("task-7-state.md") < told.index("task-102-state.md") < told.index("task-104-state.md")
+    assert "not handed down to .taskstate/tasks/task-104-state.md: there is no section Chain Inputs" in told
+    assert "task-103-state.md" not in told  # nobody can tell what it depends on
+
+
+def test_downstream_file_that_a_hand_sealed_is_left_out(place: Chained) -> None:
+    """A file whose seal is broken is not written, and is named."""
+    place.write("102", 'seal: "[0-9a-f]{8}', 'seal: "00000000')
+    place.finish()
+    outcome = place.complete()
+    assert "not handed down to .taskstate/tasks/task-102-state.md" in outcome.notes[0]
+    assert place.inputs() == []
+
+
+def test_task_that_is_complete_already_is_refused(place: Chained) -> None:
+    """Completing twice is an error that says how to go back."""
+    place.finish()
+    place.complete()
+    error = refusal(place.complete)
+    assert (error.code, "taskstate reopen 101" in str(error)) == ("complete", True)
+    assert refusal(lambda: place.complete(note="again")).code == "complete"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("title: JWT Service", "title: [", "unreadable"),
+        ('"overall_progress"', "overall_progress", "unreadable"),
+        ("taskstate: 1", "taskstate: 1\nkind: permanent", "kind"),
+        ('task_id: "101"', 'task_id: "9"', "file-name"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_also_with_force(place: Chained, old: str, new: str, code: str) -> None:
+    """A file that cannot be read fully is completed by no means."""
+    place.finish()
+    place.write("101", old, new)
+    before = tree(place.root)
+    assert refusal(lambda: place.complete(note="why not")).code == code
+    assert tree(place.root) == before
+
+
+def test_unresolved_drift_is_refused_also_with_force(place: Chained) -> None:
+    """A drift that nobody resolved is not let pass."""
+    place.finish()
+    coordination = "coordination:\n  implementer: {status: done, drift_budget: 1}\ncreated_at"
+    place.write("101", "created_at", coordination)
+    place.write("101", '  seal: ".*"\n', "")
+    assert refusal(lambda: place.complete(note="why not")).code == "drift-unresolved"
+
+
+def test_what_is_let_pass_is_remembered(place: Chained) -> None:
+    """With a reason an unfinished task is completed, an event lists what was missing, and the linter is content."""
+    outcome = place.complete(note="102 does the rest")
+    (event,) = values(place)["audit"]["events"]
+    assert (event["event"], event["actor"], event["note"]) == ("waived", "somebody", "102 does the rest")
+    assert event["waived"][0] == "feature jwt-1 does not pass: makes a JWT"
+    assert outcome.notes[0] == "let pass: feature jwt-1 does not pass: makes a JWT"
+    assert codes(place) == []
+    assert place.inputs() == []
+    completion.reopen(place.workspace, "101", place.request(), note="after all")
+    place.write("101", "status: in_progress", "status: complete")
+    assert {"TS901", "TS906"} <= set(codes(place))
+
+
+def test_reason_without_need_is_not_remembered(place: Chained) -> None:
+    """Where nothing is missing, nothing was let pass."""
+    place.finish()
+    place.complete(note="to be sure")
+    assert "events" not in values(place)["audit"]
+
+
+def test_task_over_its_limit_is_archived_too(place: Chained) -> None:
+    """Older sessions go into the archive in the same step."""
+    place.fill(*range(1, 20))
+    place.finish()
+    place.configure("[size]\nmax-kb = 3\nwarn-kb = 2\nkeep-sessions = 2\n")
+    outcome = place.complete()
+    assert "sessions 1-17 went into .taskstate/archives/task-101-archive.md" in outcome.notes
+    assert "Sessions archived: 1-17" in place.archived
+    assert values(place)["status"] == "complete"
+    assert values(place)["sessions"] == {"total": 19, "archived": 17, "recent": 2}
+    assert place.inputs() == [("101", 5)]
+
+
+def test_archive_takes_events_or_sessions(place: Chained) -> None:
+    """Where older events go into the archive, sessions go there with the next command."""
+    place.fill(*range(1, 20))
+    for _ in range(11):
+        place.complete(note="once more")
+        completion.reopen(place.workspace, "101", place.request(), note="not yet")
+    assert "## Events" in place.archived
+    place.configure("[size]\nmax-kb = 3\nwarn-kb = 2\nkeep-sessions = 2\n")
+    outcome = place.complete(note="now")
+    assert "not archived yet: run `taskstate archive 101`" in outcome.notes
+    assert "Sessions archived" not in place.archived
+
+
+def test_sessions_out_of_order_keep_nothing_from_completion(place: Chained) -> None:
+    """What cannot be archived is told, and the task is complete all the same."""
+    place.fill(2, 1, 3, 4, 5, 6, 7, 8, 9)
+    place.finish()
+    place.configure("[size]\nmax-kb = 2\nwarn-kb = 1\nkeep-sessions = 2\n")
+    assert any(note.startswith("not archived: task 101: session 1") for note in place.complete().notes)
+    assert values(place)["status"] == "complete"
+
+
+SNAPSHOT = """delta:
+  base_commit: "{0}"
+  snapshots:
+    {1}:
+      base_commit: "{0}"
+      snapshot_time: "2026-01-31T12:00:00Z"
+      tree: "{0}"
+      diff_from_base: artifacts/task-101/x
+"""
+
+
+def test_artifacts_are_dropped(place: Chained) -> None:
+    """What snapshots and logs left is gone, and the file names it no more; who left it stays as an event."""
+    place.finish()
+    artifacts.write(place.workspace, "101", "x", b"x")
+    place.write("101", "created_at", SNAPSHOT.format("0" * 40, "implementer") + "created_at")
+    place.write("101", '  seal: ".*"\n', "")
+    completion.complete(place.workspace, "101", place.request(dry_run=True))
+    assert artifacts.read(place.workspace, "artifacts/task-101/x") == b"x"
+    place.complete()
+    assert not (place.workspace.state_root / "artifacts" / "task-101").exists()
+    assert values(place)["delta"]["snapshots"]["implementer"]["diff_from_base"] is None
+    assert [each["event"] for each in values(place)["audit"]["events"]] == ["role-done"]
+
+
+def test_artifacts_that_stay_are_a_warning(place: Chained, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system does not let them go, the task is complete all the same, and a warning says so."""
+    place.finish()
+    artifacts.write(place.workspace, "101", "x", b"x")
+
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "denied", str(path))
+
+    monkeypatch.setattr(shutil, "rmtree", refuse)
+    outcome = place.complete()
+    assert values(place)["status"] == "complete"
+    assert outcome.warnings[0].startswith("cannot delete ")
+    assert "`taskstate purge 101` tries again" in outcome.warnings[0]
+
+
+def test_many_events_stay_for_now(place: Chained) -> None:
+    """Where both what was purged and what was let pass are remembered, the archive is written once."""
+    for _ in range(10):
+        place.complete(note="once more")
+        completion.reopen(place.workspace, "101", place.request(), note="not yet")
+    place.write("101", "created_at", SNAPSHOT.format("0" * 40, "implementer") + "created_at")
+    place.write("101", '  seal: ".*"\n', "")
+    place.complete(note="now")
+    told = [each["event"] for each in values(place)["audit"]["events"]]
+    assert (len(told), told[-2:]) == (21, ["role-done", "waived"])
+    assert place.archived.count("- {") == 1
+
+
+def test_dry_run_changes_nothing(place: Chained) -> None:
+    """A dry run shows every file that would change."""
+    place.finish()
+    before = tree(place.root)
+    outcome = completion.complete(place.workspace, "101", place.request(dry_run=True))
+    assert outcome.diff.count("\n+++ ") == 2
+    assert outcome.notes == ("would hand the output down to .taskstate/tasks/task-102-state.md",)
+    assert tree(place.root) == before
+
+
+# Reopening
+
+
+def test_reopened_task_is_as_before_but_for_what_is_remembered(place: Chained) -> None:
+    """Status and output are taken back, an event says who and why, and every other byte stays."""
+    place.finish()
+    place.write("101", "status: created", "status: in_progress  # by hand")
+    before = place.read("101")
+    place.complete()
+    outcome = completion.reopen(place.workspace, "101", place.request(), note="tokens never expire")
+    gone, come = changes(before, place.read("101"))
+    assert gone == "".join(line for line in before.splitlines(keepends=True) if line.startswith("  seal:"))
+    assert "event: reopened, note: tokens never expire}" in come
+    assert come.replace("\n", "").count("seal:") == 1
+    assert "output" not in values(place)
+    assert "task-102-state.md holds what was handed down" in outcome.notes[0]
+    assert place.inputs() == [("101", 5)]
+
+
+def test_only_a_complete_task_is_reopened(place: Chained) -> None:
+    """What is open cannot be reopened, and a reason is needed."""
+    error = refusal(lambda: completion.reopen(place.workspace, "101", place.request(), note="x"))
+    assert (error.code, "task 101 is created" in error.message) == ("not-complete", True)
+    assert refusal(lambda: completion.reopen(place.workspace, "101", place.request(), note=" ")).code == "empty"
+
+
+def test_status_by_hand_is_reopened_too(place: Chained) -> None:
+    """A task that a hand completed has no block to take back."""
+    place.write("101", "status: created", "status: complete")
+    place.file("102").write_bytes(b"\xff")
+    completion.reopen(place.workspace, "101", place.request(), note="x")
+    assert values(place)["status"] == "in_progress"
+
+
+def test_completed_again_it_is_handed_down_again(place: Chained) -> None:
+    """A second output takes the place of the first one."""
+    place.finish()
+    place.complete()
+    completion.reopen(place.workspace, "101", place.request(), note="more")
+    place.write("101", "Tokens are issued", "Tokens are issued and revoked")
+    place.complete()
+    assert place.inputs() == [("101", 7)]
+    assert "issued and revoked" in place.read("102")
+
+
+# Downstream
+
+
+def test_downstream_tasks_are_found_in_their_order(place: Chained) -> None:
+    """Whoever names the task in `depends_on` depends on it, whatever the case; the task itself does not."""
+    place.new("a1")
+    for task in ("b10", "b9"):
+        place.new(task, depends_on=("a1",))
+        place.write(task, r'depends_on: \["?a1"?\]', 'depends_on: ["A1"]')
+    place.write("a1", "created_at", 'depends_on: ["a1"]\ncreated_at')
+    paths = handing_down.downstream_of(place.workspace, "a1")
+    assert [path.rpartition("/")[2] for path in paths] == ["task-b9-state.md", "task-b10-state.md"]

@@ -1,0 +1,272 @@
+"""Whether a sealed context still holds, in a real git repository, and what is shown of what does not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate import context, context_check, context_view, git, mend
+from taskstate.context_capture import Wanted
+from taskstate.lint import engine
+from tests.place import TASK, Place, refusal
+from tests.test_context import NAME, SETTINGS, STANDARD, TASK_FILE, block, by_hand, made_from, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from taskstate.context_check import Point
+    from taskstate.writing import Request
+
+
+@pytest.fixture
+def place(repository: Path) -> Place:
+    """Return a git repository with a sealed task 101; the state file is not committed yet."""
+    found = Place(repository)
+    write(found, "standards/backend.md", STANDARD)
+    write(found, "taskstate.toml", SETTINGS)
+    made_from(found, TASK_FILE)
+    commit(found)
+    context.init(found.workspace, TASK, Wanted(), request(found))
+    return found
+
+
+def commit(place: Place) -> None:
+    """Commit everything."""
+    for command in (("add", "-A"), ("commit", "--quiet", "--no-verify", "-m", "x")):
+        subprocess.run(["git", *command], cwd=place.root, check=True, stdin=subprocess.DEVNULL)
+
+
+def request(place: Place) -> Request:
+    """Return a request that knows the commit."""
+    asked = place.request()
+    return asked._replace(stamp=asked.stamp._replace(git_head=git.head(place.root)))
+
+
+def points(place: Place) -> tuple[Point, ...]:
+    """Return what no longer holds; the rules find the same."""
+    found = context_check.check(place.workspace, TASK).points
+    around = place.checking().repository.around(place.path)
+    told = engine.check(place.text, place.path.name, place.workspace.config, around)
+    codes = {each.code for each in told if "TS601" <= each.code <= "TS605" and each.code != "TS603"}
+    assert codes == {point.code for point in found if point.code}
+    return found
+
+
+def test_all_holds(place: Place) -> None:
+    """Right after sealing, and after committing our own files, nothing is found; criteria may be checked off."""
+    assert points(place) == ()
+    place.check(1)
+    subprocess.run(["git", "add", ".taskstate"], cwd=place.root, check=True, stdin=subprocess.DEVNULL)
+    subprocess.run(["git", "commit", "-qm", "state"], cwd=place.root, check=True, stdin=subprocess.DEVNULL)
+    assert points(place) == ()
+    assert context_view.check_text(context_check.check(place.workspace, TASK)).endswith(": the context holds")
+
+
+def test_base_commit_is_kept(place: Place) -> None:
+    """The work starts from HEAD, or from the commit that is named; a name that is none is refused."""
+    assert f'delta: {{base_commit: "{git.head(place.root)}"}}' in place.text
+    first = git.head(place.root)
+    for bad in ("--all", "nothing", "HEAD:standards"):
+        wanted = Wanted(base_commit=bad)
+        error = refusal(partial(context.init, place.workspace, TASK, wanted, place.request()))
+        assert error.code == "unknown-commit"
+    write(place, "x", "y")
+    by_hand(place, area="backend", priority="P1")
+    commit(place)
+    context.init(place.workspace, TASK, Wanted(base_commit="HEAD~1"), request(place))
+    assert f'delta: {{base_commit: "{first}"}}' in place.text
+    assert block(place)["git_head"] == git.head(place.root) != first
+
+
+def test_a_dirty_tree_is_told(place: Place) -> None:
+    """Files that differ are named in a note, and sealing goes on; our own files are none of them."""
+    assert context.rebuild(place.workspace, TASK, Wanted(), request(place)).outcome.notes[-1].startswith("the task is")
+    for number in range(7):
+        write(place, f"src/{number}.py", "x")
+    notes = context.rebuild(place.workspace, TASK, Wanted(), request(place)).outcome.notes
+    wanted = "the working tree is not clean: src/0.py, src/1.py, src/2.py, src/3.py, src/4.py and 2 more"
+    assert notes[-1] == wanted
+
+
+def test_a_changed_section_is_shown_line_by_line(place: Place) -> None:
+    """What was sealed is found among the versions of late, or in git, or made of the sources again."""
+    place.text = place.text.replace("Keys rotate.", "Keys stay.")
+    (found,) = points(place)
+    assert found.what == "section 1 does not match its seal"
+    lines = ("-Issue and verify tokens. Keys rotate.", "+Issue and verify tokens. Keys stay.")
+    assert [line for line in found.diff if line[0] in "+-"] == list(lines)
+    forget(place)
+    assert points(place)[0].diff == found.diff  # from the sources
+    write(place, NAME, TASK_FILE.replace("Keys rotate.", "Other."))
+    assert points(place)[0].diff == ()
+    assert "in no version that can be found" in points(place)[0].what
+    place.text = place.text.replace("Keys stay.", "Keys rotate.")
+    commit(place)
+    place.text = place.text.replace("Keys rotate.", "Keys stay.")
+    forget(place)
+    assert points(place)[0].diff == found.diff  # from git
+
+
+def forget(place: Place) -> None:
+    """Forget the versions of late."""
+    folder = place.workspace.journal / "recent"
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.unlink() if path.is_file() else path.rmdir()
+
+
+def test_a_changed_title(place: Place) -> None:
+    """Where section 1 is as it was, what else is sealed is named."""
+    place.text = place.text.replace("title: JWT Service", "title: Tokens").replace(
+        "JWT Service - State", "Tokens - State"
+    )
+    (found,) = points(place)
+    assert found.what == "title, priority, area do not match the seal; section 1 does"
+    assert found.diff == ()
+
+
+def test_a_stale_citation_is_shown_line_by_line(place: Place) -> None:
+    """What the cited lines were is found in git; where it is not, the hashes are told alone."""
+    write(place, "standards/backend.md", STANDARD.replace("75", "50"))
+    (found,) = points(place)
+    assert found.what.startswith("standards/backend.md#handlers says something else than when it was cited (aa1e9efb")
+    changed = ["-Handlers stay under 75 lines. More follows.", "+Handlers stay under 50 lines. More follows."]
+    assert [line for line in found.diff if line[0] in "+-"] == changed
+    place.text = place.text.replace('"aa1e9efb340edca8"', '"0000000000000000"')
+    assert next(each for each in points(place) if each.code == "TS602").diff == ()
+
+
+def test_secrets_are_masked_in_differences(place: Place) -> None:
+    """What looks like a credential is shown in no difference."""
+    write(place, "standards/backend.md", STANDARD.replace("75", "AKIA" + "QWERTYUIOPASDFGH"))
+    (found,) = points(place)
+    assert "QWERTY" not in "".join(found.diff)
+    assert any(line.startswith("+Handlers stay under ") for line in found.diff)
+
+
+@pytest.mark.parametrize("gone", ["file", "heading", "link"])
+def test_a_citation_of_nothing(place: Place, tmp_path: Path, gone: str) -> None:
+    """A file or heading that is gone is told, with the nearest heading; a link that leads out counts as gone."""
+    path = place.root / "standards/backend.md"
+    if gone == "heading":
+        write(place, "standards/backend.md", STANDARD.replace("## Handlers", "## Handling"))
+        (found,) = points(place)
+        assert found.help == "did you mean standards/backend.md#handling?"
+        return
+    path.unlink()
+    if gone == "link":
+        (tmp_path / "outside.md").write_text(STANDARD, encoding="utf-8")
+        path.symlink_to(tmp_path / "outside.md")
+    assert [point.code for point in points(place)] == ["TS602", "TS602"]
+
+
+def test_a_changed_task_file(place: Place) -> None:
+    """What differs is shown, since git has the old one; other line ends are no difference."""
+    write(place, NAME, TASK_FILE.replace("\n", "\r\n"))
+    assert points(place) == ()
+    write(place, NAME, TASK_FILE.replace("Keys rotate", "Keys turn"))
+    (found,) = points(place)
+    assert (found.code, "+  Keys turn." in found.diff, "-  Keys rotate." in found.diff) == ("TS604", True, True)
+    (place.root / NAME).unlink()
+    assert points(place)[0].help.endswith("--from FILE`")
+
+
+def test_a_moved_head(place: Place) -> None:
+    """Commits of other files are told, until sealing anew takes note of them."""
+    write(place, "src/auth/jwt.py", "x = 1\n")
+    commit(place)
+    (found,) = points(place)
+    assert (found.code, found.what.endswith(" touch src/auth/jwt.py")) == ("TS605", True)
+    loaded = place.workspace.load(place.path)
+    (told,) = context_view.told_moved(place.workspace, loaded)
+    assert "commits since then touch 1 file" in told
+    context.rebuild(place.workspace, TASK, Wanted(), request(place))
+    assert points(place) == ()
+    assert context_view.told_moved(place.workspace, place.workspace.load(place.path)) == ()
+
+
+def test_what_the_configuration_asks_for_now(place: Place) -> None:
+    """A standard that was added to the configuration is told."""
+    cite = '[[standards]]\ncite = ["standards/backend.md#layers-1"]\n'
+    write(place, "taskstate.toml", f"{SETTINGS}\n{cite}")
+    (found,) = points(place)
+    assert found.what == "taskstate.toml asks this task to cite standards/backend.md#layers-1"
+
+
+def test_an_unsealed_task_cannot_be_checked(place: Place) -> None:
+    """There is nothing to hold it against."""
+    by_hand(place)
+    assert refusal(lambda: context_check.check(place.workspace, TASK)).code == "not-sealed"
+    assert refusal(lambda: context_view.shape(place.workspace.load(place.path))).code == "not-sealed"
+
+
+# Spans
+
+
+def test_a_span_follows_its_section(place: Place) -> None:
+    """`lint --fix` brings spans up to date in a sealed section, and seals it anew, and changes nothing else there."""
+    before = place.text
+    write(place, "standards/backend.md", STANDARD.replace("# Backend\n", "# Backend\n\nMore.\n"))
+    done = mend.fix_file(place.checking(), place.path, request(place))
+    assert done.notes == ("brought the spans of handlers, layers up to date, and sealed section 1 anew",)
+    assert points(place) == ()
+    wanted = before.replace('"L3-L5"', '"L5-L7"').replace('"L7-L9"', '"L9-L11"')
+    assert place.text[place.text.index("## 1.") :] == wanted[wanted.index("## 1.") :]
+    assert {**block(place), "seal": ""} == {**_block_of(before), "seal": ""}
+    assert mend.fix_file(place.checking(), place.path, request(place)).changed is False
+
+
+def _block_of(text: str) -> dict[str, object]:
+    from taskstate.document import parse
+    from taskstate.stamp import front_matter_values
+
+    found: dict[str, object] = front_matter_values(parse(text))["context"]
+    return found
+
+
+def test_a_broken_seal_stays_broken(place: Place) -> None:
+    """Where section 1 does not match its seal, the spans alone are mended."""
+    place.text = place.text.replace("Keys rotate.", "Keys stay.")
+    write(place, "standards/backend.md", "\n" + STANDARD)
+    seal = block(place)["seal"]
+    done = mend.fix_file(place.checking(), place.path, request(place))
+    assert done.notes == ("brought the spans of handlers, layers up to date",)
+    assert block(place)["seal"] == seal
+    assert [point.code for point in points(place)] == ["TS601"]
+
+
+# What linting remembers
+
+
+def test_remembered_findings_follow_the_sources(place: Place) -> None:
+    """A change of a standard, of the task file or of HEAD is seen, though the state file is the same."""
+    _age(place)
+    assert _linted(place) == []
+    assert _linted(place) == []
+    write(place, "standards/backend.md", STANDARD.replace("75", "50"))
+    assert _linted(place) == ["TS602"]
+    write(place, "standards/backend.md", STANDARD)
+    write(place, NAME, TASK_FILE + "# more\n")
+    assert _linted(place) == ["TS604"]
+    commit(place)
+    assert _linted(place) == ["TS604", "TS605"]
+
+
+def _linted(place: Place) -> list[str]:
+    from taskstate.check import check_files
+
+    checking = place.checking(remember=True)
+    report = check_files([place.path], checking, str)
+    if checking.cache:
+        checking.cache.save()
+    return sorted({finding.diagnostic.code for finding in report.findings} - {"TS104"})
+
+
+def _age(place: Place) -> None:
+    """Make all files old enough for their time stamps to be believed."""
+    for path in place.root.rglob("*"):
+        if path.is_file() and ".git" not in path.parts:
+            os.utime(path, (1_700_000_000, 1_700_000_000))

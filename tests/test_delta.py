@@ -1,0 +1,120 @@
+"""What a comparison is made of: paths as text, lists, hashes, verdicts."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taskstate import delta
+from taskstate.delta import Difference, File, Seen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PATHS = st.binary(min_size=1).filter(lambda path: b"\0" not in path)
+
+
+@given(PATHS)
+def test_path_as_text_stands_for_one_path(path: bytes) -> None:
+    """Whatever bytes a path has, its text is UTF-8 and gives them back."""
+    text = delta.quoted(path)
+    assert delta.unquoted(text) == path
+    assert text.encode().decode() == text
+
+
+@given(st.binary(min_size=1).filter(lambda path: b"\0" not in path and b"/" not in path and path not in {b".", b".."}))
+def test_path_that_is_no_text_is_quoted_as_git_does(path: bytes) -> None:
+    """Every byte of a quoted path is written as git writes it."""
+    text = delta.quoted(path)
+    if text.startswith('"'):
+        inside = delta.unquoted(text)
+        assert text == '"' + "".join(_as_git(byte) for byte in inside) + '"'
+
+
+def _as_git(byte: int) -> str:
+    letters = dict(zip(b'\a\b\t\n\v\f\r"\\', 'abtnvfr"\\', strict=True))
+    if byte in letters:
+        return f"\\{letters[byte]}"
+    return chr(byte) if 0x20 <= byte < 0x7F else f"\\{byte:03o}"
+
+
+def test_quoting_is_gits_own(repository: Path) -> None:
+    """Git itself lists such a path in the very same form."""
+    names = [b"caf\xe9", b"tab\t\xff", b'q"\x80', b"\x01\x7f\xfe"]
+    for name in names:
+        (repository / name.decode("utf-8", "surrogateescape")).write_text("x")
+    said = subprocess.run(
+        ["git", "ls-files", "--others"], cwd=repository, capture_output=True, check=True, encoding="ascii"
+    )
+    assert sorted(said.stdout.splitlines()) == sorted(map(delta.quoted, names))
+
+
+def test_names_are_counted_from_the_sixth_on() -> None:
+    """A message names five paths and how many more there are, each on the one line."""
+    assert delta.named(["a", "b\nc"]) == "a, b\\nc"
+    assert delta.named([str(number) for number in range(5)]) == "0, 1, 2, 3, 4"
+    assert delta.named([str(number) for number in range(7)]) == "0, 1, 2, 3, 4 and 2 more"
+    assert (delta.files(1), delta.files(1234)) == ("1 file", "1,234 files")
+
+
+@pytest.mark.parametrize(
+    ("diff", "as_if"), [(b"a\r\nb\rc", b"a\nb\nc\n"), (b"", b""), (b"a\n", b"a\n"), (b"\xff\r\n", b"\xff\n")]
+)
+def test_diff_hashes_alike_whatever_its_line_ends(diff: bytes, as_if: bytes) -> None:
+    """CRLF and CR count as LF, and so does a last line without one."""
+    assert delta.normalised_sha(diff) == hashlib.sha256(as_if).hexdigest()
+
+
+def test_list_of_files_is_read_back() -> None:
+    """What was written as a list gives the same files; what is none gives None."""
+    files = (File("a", "M", "100644", 3, "0" * 64, None), File("b", "D", None, 0, None, "1" * 64))
+    assert delta.read_list([each._asdict() for each in files]) == files
+    assert delta.read_list([{"path": "a", "status": "M"}]) == (File("a", "M", None, 0, None, None),)
+    others: tuple[object, ...] = (None, {}, [1], [{"status": "M"}], "x")
+    assert [delta.read_list(told) for told in others] == [None] * 5
+    assert delta.list_sha(files) == hashlib.sha256(delta.list_text(files).encode()).hexdigest()
+
+
+def test_scope_hash_is_over_the_sorted_paths() -> None:
+    """The hash is the same whatever the order, and another when a path is."""
+    expected = hashlib.sha256(b"a/b\nc\n").hexdigest()[:16]
+    assert delta.scope_hash(["c", "a/b"]) == delta.scope_hash(["a/b", "c"]) == expected
+    assert delta.scope_hash(["a/b"]) != expected
+
+
+def test_lists_are_compared_where_the_tree_is_lost() -> None:
+    """Two lists of what differs from one base tell what differs between them."""
+    then = (
+        File("back", "M", "100644", 1, "n", "o"),
+        File("gone", "?", "100644", 1, "n", None),
+        File("kept", "M", "100644", 1, "n", "o"),
+        File("mode", "M", "100644", 1, "n", "o"),
+        File("returned", "D", None, 0, None, "o"),
+    )
+    now = (
+        File("kept", "M", "100644", 1, "n", "o"),
+        File("later", "M", "100644", 1, "n", "o"),
+        File("mode", "M", "100755", 1, "n", "o"),
+        File("new", "?", "100644", 1, "n", None),
+    )
+    assert delta.listed_differences(then, now) == (
+        Difference("back", "modified", "n", "o"),
+        Difference("gone", "removed", "n", None),
+        Difference("later", "modified", "o", "n"),
+        Difference("mode", "mode", "n", "n"),
+        Difference("new", "added", None, "n"),
+        Difference("returned", "added", None, "o"),
+    )
+
+
+def test_verdict_without_anything_is_no_drift() -> None:
+    """Nothing seen is nothing failed."""
+    verified = delta.judged(Seen("101", "implementer", "0" * 40))
+    assert (verified.drift, verified.message, verified.help) == (False, "", "")
+    assert all(check.ok and check.detail == "" for check in verified.checks)
+    assert verified.checks == delta.matching().checks

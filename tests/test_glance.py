@@ -1,0 +1,183 @@
+"""All tasks at a glance, remembered from run to run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate import glance
+from taskstate.glance import Glance, all_tasks, by_id
+from tests.place import Place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository with task 101, whose file was last changed long ago."""
+    place = Place(tmp_path / "r")
+    _age(place.path)
+    return place
+
+
+def _age(path: Path) -> None:
+    """Make a file look as if it had not been changed for a while; only its status times can be set back."""
+    os.utime(path, ns=(10**18, 10**18))
+
+
+def memory(place: Place) -> Path:
+    """Return the file that is kept from run to run."""
+    return place.workspace.state_root / "cache" / "tasks.txt"
+
+
+def told(place: Place) -> dict[str, Glance]:
+    """Return the tasks by their path."""
+    return {task.path: task for task in all_tasks(place.workspace)}
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what was written just now count as old, so that it is remembered."""
+    monkeypatch.setattr(glance, "_COARSEST_NS", -(10**18))
+
+
+def test_front_matter_is_told(place: Place) -> None:
+    """What a file's front matter says is told, values on one line."""
+    text = place.text.replace("title: JWT Service", 'title: "JWT\\tService"').replace(
+        "status: created", "status: blocked"
+    )
+    place.text = text.replace(
+        "created_at", 'priority: P1\narea: web\nparent: "100"\ndepends_on: ["99", a-1]\ncreated_at', 1
+    )
+    (task,) = told(place).values()
+    path = ".taskstate/tasks/task-101-state.md"
+    assert task[1:] == (path, "101", "JWT Service", "blocked", "P1", "web", "task", "100", "99 a-1", "")
+    assert task.depends_on == ("99", "a-1")
+
+
+def test_all_state_files_are_found(repository: Path) -> None:
+    """Files anywhere in the repository are told as the workspace finds them: not the derived, ignored, or excluded."""
+    place = Place(repository)
+    place.configure('exclude = ["old/**"]\n')
+    text = place.text
+    for folder in (
+        "docs",
+        "ignored",
+        "old",
+        ".taskstate/more/deep",
+        ".taskstate/cache",
+        ".taskstate/more/cache",
+        ".taskstate/tasks/task-7-state.md",
+    ):
+        (repository / folder).mkdir(parents=True, exist_ok=True)
+    for path in ("docs/task-2-state.md", "ignored/task-3-state.md", "old/task-4-state.md"):
+        (repository / path).write_text(text)
+    (repository / ".taskstate/more/deep/task-5-state.md").write_text(text)
+    for folder in ("cache", "more/cache"):
+        (repository / ".taskstate" / folder / "task-6-state.md").write_text(text)
+    (repository / "docs/link").symlink_to(repository / ".taskstate/more")
+    (repository / "docs/task-9-state.md").symlink_to(repository / "docs/task-2-state.md")
+    (repository / "docs/gone").mkdir()
+    (repository / "docs/gone/task-8-state.md").write_text(text)
+    ignored = repository / ".gitignore"
+    ignored.write_text(f"{ignored.read_text()}ignored/\n")
+    subprocess.run(["git", "add", "docs"], cwd=repository, check=True)
+    (repository / "docs/gone/task-8-state.md").unlink()
+    workspace = place.workspace
+    expected = {workspace.relative(path) for path in workspace.state_files()} - {".taskstate/tasks/task-7-state.md"}
+    assert set(told(place)) == expected
+    assert {".taskstate/more/deep/task-5-state.md", ".taskstate/more/cache/task-6-state.md"} <= expected
+    assert len(expected) == 5
+
+
+def test_without_git_all_folders_are_looked_through(place: Place) -> None:
+    """Where there is no git, files outside of the state folder are found too."""
+    (place.root / "docs").mkdir()
+    (place.root / "docs/task-2-state.md").write_text(place.text)
+    assert set(told(place)) == {".taskstate/tasks/task-101-state.md", "docs/task-2-state.md"}
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"\xff", "is not UTF-8 (byte 0)"),
+        (b"no front matter", "line 1: the file has no front matter"),
+        (b"---\ntitle: [\n---\n", "task-101-state.md, line"),
+    ],
+)
+def test_what_cannot_be_read_is_told(place: Place, data: bytes, problem: str) -> None:
+    """A file that cannot be read is among the tasks, and says why."""
+    place.path.write_bytes(data)
+    (task,) = all_tasks(place.workspace)
+    assert (task.id, task.status, problem in task.problem) == ("101", "", True)
+
+
+@pytest.mark.usefixtures("settled")
+def test_what_has_not_changed_is_not_read_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second run looks at each file and reads none; a change of any kind is seen."""
+    place.new("102", depends_on=("101",))
+    before = told(place)
+    with monkeypatch.context() as patch:
+        patch.setattr(glance, "_read", None)
+        assert told(place) == before
+    changed = place.text.replace("status: created", "status: blocked")
+    place.text = changed
+    assert told(place)[".taskstate/tasks/task-101-state.md"].status == "blocked"
+    (place.workspace.tasks / "task-102-state.md").unlink()
+    assert [task.id for task in told(place).values()] == ["101"]
+    assert memory(place).read_text().count("\n") == 12
+
+
+def test_what_changed_just_now_is_not_remembered(place: Place) -> None:
+    """A file could change again in the same instant and keep its times, so it is read each time at first."""
+    place.text = place.text + "\n"
+    assert all_tasks(place.workspace)
+    assert ".taskstate/tasks" not in memory(place).read_text()
+
+
+@pytest.mark.usefixtures("settled")
+def test_file_behind_a_link_is_looked_at(place: Place) -> None:
+    """A state file may be a link: a change of what it leads to is seen; one that leads nowhere is told."""
+    target = place.root / "there.md"
+    place.path.rename(target)
+    place.path.symlink_to(target)
+    assert told(place)[".taskstate/tasks/task-101-state.md"].status == "created"
+    target.write_text(target.read_text().replace("status: created", "status: blocked"))
+    assert told(place)[".taskstate/tasks/task-101-state.md"].status == "blocked"
+    target.unlink()
+    assert "does not exist" in told(place)[".taskstate/tasks/task-101-state.md"].problem
+
+
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize(
+    "damage",
+    [b"", b"\xff", b"taskstate 0\nend", b"x\ty\nend", b"{}", b"torn"],
+)
+def test_damaged_memory_is_none(place: Place, damage: bytes) -> None:
+    """A memory that cannot be read, is of another version or is torn is made anew."""
+    before = told(place)
+    memory(place).write_bytes(damage)
+    assert told(place) == before
+    assert memory(place).read_bytes().endswith(b"\nend")
+    whole = memory(place).read_bytes()
+    memory(place).write_bytes(whole.replace(b"JWT", b"J\tWT"))
+    assert told(place) == before
+
+
+def test_memory_that_cannot_be_written_is_only_slower(place: Place) -> None:
+    """Where nothing can be kept, all is told all the same."""
+    (place.workspace.state_root / "cache").mkdir(exist_ok=True)
+    memory(place).mkdir()
+    assert [task.id for task in told(place).values()] == ["101"]
+
+
+def test_of_several_with_one_id_the_open_one_counts() -> None:
+    """A task is not complete while one of its files says that it is not."""
+    tasks = [
+        Glance("", "1", "a", "", status, "", "", "task", "", "", "") for status in ("complete", "created", "complete")
+    ]
+    assert by_id(tasks)["a"].status == "created"

@@ -1,0 +1,527 @@
+"""Handing over and taking over: what is written, refused, counted, and told to have changed."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from taskstate import handoff, phases, renumber, takeover, tokens
+from taskstate.check import check_files
+from taskstate.document import parse
+from taskstate.handoff import Wanted, Written
+from taskstate.handoff_document import Handoff, Reading
+from taskstate.handoff_files import handoff_files
+from taskstate.handoff_input import joined, read_input
+from taskstate.merge.files import merge_files
+from taskstate.merge.sides import Sides
+from taskstate.successor import prompt
+from tests.place import Place, changes, refusal, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+FULL = Handoff(
+    phase="3",
+    action="Prove the modal case.",
+    file="app.py",
+    location="line 1",
+    goal="consistency is proved",
+    decisions=("Structural recursion: induction failed",),
+    avoid=("Direct induction: needs structure",),
+    context=("The state is finite",),
+    references=("app.py, the main part",),
+    do_not_reread=("docs/paper.txt",),
+)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository whose task 101 has phase 3, and two files."""
+    made = Place(tmp_path / "repository")
+    prepare(made)
+    return made
+
+
+def prepare(place: Place) -> None:
+    """Add phase 3 to task 101, and the files that a handoff names."""
+    (place.root / "app.py").write_text("print()\n", encoding="utf-8")
+    (place.root / "docs").mkdir()
+    (place.root / "docs/paper.txt").write_text("long\n", encoding="utf-8")
+    objectives = ("Define the state", "Prove consistency")
+    phases.add_phase(place.workspace, "101", ("3", "Lemma"), objectives, place.request())
+
+
+def new(place: Place, handed: Handoff = FULL, **more: Any) -> Written:  # noqa: ANN401 - draft and force
+    """Hand over."""
+    return handoff.new(place.workspace, "101", Wanted(handed, **more), place.request())
+
+
+def accept(place: Place, agent: str = "successor") -> takeover.Accepted:
+    """Take over."""
+    return takeover.accept(place.workspace, "101", agent, place.request())
+
+
+def move_on(place: Place, note: str) -> None:
+    """Change an objective."""
+    phases.set_objective(place.workspace, "101", ("3", "1"), phases.Told("in_progress", note), place.request())
+
+
+def handoffs(place: Place) -> dict[str, Any]:
+    """Return what the front matter says of handoffs."""
+    told: dict[str, Any] = place.state.document.front_matter["handoffs"]
+    return told
+
+
+def codes(place: Place, *paths: Path) -> set[str]:
+    """Return what lint finds in all of taskstate's own files."""
+    found = check_files(paths or place.workspace.own_files(), place.checking(), str)
+    return {finding.diagnostic.code for finding in found.findings}
+
+
+def test_a_handoff_is_written_and_counted(place: Place) -> None:
+    """Document and state file change together: path, count, the phase's count, and the revision agree."""
+    written = new(place)
+    assert written.path == ".taskstate/handoffs/task-101/phase-3-handoff-20260131T120300Z.md"
+    text = (place.root / written.path).read_text(encoding="utf-8")
+    assert text == written.text
+    assert handoffs(place) == {"count": 1, "open": written.path.removeprefix(".taskstate/")}
+    phase = phases.find_phase(place.state, "3").value
+    assert (phase["handoff_count"], phase["last_updated"]) == (1, "2026-01-31T12:03:00Z")
+    document = parse(text)
+    assert document.front_matter["state_revision"] == place.state.revision
+    assert document.front_matter["from_agent"] == "somebody"
+    read = Reading(document).handoff
+    assert read == FULL._replace(references=("`app.py`, the main part",))
+    assert codes(place) == set()
+    assert written.metadata["status"] == "partial"
+    assert written.metadata["partial_progress"]["handoff_path"] == written.path
+
+
+def test_all_that_is_wrong_is_told_at_once(place: Place) -> None:
+    """Each rule that the document would break is in the one refusal, and nothing is written."""
+    before = tree(place.root)
+    wrong = FULL._replace(
+        action="- One\n- Two",
+        file="gone.py",
+        decisions=("RS256",),
+        avoid=("HS256",),
+        context=("a", "b", "c", "d", "e", "f"),
+        references=("../out.md",),
+        do_not_reread=("docs/no.txt",),
+        goal="",
+    )
+    error = refusal(lambda: new(place, wrong))
+    assert error.code == "handoff"
+    for part in ("--goal", "a list of 2", "'gone.py'", "'RS256'", "'HS256'", "6 items", "'../out.md'", "'docs/no.txt'"):
+        assert part in error.message, part
+    long = FULL._replace(context=("\n".join(["line"] * 60),))
+    assert "the limit is 60" in refusal(lambda: new(place, long)).message
+    place.configure("[handoff]\nmax-lines = 100\n[lint]\nselect = []\n")
+    assert "80 lines" not in new(place, long).text
+    assert tree(place.root).keys() - before.keys() == {"taskstate.toml", handoff_path(place)} - before.keys()
+
+
+def handoff_path(place: Place) -> str:
+    """Return the path of the open handoff."""
+    return f".taskstate/{handoffs(place)['open']}"
+
+
+REFUSED: dict[str, tuple[str, Callable[[Place], object]]] = {
+    "handed over already": ("handoff-open", new),
+    "no such phase": ("not-found", lambda place: new(place, FULL._replace(phase="9"))),
+    "complete": ("complete", new),
+    "nothing to accept": ("not-found", accept),
+    "nothing to show": ("not-found", lambda place: takeover.show(place.workspace, "101")),
+    "no such task": ("not-found", lambda place: handoff.new(place.workspace, "9", Wanted(FULL), place.request())),
+    "a phase of no name": ("bad-id", lambda place: new(place, FULL._replace(phase="../x"))),
+    "an unreadable phase": ("unreadable", new),
+    "which phase": ("usage", lambda place: new(place, FULL._replace(phase=""))),
+    "a terminal escape": ("control-characters", lambda place: new(place, FULL._replace(location="\x1b[2J"))),
+    "a secret": ("secret", lambda place: new(place, FULL._replace(context=("ghp_" + "a1B2c3D4e5" * 4,)))),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_done_is_refused(place: Place, name: str) -> None:
+    """Each is one clear error, and nothing is changed."""
+    code, job = REFUSED[name]
+    if name == "handed over already":
+        new(place)
+    elif name == "complete":
+        place.text = place.text.replace("status: created", "status: complete")
+    elif name == "an unreadable phase":
+        place.text = place.text.replace('"handoff_count": 0', '"handoff_count": 0,')
+    elif name == "a phase of no name":
+        place.text = place.text.replace("### Phase 3: Lemma", "### Part 3")
+    elif name == "which phase":
+        phases.add_phase(place.workspace, "101", ("4", "Next"), ("One",), place.request())
+    before = tree(place.root)
+    assert refusal(lambda: job(place)).code == code
+    assert tree(place.root) == before
+
+
+def test_a_task_without_phases_hands_over_too(tmp_path: Path) -> None:
+    """Its phase is 1, or whatever is said; nothing but the front matter changes."""
+    place = Place(tmp_path / "repository")
+    (place.root / "app.py").touch()
+    before = place.text
+    plain = FULL._replace(phase="", do_not_reread=())
+    assert "/phase-1-handoff-" in new(place, plain).path
+    gone, come = changes(before, place.text)
+    assert (gone[:8], gone.count("\n"), come.count("handoffs: ")) == ("  seal: ", 1, 1)
+    accept(place)
+    assert "/phase-design-handoff-" in new(place, plain._replace(phase="design"), force=True).path
+    assert codes(place) <= {"TS806"}
+
+
+def test_a_dry_run_shows_both_files(place: Place) -> None:
+    """The diff holds the new document and the state file, and nothing is written."""
+    before = tree(place.root)
+    written = handoff.new(place.workspace, "101", Wanted(FULL), place.request(dry_run=True))
+    assert written.outcome
+    assert "+++ b/.taskstate/handoffs/task-101/phase-3-handoff-" in written.outcome.diff
+    assert "+handoffs: {count: 1, open: handoffs/task-101/" in written.outcome.diff
+    assert tree(place.root) == before
+
+
+def test_two_in_one_second_have_two_names(place: Place) -> None:
+    """The second one takes the next second that is free, also beside what was archived."""
+    paths = []
+    for _ in range(3):
+        now = place.request()._replace(stamp=place.request().stamp._replace(now=place.now.replace(hour=20, minute=0)))
+        paths.append(handoff.new(place.workspace, "101", Wanted(FULL, force=True), now).path)
+        accept(place)
+    assert [path[-10:] for path in paths] == ["200000Z.md", "200001Z.md", "200002Z.md"]
+
+
+def test_something_has_to_move_on(place: Place) -> None:
+    """Another handoff is refused until an objective changes or a session is added, or is forced, and then told."""
+    new(place)
+    accept(place)
+    assert refusal(lambda: new(place)).code == "no-progress"
+    move_on(place, "1 of 2")
+    new(place)
+    accept(place)
+    assert refusal(lambda: new(place)).code == "no-progress"
+    place.add()
+    assert codes(place, place.root / new(place).path) == {"TS806"}
+    accept(place)
+    assert refusal(lambda: new(place)).code == "no-progress"
+    new(place, force=True)
+    accept(place)
+    place.configure("[handoff]\nminimum-progress = false\n")
+    assert codes(place, place.root / new(place).path) == set()
+
+
+def test_a_draft_says_what_the_state_file_knows(place: Place) -> None:
+    """The newest session's next step, the objective, the failed approaches and decisions; what is missing is named."""
+    (place.root / "src").mkdir()
+    (place.root / "src/a.py").touch()
+    place.add(
+        "Decided to use RS256: keys rotate",
+        "Decision: no reason",
+        "Worked.",
+        state="In `gone.py`.",
+        next=("Go on in `src/a.py`", "Rest"),
+    )
+    for attempt in (("Induction.", "failed:\nno structure"), ("Recursion", "works")):
+        phases.tried(place.workspace, "101", "3", attempt, place.request())
+    move_on(place, "1 of 2")
+    before = tree(place.root)
+    drafted = new(place, Handoff(), draft=True)
+    assert (drafted.path, drafted.missing, drafted.outcome) == ("", ("--location",), None)
+    assert tree(place.root) == before
+    read = Reading(parse(drafted.text)).handoff
+    assert (read.action, read.file, read.goal) == ("Go on in `src/a.py`", "src/a.py", "Define the state")
+    assert read.decisions == ("use RS256: keys rotate",)
+    assert read.avoid == ("Induction: failed: no structure",)
+    assert read.context == ("Session 1 left it so: In `gone.py`.", "Objective 1: 1 of 2")
+    completed = drafted.text.replace("Location: *To be completed.*", "Location: line 3")
+    assert new(place, read_input(completed, "draft.md")).path
+    accept(place)
+    place.add()
+    again = new(place, Handoff(location="line 4"), draft=True)
+    assert "1. use RS256: keys rotate" in again.text, "what was decided before is carried on"
+
+
+def test_a_draft_of_little_has_placeholders(tmp_path: Path) -> None:
+    """Where nothing is known all four are missing; the draft is no document that lint would let pass."""
+    place = Place(tmp_path / "repository")
+    drafted = new(place, Handoff(), draft=True)
+    assert drafted.missing == ("--action", "--file", "--location", "--goal")
+    path = place.workspace.state_root / "handoffs/task-101/phase-1-handoff-20260131T120000Z.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(drafted.text, encoding="utf-8")
+    assert "TS801" in codes(place, path)
+
+
+def test_json_says_the_same(place: Place) -> None:
+    """Texts and pairs are understood; flags go before, and add to the lists."""
+    given = read_input(
+        '{"phase": 3, "action": "Go.", "file": "app.py", "location": "top", "goal": "done",'
+        ' "decisions": [{"decision": "A", "rationale": "b"}, "C: d"], "avoid": [{"approach": "E", "reason": "f"}],'
+        ' "refs": [{"path": "app.py", "what": "all"}]}',
+        "x.json",
+    )
+    both = joined(given, Handoff(action="Stay.", decisions=("C: d", "G: h")))
+    assert (both.action, both.phase, both.decisions) == ("Stay.", "3", ("A: b", "C: d", "G: h"))
+    assert "1. E: f\n" in new(place, both).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[1]",
+        '{"acton": "x"}',
+        '{"action": 1}',
+        '{"decisions": "x"}',
+        '{"context": [{"a": "b"}]}',
+        '{"phase": true}',
+    ],
+)
+def test_wrong_json_is_refused(text: str) -> None:
+    """What is no JSON, no object, or of another form is named with what would be right."""
+    error = refusal(lambda: read_input(text, "x.json"))
+    assert (error.code, "x.json" in error.message, bool(error.help)) == ("invalid-input", True, True)
+
+
+def test_accepting_moves_the_document_in_one_step(place: Place) -> None:
+    """It says who and when, lies in the archive with its body unchanged, and the state file names none any more."""
+    written = new(place)
+    accepted = accept(place)
+    assert not (place.root / written.path).exists()
+    text = (place.root / accepted.path).read_text(encoding="utf-8")
+    assert accepted.path == written.path.replace("/phase", "/archive/phase")
+    assert text.partition("\n# ")[2] == written.text.partition("\n# ")[2]
+    front = parse(text).front_matter
+    assert (front["status"], front["accepted_by"], front["accepted_at"]) == (
+        "accepted",
+        "successor",
+        "2026-01-31T12:04:00Z",
+    )
+    assert handoffs(place) == {"count": 1, "open": None}
+    assert accepted.outcome.notes == ()
+    assert codes(place) == set()
+
+
+def test_the_next_session_refers_to_it(place: Place) -> None:
+    """The first one after accepting, and no other, also where the older ones were archived."""
+    place.add()
+    written = new(place)
+    accept(place)
+    place.add("Went on.")
+    name = written.path.rpartition("/")[2]
+    where = f".taskstate/handoffs/task-101/archive/{name}"
+    assert place.state.sessions[-1].field("agent") == (f"somebody, took over from `{where}`",)
+    place.add("Went on.")
+    place.archive(keep=1)
+    place.add("Went on.", agent="another")
+    assert (place.text + place.archived).count(name) == 1
+
+
+def test_documents_and_state_file_are_brought_together(place: Place) -> None:
+    """After a merge two may be open, or one accepted on the other side: each accepting puts one right."""
+    first = new(place)
+    other = (place.root / first.path).with_name("phase-3-handoff-20260131T110000Z.md")
+    other.write_text(first.text.replace("T12:03", "T11:00"), encoding="utf-8")
+    assert "TS807" in codes(place)
+    accept(place)
+    assert "TS807" in codes(place)
+    assert accept(place).path.endswith("archive/phase-3-handoff-20260131T110000Z.md")
+    assert codes(place) == set()
+    last = new(place, force=True)
+    path = place.root / last.path
+    (path.parent / "archive" / path.name).write_text(
+        last.text.replace("status: open", "status: accepted"), encoding="utf-8"
+    )
+    path.unlink()
+    assert codes(place) == {"TS807"}
+    accept(place)
+    assert handoffs(place)["open"] is None
+    assert codes(place) == set()
+
+
+def test_a_document_that_is_gone_is_named(place: Place) -> None:
+    """Nobody can accept it, and the state file stays as it is."""
+    (place.root / new(place).path).unlink()
+    before = tree(place.root)
+    assert codes(place) == {"TS807"}
+    assert refusal(lambda: accept(place)).code == "not-found"
+    assert refusal(lambda: new(place)).code == "handoff-open"
+    assert tree(place.root) == before
+
+
+def test_a_new_id_takes_the_handoffs_along(place: Place) -> None:
+    """The open document moves with its task, and the state file names its new place."""
+    new(place)
+    renumber.renumber(place.workspace, place.path, "7", place.request())
+    workspace = place.workspace
+    (document,) = handoff_files(workspace, "7")
+    state = workspace.load(workspace.locate("7")).state
+    assert state.document.front_matter["handoffs"]["open"] == document.path
+    assert document.text("task_id") == "7"
+    assert codes(place) == set()
+
+
+def test_both_sides_handing_over_is_a_conflict(place: Place) -> None:
+    """The merge cannot choose one successor: it counts both, and leaves the paths to people."""
+    base = place.path.read_bytes()
+    new(place)
+    ours = place.path.read_bytes()
+    place.path.write_bytes(base)
+    for path in (place.workspace.state_root / "handoffs/task-101").glob("*.md"):
+        path.unlink()
+    new(place)
+    merged = merge_files(Sides(base, ours, place.path.read_bytes()), place.path.name)
+    text = merged.data.decode()
+    assert merged.conflicts
+    assert '"handoff_count": 2' in text
+    assert text.count("handoffs: {count: 2, open: handoffs/task-101/") == 2
+
+
+# In git
+
+
+@pytest.fixture
+def in_git(repository: Path) -> Place:
+    """Return a git repository with one commit that holds a task with phase 3, and its files."""
+    made = Place(repository)
+    prepare(made)
+    git(made, "add", "--all")
+    git(made, "commit", "--quiet", "--message=start")
+    return made
+
+
+def git(place: Place, *args: str) -> None:
+    """Run git."""
+    subprocess.run(["git", *args], cwd=place.root, check=True, stdin=subprocess.DEVNULL)
+
+
+def notes(place: Place) -> str:
+    """Return what no longer holds of the handoff."""
+    return "\n".join(takeover.show(place.workspace, "101").notes)
+
+
+def test_what_was_verified_is_checked_again(in_git: Place) -> None:
+    """A changed file, commits, another branch, a branch behind and writes are told; our own commits are none."""
+    place = in_git
+    seen = parse(new(place).text).front_matter["verified"]
+    assert (seen["branch"], seen["dirty_files"], seen["baseline"]) == ("main", 0, None)
+    assert len(seen["git_head"]) == len(seen["tree"]) == 40
+    assert notes(place) == ""
+    git(place, "add", "--all")
+    git(place, "commit", "--quiet", "--message=handed over")
+    assert notes(place) == ""
+    (place.root / "app.py").write_text("print(1)\n", encoding="utf-8")
+    assert notes(place).startswith("files have changed since")
+    git(place, "switch", "--quiet", "--create", "other")
+    git(place, "commit", "--quiet", "--all", "--message=work")
+    assert notes(place).split("\n")[:2] == [
+        "other is checked out; the handoff was written on main",
+        f"HEAD has moved by 2 commits since {seen['git_head'][:10]}, which touch app.py",
+    ]
+    git(place, "switch", "--quiet", "main")
+    git(place, "merge", "--quiet", "other")
+    git(place, "switch", "--quiet", "other")
+    git(place, "reset", "--quiet", "--hard", "HEAD~1")
+    assert "the working tree is 1 commit behind main" in notes(place)
+    place.add()
+    assert "the state file has been written once since" in notes(place)
+    accepted = accept(place)
+    assert any("behind main" in note for note in accepted.outcome.notes)
+
+
+def test_a_commit_that_is_gone_is_told(in_git: Place) -> None:
+    """HEAD that was taken back, and a repository that never had the commit, are told apart."""
+    place = in_git
+    (place.root / "app.py").write_text("print(1)\n", encoding="utf-8")
+    git(place, "commit", "--quiet", "--all", "--message=work")
+    written = new(place)
+    git(place, "reset", "--quiet", "--mixed", "HEAD~1")
+    assert "HEAD no longer comes after" in notes(place)
+    path = place.root / written.path
+    head = parse(written.text).front_matter["verified"]["git_head"]
+    path.write_text(written.text.replace(head, "0" * 40), encoding="utf-8")
+    assert "does not have the commit 0000000000" in notes(place)
+
+
+def test_another_state_of_the_baseline_is_told(place: Place) -> None:
+    """The status of the QA baseline is compared as well."""
+    written = new(place)
+    path = place.root / written.path
+    path.write_text(written.text.replace("baseline: null", "baseline: recorded"), encoding="utf-8")
+    assert notes(place) == "the QA baseline is gone now; it was recorded then"
+
+
+# The successor
+
+
+def test_the_successor_begins_with_the_action(place: Place) -> None:
+    """The prompt holds action, place, dead ends and commands, and nothing of the history."""
+    written = new(place)
+    made = prompt(place.workspace, "101")
+    assert made.path == written.path
+    order = [FULL.action, "`app.py`", "line 1", "Direct induction", "docs/paper.txt", written.path, "phase set 101 3 1"]
+    places = [made.text.index(part) for part in order]
+    assert places == sorted(places)
+    assert "Structural recursion" not in made.text
+    accept(place)
+    assert "handoff accept" not in prompt(place.workspace, "101").text
+
+
+@pytest.mark.parametrize("filler", ["word ", "\u6f22\u5b57 ", "a_b(c); ", "0123 "])
+def test_the_prompt_stays_small(place: Place, filler: str) -> None:
+    """For a document at the size limit, in whatever script, it has less than 700 tokens, and names the document."""
+    long = (filler * 400).encode()
+    text = [long[: 4 * part].decode(errors="ignore").strip() for part in (90, 50, 100)]
+    big = FULL._replace(
+        action=f"Go {text[0]}",
+        location=text[1],
+        goal=text[1],
+        avoid=tuple(f"{number} {text[1]}: {text[1]}" for number in range(5)),
+        do_not_reread=(),
+        context=(),
+        decisions=(),
+    )
+    written = new(place, big)
+    assert len(written.text) > 1000
+    made = prompt(place.workspace, "101")
+    assert tokens.count(made.text) <= 700
+    assert made.tokens >= tokens.count(made.text)
+    assert f"Go {text[0][:40]}" in made.text
+    assert written.path in made.text
+    assert "what is cut here" in made.text
+
+
+def test_a_project_has_templates_of_its_own(place: Place) -> None:
+    """They take the place of those that are shipped; a document from one is held against the same rules."""
+    own = place.workspace.state_root / "templates"
+    (own / "successor.md.j2").write_text("Do {{ action }}\n", encoding="utf-8")
+    (own / "handoff.md.j2").write_text("## Immediate Next Action\n\n{{ action }}\n", encoding="utf-8")
+    assert "'## Current State' is missing" in refusal(lambda: new(place)).message
+    (own / "handoff.md.j2").unlink()
+    new(place)
+    assert prompt(place.workspace, "101").text == f"Do {FULL.action}\n"
+
+
+@pytest.mark.parametrize("word", ["word ", "\u6f22\u5b57 "])
+def test_a_draft_of_much_still_fits(place: Place, word: str) -> None:
+    """However long and many the entries are, and in whatever script, a draft is one screen and keeps each reason."""
+    long = word * 200
+    place.add(
+        *(f"Decided on {number} {long}: {long}" for number in range(9)), state=long, next=(f"{long} in `app.py`",)
+    )
+    for number in range(9):
+        phases.tried(place.workspace, "101", "3", (f"{number} {long}", f"failed: {long}"), place.request())
+    for number in range(3):
+        move_on(place, f"{number} {long}")
+        written = new(place, Handoff(location="line 1", decisions=(f"{number}: one more",)), draft=True)
+        assert written.path, written.missing
+        assert codes(place) <= {"TS501", "TS504"}
+        said = Reading(parse(written.text)).handoff
+        assert (len(said.decisions), len(said.avoid)) == (6, 5)
+        accept(place)

@@ -1,0 +1,55 @@
+"""The files that an output names, on disk."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate import named
+from taskstate.named import changed_since, is_there, sha256_of
+from tests.place import refusal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_file_is_hashed_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However large a file is, its hash is that of all its bytes."""
+    monkeypatch.setattr(named, "_AT_ONCE", 3)
+    for data in (b"", b"abc", b"abcdefgh"):
+        (tmp_path / "f").write_bytes(data)
+        assert sha256_of(tmp_path, "f") == hashlib.sha256(data).hexdigest()
+    (tmp_path / "d").mkdir()
+    assert (sha256_of(tmp_path, "d"), sha256_of(tmp_path, "gone")) == (None, None)
+
+
+def test_what_is_there(tmp_path: Path) -> None:
+    """A file, a folder, and a pattern that something fits are there."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").touch()
+    (tmp_path / "a[1].py").touch()
+    there = ("src", "src/", "src/a.py", "src/*.py", "**/a.py", "a[1].py")
+    assert [is_there(tmp_path, path) for path in there] == [True] * len(there)
+    assert [is_there(tmp_path, path) for path in ("b.py", "src/*.ts", "***")] == [False] * 3
+
+
+@pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", ".git/config", "out/x", "x\0"])
+def test_path_that_leads_out_is_refused(tmp_path: Path, path: str) -> None:
+    """Nothing outside of the repository is looked at, also through a link."""
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "out").symlink_to(tmp_path)
+    assert refusal(lambda: is_there(root, path)).code == "path-escapes"
+    assert refusal(lambda: sha256_of(root, path)).code == "path-escapes"
+    assert "cannot be read" in changed_since(root, [(path, None)])[0]
+
+
+def test_changes_are_told(tmp_path: Path) -> None:
+    """A file that changed, is gone or is there again has a line; one that is as it was has none."""
+    (tmp_path / "a").write_bytes(b"new")
+    (tmp_path / "b").write_bytes(b"same")
+    same = hashlib.sha256(b"same").hexdigest()
+    known = [("a", same), ("b", same), ("c", same), ("d", None), ("a", None)]
+    assert changed_since(tmp_path, known) == ("a changed", "c is gone", "a is there again")

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate.config import Size
+from taskstate.decomposition import guidance
+from taskstate.overview import list_tasks, listing, overview, task_shape, warning, warning_of
+from tests.place import TASK, Place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository with task 101."""
+    return Place(tmp_path / "repository")
+
+
+def ids(place: Place, *, status: str = "", area: str = "", ready: bool = False) -> list[str]:
+    """Return the ids of the tasks that fit."""
+    return [loaded.state.id for loaded in list_tasks(place.workspace, status=status, area=area, ready=ready)[0]]
+
+
+def shape(place: Place) -> dict[str, object]:
+    """Return task 101 as programs read it, through JSON."""
+    told: dict[str, object] = json.loads(json.dumps(task_shape(place.workspace.load(place.path))))
+    return told
+
+
+def test_shape_of_a_task(place: Place) -> None:
+    """A task has the promised keys, with what the file says."""
+    place.new("100")
+    place.text = place.text.replace("status: created", "status: blocked\npriority: P1\narea: web\ndepends_on: ['100']")
+    place.fill(1, 2, 3)
+    place.prove("jwt-1")
+    place.check(1)
+    place.archive(keep=2)
+    told = shape(place)
+    token = told.pop("token")
+    assert isinstance(token, str)
+    assert token.startswith("4-")
+    assert told == {
+        "id": "101",
+        "path": ".taskstate/tasks/task-101-state.md",
+        "kind": "task",
+        "title": "JWT Service",
+        "status": "blocked",
+        "revision": 4,
+        "size_kb": 2,
+        "priority": "P1",
+        "area": "web",
+        "depends_on": ["100"],
+        "sessions": {"total": 3, "archived": 1, "recent": 2},
+        "features": {"passing": 1, "all": 1},
+        "open_features": [],
+        "criteria": [
+            {"number": 1, "text": "Tokens verify", "checked": True},
+            {"number": 2, "text": "Tokens expire", "checked": False},
+        ],
+        "next_steps": ["next 3"],
+        "problems": [],
+    }
+
+
+def test_shape_of_a_damaged_task(place: Place) -> None:
+    """What cannot be read is missing from the shape, and the problems say why."""
+    place.text = place.text.replace('"passes": false', '"passes": maybe').replace("title: JWT", "title: a: JWT")
+    told = shape(place)
+    assert (told["id"], told["title"], told["features"]) == (TASK, "", {"passing": 0, "all": 0})
+    assert len(str(told["problems"])) > 20
+
+
+def test_overview_says_what_matters(place: Place) -> None:
+    """A person sees id, title, path, size, token, status, sessions, criteria, features and next steps."""
+    place.add("One.", next=("First.\nIn two lines.", "Then."))
+    place.prove("jwt-1")
+    loaded = place.workspace.load(place.path)
+    assert overview(loaded).split("\n") == [
+        "101  JWT Service",
+        f"  .taskstate/tasks/task-101-state.md, 2 KB, revision {loaded.token}",
+        "  status in_progress, 1 sessions",
+        "  acceptance criteria:",
+        "    1. [ ] Tokens verify",
+        "    2. [ ] Tokens expire",
+        "  features, 1 of 1 pass:",
+        "    [x] jwt-1  makes a JWT",
+        "  next steps:",
+        "    - First.",
+        "      In two lines.",
+        "    - Then.",
+    ]
+
+
+def test_overview_of_a_damaged_task_says_so(place: Place) -> None:
+    """What cannot be read is told, and the rest is shown."""
+    place.text = place.text.replace('"passes": false', '"passes": maybe')
+    told = overview(place.workspace.load(place.path))
+    assert "  cannot be read: " in told
+    assert "1. [ ] Tokens verify" in told
+
+
+def test_tasks_are_listed_in_natural_order(place: Place) -> None:
+    """9 comes before 10, and 101 before 101a."""
+    for task in ("10", "9", "101a", "b", "A-2"):
+        place.new(task)
+    assert ids(place) == ["9", "10", "101", "101a", "A-2", "b"]
+
+
+def test_tasks_are_chosen_by_status_and_area(place: Place) -> None:
+    """Only the tasks of a status and area are listed where one is named."""
+    place.new("2", area="web")
+    place.add()
+    assert ids(place, status="created") == ["2"]
+    assert ids(place, status="in_progress") == ["101"]
+    assert ids(place, area="web") == ["2"]
+    assert ids(place, area="web", status="complete") == []
+
+
+def test_ready_tasks_wait_for_nothing(place: Place) -> None:
+    """A task is ready when all that it depends on is complete, in whatever case it is named, and itself is not."""
+    place.new("Up")
+    place.new("2", depends_on=("uP",))
+    place.new("3", depends_on=("2", "UP"))
+    assert ids(place, ready=True) == ["101", "Up"]
+    path = place.workspace.locate("up")
+    path.write_text(path.read_text(encoding="utf-8").replace("status: created", "status: complete"), encoding="utf-8")
+    assert ids(place, ready=True) == ["2", "101"]
+
+
+def test_unreadable_file_hides_no_other(place: Place) -> None:
+    """A file that cannot be read is told by its name, and the others are listed."""
+    (place.path.parent / "task-7-state.md").write_bytes(b"---\n\xff")
+    (place.path.parent / "task-8-state.md").mkdir()
+    place.new("9")
+    path = place.workspace.locate("9")
+    path.write_text("no front matter at all\n", encoding="utf-8")
+    tasks, unreadable = list_tasks(place.workspace, status="", area="", ready=False)
+    assert [loaded.state.id for loaded in tasks] == ["9", "101"]
+    assert any("task-7-state.md is not UTF-8: byte 4" in line for line in unreadable)
+    assert "cannot be read fully" in listing(tasks, 20)
+
+
+def test_listing_is_a_table(place: Place) -> None:
+    """Each task has a line, under headings."""
+    place.new("7", title="Other", features=())
+    lines = listing(list_tasks(place.workspace, status="", area="", ready=False)[0], 20).split("\n")
+    assert [line.split() for line in lines] == [
+        ["ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE"],
+        ["7", "created", "0/0", "0", "simple", "1", "Other"],
+        ["101", "created", "0/1", "0", "simple", "2", "JWT", "Service"],
+        [],
+        guidance(20).split(),
+    ]
+
+
+def test_no_tasks() -> None:
+    """Where there is none, that is said."""
+    assert listing([], 20) == "no tasks"
+
+
+def warned(place: Place, **size: int) -> tuple[str, ...]:
+    """Return the warning about task 101 with these limits."""
+    return warning(place.workspace.load(place.path), Size(**size))
+
+
+def test_no_warning_within_the_limits(place: Place) -> None:
+    """As many sessions as are allowed are none too many."""
+    place.fill(1, 2)
+    assert warned(place, max_sessions=2) == ()
+
+
+def test_too_many_sessions_are_warned_of(place: Place) -> None:
+    """The warning names the command to run; without an open feature there is none."""
+    place.fill(1, 2)
+    said = "Task 101 has taken 2 sessions; over 1 are too many."
+    assert warned(place, max_sessions=1) == (said, "To divide it into subtasks: taskstate decompose 101")
+    place.prove()
+    left = "No feature is open: complete it, and put what is left into a task of its own."
+    assert warned(place, max_sessions=1) == (said, left)
+    place.text = place.text.replace("status: created", "status: complete")
+    assert warned(place, max_sessions=1) == ()
+
+
+def test_file_over_the_limit_is_warned_of(place: Place) -> None:
+    """What archiving can mend names that command too, in a complete task alone."""
+    place.fill(1, 2)
+    large, divide = "The file of task 101 is 2 KB, and the limit is 1 KB.", "taskstate decompose 101"
+    keep = {"max_kb": 1, "keep_sessions": 1}
+    assert warned(place, max_kb=1) == (large, f"To divide it into subtasks: {divide}")
+    archive = "To archive older sessions: taskstate archive 101"
+    assert warned(place, **keep) == (large, archive, f"To divide it into subtasks: {divide}")
+    place.text = place.text.replace("status: created", "status: complete")
+    assert warned(place, **keep) == (large, archive)
+
+
+def test_file_that_is_gone_is_not_warned_of(place: Place) -> None:
+    """A write that was acknowledged does not fail over a warning."""
+    place.configure("[size]\nmax-sessions = 1\n")
+    place.fill(1, 2)
+    assert len(warning_of(place.workspace, TASK)) == 2
+    place.path.write_bytes(b"\xff")
+    assert warning_of(place.workspace, TASK) == ()
+    place.path.unlink()
+    assert warning_of(place.workspace, TASK) == ()

@@ -1,0 +1,316 @@
+"""Phases: what changes and what never does, where the work stands, and the file of its own."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taskstate import phases, schema
+from taskstate.check import check_files
+from taskstate.config import Config
+from taskstate.document import parse
+from taskstate.form.layout import formatted
+from taskstate.lint import engine
+from taskstate.phase_parts import STATUSES, current_after, next_id, objectives_digest, phase_id, phases_in
+from taskstate.phases import Told
+from taskstate.state import json_fence, read_state
+from tests.place import Place, changes, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from taskstate.writing import Outcome
+
+NOW = "2026-01-31T12:00:00Z"
+TEXT = """---
+taskstate: 1
+task_id: "101"
+title: JWT Service
+status: created
+created_at: "2026-01-31T12:00:00Z"
+---
+
+# Task #101: JWT Service - State
+
+## 1. Static Context
+
+### Task Description
+
+Issue tokens.
+
+### Acceptance Criteria
+
+- [ ] Tokens verify
+
+## 2. Chain Inputs
+
+None.
+
+## 3. Feature Checklist
+
+```json
+{
+  "features": [],
+  "overall_progress": "0%"
+}
+```
+
+## 4. Progress Log
+
+## 6. Chain Output
+
+### Summary
+
+*To be completed.*
+"""
+OBJECTIVES = ("Define the state", "Prove consistency")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository whose task 101 has phase 3, with two objectives."""
+    made = Place(tmp_path / "repository")
+    add(made)
+    return made
+
+
+def add(
+    place: Place, phase: str = "3", name: str = "Lindenbaum lemma", objectives: tuple[str, ...] = OBJECTIVES
+) -> Outcome:
+    """Add a phase."""
+    return phases.add_phase(place.workspace, "101", (phase, name), objectives, place.request())
+
+
+def put(place: Place, objective: str, status: str, note: str | None = None) -> Outcome:
+    """Record where an objective of phase 3 stands."""
+    return phases.set_objective(place.workspace, "101", ("3", objective), Told(status, note), place.request())
+
+
+def value(place: Place, phase: str = "3") -> dict[str, Any]:
+    """Return what a phase says."""
+    return phases.find_phase(place.state, phase).value
+
+
+def codes(place: Place) -> list[str]:
+    """Return what lint finds in the state file."""
+    return [finding.diagnostic.code for finding in check_files([place.path], place.checking(), str).findings]
+
+
+def test_a_new_phase_stands_at_the_end_of_the_checklist(place: Place) -> None:
+    """It has a heading and one fence of the schema, numbers its objectives from 1, and begins with the first."""
+    (part,) = phases_in(place.state)
+    assert part.section.heading.of(place.text) == "### Phase 3: Lindenbaum lemma"
+    found = value(place)
+    assert schema.faults(found, "phase") == ()
+    assert (found["phase"], found["started_at"], found["current_objective"]) == (3, None, 1)
+    assert [each["id"] for each in found["objectives"]] == [1, 2]
+    assert formatted(place.text, place.path.name) == place.text
+    assert codes(place) == []
+
+
+def test_adding_a_phase_changes_nothing_else(tmp_path: Path) -> None:
+    """The phase is all that comes into the text, behind what stands in the section, with the file's line ends."""
+    place = Place(tmp_path / "repository")
+    place.text = place.text.replace("## 4. Progress", "By hand.  \n\n\n## 4. Progress").replace("\n", "\r\n")
+    before = place.text
+    add(place)
+    gone, come = changes(before, place.text)
+    assert (gone, come.replace("\r\n", "\n").count("\n")) == ("", come.count("\r\n"))
+    assert come.strip("\r\n").startswith("### Phase 3:")
+    assert place.text.index("By hand.") < place.text.index("### Phase 3:") < place.text.index("## 4. Progress")
+
+
+@given(
+    name=st.text(st.characters(exclude_categories=("C", "Zl", "Zp")), min_size=1, max_size=40).filter(str.strip),
+    objective=st.sampled_from(["### Phase 4: no", "```json", "<!-- x", "ends with #", '"quoted" \\ {}', "- item"]),
+)
+def test_no_text_becomes_structure(name: str, objective: str) -> None:
+    """Whatever a phase is called and wants, it is read back as it was given, lints, and has its form."""
+    text = phases.with_phase(read_state(parse(TEXT)), phases.new_phase(("3", name), (objective,), NOW))
+    found = phases.find_phase(read_state(parse(text)), "3").value
+    assert found["phase_name"] == " ".join(name.split())
+    assert found["objectives"][0]["description"] == objective
+    assert engine.check(text, "task-101-state.md", Config()) == ()
+    assert formatted(text, "task-101-state.md") == text
+
+
+@pytest.mark.parametrize("name", ["C #", "C ##", "#", "Lemma ##\\#"])
+def test_a_name_keeps_the_marks_at_its_end(name: str) -> None:
+    """A heading drops the marks that close it; those of a name are written so that it does not."""
+    text = phases.with_phase(read_state(parse(TEXT)), phases.new_phase(("3", name), (), NOW))
+    (part,) = phases_in(read_state(parse(text)))
+    assert part.section.title.replace("\\", "") == f"Phase 3: {name}".replace("\\", "")
+
+
+def test_the_work_moves_on_with_its_objectives(place: Place) -> None:
+    """Begun sets the start, each change its time; the current objective is the one in progress, or the next."""
+    put(place, "2", "in_progress", "3 of 5")
+    found = value(place)
+    started = found["started_at"]
+    assert (found["current_objective"], found["last_updated"]) == (2, started)
+    put(place, "1", "in_progress")
+    put(place, "2", "in_progress", "4 of 5")
+    assert value(place)["current_objective"] == 2
+    put(place, "2", "done")
+    found = value(place)
+    assert (found["current_objective"], found["started_at"]) == (1, started)
+    assert found["last_updated"] > started
+    assert found["objectives"][1] == {"id": 2, "description": OBJECTIVES[1], "status": "done", "note": "4 of 5"}
+    put(place, "1", "done")
+    assert value(place)["current_objective"] is None
+    phases.extend(place.workspace, "101", "3", "One more", place.request())
+    assert value(place)["current_objective"] == 3
+    assert codes(place) == []
+
+
+def test_saying_the_same_again_changes_nothing(place: Place) -> None:
+    """An objective with that status, and an approach with that result, are there already."""
+    attempt = ("Induction", "failed: needs structure")
+    assert phases.tried(place.workspace, "101", "3", attempt, place.request()).changed
+    assert put(place, "1", "done").changed
+    before = place.text
+    assert not put(place, "1", "done").changed
+    assert not phases.tried(place.workspace, "101", "3", attempt, place.request()).changed
+    assert place.text == before
+
+
+def test_what_was_tried_only_grows(place: Place) -> None:
+    """Each entry comes behind the others; the same approach may have another result later."""
+    for attempt in (("A", "failed"), ("B", "failed\ntwice"), ("A", "works")):
+        phases.tried(place.workspace, "101", "3", attempt, place.request())
+    told = [(each["approach"], each["result"]) for each in value(place)["approaches_tried"]]
+    assert told == [("A", "failed"), ("B", "failed\ntwice"), ("A", "works")]
+
+
+def test_line_ends_stay(place: Place) -> None:
+    """What is written into a file with CRLF has CRLF too."""
+    place.text = place.text.replace("\n", "\r\n")
+    put(place, "1", "in_progress", "one\ntwo")
+    phases.tried(place.workspace, "101", "3", ("A", "failed"), place.request())
+    phases.extend(place.workspace, "101", "3", "More", place.request())
+    assert place.text.count("\n") == place.text.count("\r\n")
+    assert codes(place) == []
+
+
+def test_hand_made_layout_stays(place: Place) -> None:
+    """Only the values that change are written; keys of one's own, order and blanks stay as they are."""
+    fence = json_fence(place.state.document, phases_in(place.state)[0].section.own)
+    assert fence
+    by_hand = """{ "phase_name" : "Lindenbaum lemma", "phase": 3,
+   "objectives":[ {"id":"a",  "status":"not_started","description":"Define"},
+                  {"id":7, "description":"Prove","status":"blocked","x-owner":"ann"} ],
+   "started_at":null, "last_updated":null, "current_objective":"a", "approaches_tried":[], "handoff_count":2 }
+"""
+    place.text = place.text[: fence.content.start] + by_hand + place.text[fence.content.end :]
+    before = place.text
+    put(place, "7", "in_progress", "now")
+    gone, come = changes(before, place.text)
+    now = value(place)["last_updated"]
+    wanted = gone.replace('"status":"blocked"', '"status":"in_progress"').replace(
+        '"x-owner":"ann"', '"x-owner":"ann","note":"now"'
+    )
+    wanted = wanted.replace('"started_at":null, "last_updated":null', f'"started_at":"{now}", "last_updated":"{now}"')
+    assert "".join(come.replace(", ", ",").split()) == "".join(
+        wanted.replace('"current_objective":"a"', '"current_objective":7').replace(", ", ",").split()
+    )
+    phases.extend(place.workspace, "101", "3", "Extend", place.request())
+    assert value(place)["objectives"][-1]["id"] == 8
+
+
+REFUSED: dict[str, tuple[Callable[[Place], object], str]] = {
+    "the phase is there": (add, "exists"),
+    "no id": (lambda place: add(place, "3 a"), "bad-id"),
+    "a long id": (lambda place: add(place, "x" * 65), "bad-id"),
+    "no name": (lambda place: add(place, "4", ""), "empty"),
+    "two lines": (lambda place: add(place, "4", "a\nb"), "several-lines"),
+    "an objective twice": (lambda place: add(place, "4", "Twice", ("same", "same")), "usage"),
+    "an objective again": (lambda p: phases.extend(p.workspace, "101", "3", OBJECTIVES[0], p.request()), "exists"),
+    "no such phase": (lambda p: phases.extend(p.workspace, "101", "9", "More", p.request()), "not-found"),
+    "no such objective": (lambda place: put(place, "9", "done"), "not-found"),
+    "a terminal escape": (lambda place: put(place, "1", "done", "\x1b[0m"), "control-characters"),
+    "nothing to find": (lambda place: phases.find_phase(place.state, "99"), "not-found"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_done_is_refused(place: Place, name: str) -> None:
+    """A phase or objective that is there or not there, and texts that no phase can hold: nothing is changed."""
+    job, code = REFUSED[name]
+    before = place.text
+    assert refusal(lambda: job(place)).code == code
+    assert place.text == before
+
+
+def test_an_unreadable_phase_is_refused(place: Place) -> None:
+    """A fence that is no JSON, breaks its schema, or is missing is named, and nothing is guessed."""
+    whole = place.text
+    for broken in (
+        ('"handoff_count": 0', '"handoff_count": "many"'),
+        ('  "phase": 3,', '  "phase": 3'),
+        ('```json\n{\n  "phase"', '```\n{\n  "phase"'),
+    ):
+        place.text = whole.replace(*broken)
+        assert place.text != whole
+        error = refusal(lambda: put(place, "1", "done"))
+        assert (error.code, "phase 3 of task 101" in error.message) == ("unreadable", True)
+
+
+def test_a_section_that_swallows_what_is_added_is_refused(place: Place) -> None:
+    """Behind a fence that never closes nothing can be added; without the section neither."""
+    whole = place.text
+    place.text = whole.replace("### Phase 3", "```text\n\n### Phase 3", 1).replace("```\n\n## 4.", "\n## 4.", 1)
+    assert refusal(lambda: add(place, "4")).code == "unsafe"
+    place.text = whole.replace("## 3. Feature Checklist", "## 3. Checks")
+    assert refusal(lambda: add(place, "4")).code == "section-missing"
+
+
+def test_a_phase_is_exported(place: Place, tmp_path: Path) -> None:
+    """The file holds the same value, lints, is the same each time, and lies among the artifacts or where it is told."""
+    put(place, "1", "done")
+    exported = phases.export(place.workspace, "101", "3", None, place.request())
+    path = place.root / exported.outcome.path
+    assert path.relative_to(place.root).as_posix() == ".taskstate/artifacts/task-101/phase-3-progress.json"
+    assert json.loads(path.read_bytes()) == value(place) == exported.value
+    assert check_files([path], place.checking(), str).findings == ()
+    assert not phases.export(place.workspace, "101", "3", None, place.request()).outcome.changed
+    other = tmp_path / "phase-3-progress.json"
+    phases.export(place.workspace, "101", "3", other, place.request(dry_run=True))
+    assert not other.exists()
+    phases.export(place.workspace, "101", "3", other, place.request())
+    assert other.read_bytes() == path.read_bytes()
+    assert (
+        refusal(lambda: phases.export(place.workspace, "101", "3", other, place.request(expect="1"))).code == "revision"
+    )
+
+
+@given(st.lists(st.sampled_from(STATUSES), max_size=6), st.one_of(st.none(), st.integers(1, 7)))
+def test_the_current_objective_is_one_that_is_not_done(statuses: list[str], current: int | None) -> None:
+    """It is the current one while that is in progress, else the first to work on; null exactly where all are done."""
+    objectives = [{"id": number, "status": status} for number, status in enumerate(statuses, start=1)]
+    chosen = current_after(objectives, current)
+    stands = {each["id"]: each["status"] for each in objectives}
+    wanted = next((each for each in ("in_progress", "not_started", "blocked") if each in statuses), None)
+    assert (stands[chosen] if chosen is not None else None) == wanted
+    if current is not None and stands.get(current) == "in_progress":
+        assert chosen == current
+    assert current_after(objectives, chosen) == chosen
+
+
+def test_ids_are_numbers_where_they_can_be() -> None:
+    """A phase is a number where it is written as one; a new objective comes above all that are numbers."""
+    assert [phase_id(text) for text in ("3", "03", "2a", "v1.2", "²")] == [3, "03", "2a", "v1.2", "²"]
+    assert [next_id([]), next_id([{"id": "a"}, {"id": "4"}, {"id": 2}])] == [1, 5]
+
+
+def test_any_change_of_an_objective_is_seen() -> None:
+    """The digest differs with status, note and number of objectives, and not with what was tried."""
+    phase: dict[str, Any] = {"phase": 1, "objectives": [{"id": 1, "status": "done"}], "approaches_tried": []}
+    before = objectives_digest([phase])
+    assert objectives_digest([{**phase, "approaches_tried": [1], "handoff_count": 3}]) == before
+    for objectives in ([], [{"id": 1, "status": "blocked"}], [{"id": 1, "status": "done", "note": "\ud800"}]):
+        assert objectives_digest([{**phase, "objectives": objectives}]) != before

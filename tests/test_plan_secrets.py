@@ -1,0 +1,182 @@
+"""No write brings a new secret into a file of ours, unless it is forced; what stood there before is not in the way."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate import journal
+from taskstate.document import parse
+from taskstate.plan_secrets import changed_parts, found_in
+from taskstate.stamp import front_matter_values
+from taskstate.writing import Change, change, change_at
+from tests.place import TASK, Place, refusal, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import Any
+
+    from taskstate.workspace import Loaded
+    from taskstate.writing import Outcome, Request
+
+AWS_ID = "AKIA" + "QWERTYUIOPASDFGH"
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+KEY = "-----BEGIN RSA " + "PRIVATE KEY-----"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository with task 101."""
+    return Place(tmp_path / "repository")
+
+
+def forcing(place: Place) -> Request:
+    """Return a request that writes secrets too."""
+    return place.request()._replace(force_secrets=True)
+
+
+def events(place: Place) -> list[dict[str, Any]]:
+    """Return what the audit of task 101 remembers."""
+    return list(front_matter_values(parse(place.text))["audit"].get("events", []))
+
+
+WRITES: dict[str, Callable[[Place, Request], Outcome]] = {
+    "a session": lambda place, request: place.add(f"used {AWS_ID}", request=request),
+    "a key of several lines": lambda place, request: place.add(f"{KEY}\nMIIEvQIBADANBgkqhkiG", request=request),
+    "the actor": lambda place, request: place.add(request=request._replace(stamp=request.stamp._replace(actor=TOKEN))),
+    "a new file": lambda place, request: change(
+        place.workspace,
+        TASK,
+        lambda loaded: Change(loaded.document.text, before=(journal.Create("notes.md", AWS_ID.encode()),)),
+        request,
+    ),
+    "an appended text": lambda place, request: change(
+        place.workspace,
+        TASK,
+        lambda loaded: Change(
+            loaded.document.text.replace("makes a JWT", "makes two"), after=(appended(place, f"\n# {AWS_ID}\n"),)
+        ),
+        request,
+    ),
+}
+
+
+def appended(place: Place, text: str) -> journal.Append:
+    """Return the change that adds a text to the configuration."""
+    path = place.root / "taskstate.toml"
+    return journal.Append(path.name, path.stat().st_size, text.encode())
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_refused_write_changes_nothing(place: Place, name: str) -> None:
+    """Wherever the new secret would go, the whole write is refused."""
+    before = tree(place.root)
+    for dry_run in (False, True):
+        error = refusal(lambda dry_run=dry_run: WRITES[name](place, place.request(dry_run=dry_run)))  # type: ignore[misc]  # mypy cannot type a lambda's default
+        assert error.code == "secret"
+        assert not any(value in str(error) for value in (AWS_ID, TOKEN, "MIIE"))
+        assert tree(place.root) == before
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_forced_write_is_warned_of_and_remembered(place: Place, name: str) -> None:
+    """It is written as it is; warnings and the audit name the kind and never the value."""
+    request = forcing(place)
+    outcome = WRITES[name](place, request)
+    assert outcome.changed
+    assert all("this looks like a" in line for line in outcome.warnings)
+    (event,) = events(place)
+    assert (event["at"], event["event"]) == (f"{request.stamp.now:%Y-%m-%dT%H:%M:%SZ}", "secrets-forced")
+    assert event["note"].endswith("(1)") or name == "the actor"
+    assert AWS_ID not in json.dumps([event, outcome.warnings, outcome.notes])
+    assert place.checking().repository.workspace.load(place.path).state.revision == 2
+
+
+def test_a_forced_dry_run_shows_no_value(place: Place) -> None:
+    """The diff that is shown has stars in the value's place, and nothing is written."""
+    before = tree(place.root)
+    request = forcing(place)._replace(dry_run=True)
+    outcome = WRITES["a session"](place, request)
+    assert "used ********************" in outcome.diff
+    assert AWS_ID not in outcome.diff
+    assert outcome.warnings
+    assert tree(place.root) == before
+
+
+def test_a_new_task_is_looked_at_too(place: Place) -> None:
+    """A state file with a secret in it is not created; forced, it bears the event."""
+    before = tree(place.root)
+    assert refusal(lambda: place.new("7", title=f"With {AWS_ID}")).code == "secret"
+    assert tree(place.root) == before
+
+
+def test_what_stood_there_before_is_not_in_the_way(place: Place) -> None:
+    """Recording work, checking, and archiving go on where somebody put a secret into the file by hand."""
+    place.fill(1, 2, 3, 4)
+    place.text = place.text.replace("did 1", f"did 1 with {AWS_ID} and {KEY}")
+    outcomes = [place.add(), place.check(), place.archive(), place.add(f"once more {AWS_ID}")]
+    assert [(each.changed, each.warnings) for each in outcomes] == [(True, ())] * 4
+    assert AWS_ID in place.archived
+    assert events(place) == []
+
+
+def test_another_secret_beside_an_old_one_is_refused(place: Place) -> None:
+    """What is known is the value, not that there is one."""
+    place.fill(1)
+    place.text = place.text.replace("did 1", f"did 1 with {AWS_ID}")
+    assert refusal(lambda: place.add(f"used {TOKEN}")).code == "secret"
+    assert refusal(lambda: place.add(f"used {AWS_ID[:-1]}Z")).code == "secret"
+
+
+def test_a_header_by_hand_does_not_hide_a_key(place: Place) -> None:
+    """Lines of a key that come to a header that stands there already are a new secret."""
+    place.fill(log=f"### Session 1 - 2026-01-02 10:00\n\n{KEY}\n\n")
+
+    def job(loaded: Loaded) -> Change:
+        return Change(loaded.document.text.replace(f"{KEY}\n", f"{KEY}\nMIIEvQIBADANBgkqhkiG\n"))
+
+    assert refusal(lambda: change(place.workspace, TASK, job, place.request())).code == "secret"
+
+
+def test_old_events_are_rolled_away(place: Place) -> None:
+    """A forced write keeps the newest twenty events, and the archive the rest, also when it archives sessions."""
+    for number in range(23):
+        place.add(f"{number}: {TOKEN[:-2]}{number:02}", request=forcing(place))
+    assert len(events(place)) <= 21
+    assert place.archived.count("secrets-forced") == 23 - len(events(place))
+
+
+def test_a_file_that_is_no_state_file_bears_no_event(place: Place) -> None:
+    """Another file of ours is written, and warned of."""
+    path = place.workspace.state_root / "archives" / f"task-{TASK}-archive.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("# Task #101 Archive - Full Session History\n", encoding="utf-8")
+
+    def job(loaded: Loaded) -> Change:
+        return Change(f"{loaded.document.text}\n{AWS_ID}\n")
+
+    assert refusal(lambda: change_at(place.workspace, path, job, place.request())).code == "secret"
+    assert change_at(place.workspace, path, job, forcing(place)).warnings
+    assert path.read_text(encoding="utf-8").endswith(f"\n{AWS_ID}\n")
+
+
+def test_only_what_changes_is_looked_at() -> None:
+    """The parts are whole lines: of the front matter and of the body, none where nothing changed."""
+    old = "---\nrevision: 1\ntitle: x\n---\n\n# T\n\none\ntwo\nthree\n"
+    assert [part.of(old) for part in changed_parts(old, old)] == ["", ""]
+    new = old.replace("revision: 1", "revision: 2").replace("two\n", "two and a half\n")
+    assert [part.of(new) for part in changed_parts(old, new)] == ["revision: 2", "two and a half"]
+    assert changed_parts("", new)[1].of(new).strip() in new
+    assert "".join(part.of(new) for part in changed_parts("", new)).strip("\n") == new.strip("\n")
+    key = f"{new}{KEY}\n"
+    assert [part.of(key) for part in changed_parts(new, key)] == [key]
+
+
+def test_old_files_are_read_only_where_something_is_found(place: Place) -> None:
+    """A plan without secrets costs no look at the disk: a file that is not there is no matter."""
+    gone = journal.Replace("gone.md", "0" * 64, b"nothing to see")
+    assert found_in(place.workspace, (gone,)).lines == ()
+    assert found_in(place.workspace, (gone._replace(data=AWS_ID.encode()),)).kinds == ("an AWS access key id",)

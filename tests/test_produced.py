@@ -1,0 +1,147 @@
+"""Outputs part by part, the files that they name, and what they lack."""
+
+from __future__ import annotations
+
+import pytest
+
+from taskstate.document import parse
+from taskstate.produced import NamedFile, find_part, is_pattern, named_files, output_gaps, parts, slug_of
+from taskstate.state import TaskState, read_state
+from tests.place import refusal
+
+HEAD = "---\ntaskstate: 1\ntask_id: '101'\nstatus: in_progress\n---\n\n"
+CONTRACT = "### API Contract\n\nAs agreed:\n\n```python\ndef f():\n\n    return 1\n```\n\n~~~yaml\na: 1\n~~~"
+OUTPUT = f"Lead.\n\n### Summary\n\nDone.\n\n{CONTRACT}"
+
+
+def state(output: str, head: str = HEAD) -> TaskState:
+    """Return the state of a task with that Chain Output."""
+    return read_state(parse(f"{head}## 6. Chain Output\n\n{output}"))
+
+
+def named(items: str) -> list[str]:
+    """Return the paths that these list items name; a path that is said to be gone has a `-` before it."""
+    found = named_files(state(f"### Files Created/Modified\n\n{items}\n"))
+    return ["-" * each.deleted + each.path for each in found]
+
+
+# Parts
+
+
+def test_output_has_parts() -> None:
+    """Each part has a name to ask for it by, its text as it stands, and what is in its fences word for word."""
+    lead, summary, contract = parts(OUTPUT)
+    assert (lead.slug, lead.title, lead.text) == ("lead", "", "Lead.")
+    assert (summary.slug, summary.title, summary.code) == ("summary", "Summary", ())
+    assert contract == ("API Contract", "api-contract", CONTRACT, ("def f():\n\n    return 1", "a: 1"))
+
+
+@pytest.mark.parametrize("name", ["api-contract", "API Contract", "### API  Contract", "api contract (new)"])
+def test_part_is_found(name: str) -> None:
+    """A part is asked for by its slug or by its title."""
+    assert find_part(OUTPUT, name, "101").text == CONTRACT
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("api", "did you mean api-contract?"),
+        ("sumary", "did you mean summary?"),
+        ("zzz", "it has: lead, summary, api-contract"),
+        ("", "it has: "),
+    ],
+)
+def test_unknown_part_offers_the_nearest(name: str, hint: str) -> None:
+    """What is not there is told, with what was probably meant."""
+    error = refusal(lambda: find_part(OUTPUT, name, "101"))
+    assert (error.code, hint in str(error)) == ("not-found", True)
+    assert "the output of task 101 has no part" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("title", "slug"),
+    [
+        ("Files Created/Modified", "files-created-modified"),
+        ("2. API Contract (draft) ##", "api-contract"),
+        ("Caf\u00e9_x", "caf\u00e9-x"),
+        ("a\n_b_ - c", "a-b-c"),
+        ("!", ""),
+    ],
+)
+def test_slug(title: str, slug: str) -> None:
+    """A slug has the words of a title, without its number and suffix."""
+    assert slug_of(title) == slug
+
+
+# Files
+
+
+@pytest.mark.parametrize(
+    ("items", "paths"),
+    [
+        ("- `src/jwt.ts` - Main service (new)", ["src/jwt.ts"]),
+        ("- `package.json` - Added `jsonwebtoken` dependency", ["package.json"]),
+        ("- **`src/a.py`** - bold", ["src/a.py"]),
+        ("- `a.py`, `b.py` and `c d.py` - all", ["a.py", "b.py", "c d.py"]),
+        ("- [a](docs/a.md) - linked", ["docs/a.md"]),
+        ("- src/a.py: main\n- src/b.py (new)\n- Makefile - built", ["src/a.py", "src/b.py", "Makefile"]),
+        ("- a.md, b.md", ["a.md", "b.md"]),
+        ("- ./src/a.py:12-30 - lines\n- `src/a.py:L4`", ["src/a.py"]),
+        ("1. `a.py`\n2. `b.py`", ["a.py", "b.py"]),
+        ("- src/a.py is the new one", ["src/a.py"]),
+        ("- Updated `src/a.py` for this", ["src/a.py"]),
+        ("- `old.py` - (deleted)\n- `x.py` (file removed)", ["-old.py", "-x.py"]),
+        ("- `../x.py`\n- /etc/passwd", ["../x.py", "/etc/passwd"]),
+        ("- `src/*.py`", ["src/*.py"]),
+        ("- `a.py`\n- `a.py` again", ["a.py"]),
+        ("- .gitignore", [".gitignore"]),
+        ("- None.\n- nothing", []),
+        ("None.", []),
+        ("- We changed nothing else, e.g. docs\n- Renamed the `Service` class", []),
+        ("- `.`", []),
+        ("```\n- `a.py`\n```", []),
+    ],
+)
+def test_files_are_named(items: str, paths: list[str]) -> None:
+    """A path stands in code marks, in a link, or as the word before a remark; other words are none."""
+    assert named(items) == paths
+
+
+def test_files_of_another_section_are_none() -> None:
+    """Only Files Created/Modified names files, and only within the Chain Output."""
+    assert named_files(state("### Summary\n\n- `a.py`")) == ()
+    assert named_files(read_state(parse(f"{HEAD}## 4. Progress Log\n\n### Files Created/Modified\n\n- `a.py`"))) == ()
+    assert named_files(read_state(parse(""))) == ()
+    crlf = "### Files Created/Modified\n\n- `a.py`\n  - `b.py`\n".replace("\n", "\r\n")
+    assert named_files(state(crlf)) == (NamedFile("a.py"),)
+
+
+def test_pattern() -> None:
+    """Wildcards make a path stand for several files."""
+    assert [is_pattern(path) for path in ("a.py", "src/*.py", "a[1].py", "{a,b}", "a?")] == [False, *[True] * 4]
+
+
+# Gaps
+
+
+@pytest.mark.parametrize(
+    ("output", "lacks"),
+    [
+        ("### Summary\n\nDone.\n\n### API Contract\n\nx", []),
+        ("### Summary\n\nDone.\n\n### Configuration Required\n\nNone.", []),
+        ("### Summary\n\nDone.\n\n### Mine\n\nx", ["besides the summary"]),
+        ("### Summary\n\n*To be completed.*\n\n### API Contract\n\nx", ["Summary of the Chain Output"]),
+        ("### Summary\n\n<!-- later -->\n\n### API Contract\n\n-", ["the Summary", "besides the summary"]),
+        ("", ["the Summary", "besides the summary"]),
+    ],
+)
+def test_output_lacks(output: str, lacks: list[str]) -> None:
+    """An output has a summary and one more part, and neither is a placeholder."""
+    found = output_gaps(state(output))
+    assert [words in gap for words, gap in zip(lacks, found, strict=True)] == [True] * len(lacks)
+
+
+def test_section_that_is_missing_is_told() -> None:
+    """Without the section there is one thing to say; a kind that hands nothing down lacks nothing."""
+    assert output_gaps(read_state(parse(HEAD))) == ("there is no section Chain Output",)
+    assert output_gaps(state("", HEAD.replace("taskstate: 1", "taskstate: 1\nkind: permanent"))) == ()

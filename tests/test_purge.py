@@ -1,0 +1,128 @@
+"""Purging drops what snapshots and logs left, and remembers who left what."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate import artifacts, purge, rolling
+from taskstate.document import parse
+from taskstate.stamp import front_matter_values, with_events
+from taskstate.state import read_state
+from tests.git_place import ROLE, GitPlace
+from tests.place import TASK, refusal, tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from taskstate.writing import Outcome
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> GitPlace:
+    """Return a repository in which the implementer and the reviewer have taken snapshots."""
+    made = GitPlace(tmp_path / "repository")
+    for number in range(21):
+        made.write(f"n{number}", "x\n")
+    made.take()
+    made.write("a.txt", "reviewed\n")
+    made.take("reviewer")
+    return made
+
+
+def drop(place: GitPlace, *, dry_run: bool = False) -> Outcome:
+    """Purge the task."""
+    return purge.purge(place.workspace, TASK, place.request(dry_run=dry_run))
+
+
+def test_purge_drops_data_and_keeps_who_left_what(place: GitPlace) -> None:
+    """The artifacts are gone, their paths are null, and each role has an event with its diff's numbers and hash."""
+    before = {role: place.snapshot(role) for role in (ROLE, "reviewer")}
+    assert drop(place).changed
+    assert not (place.root / ".taskstate/artifacts/task-101").exists()
+    assert "artifacts/" not in place.text
+    kept = place.snapshot("reviewer")
+    assert (kept["pack"], kept["diff_from_base"], kept["incremental_diff"]) == (None, None, None)
+    assert "files_changed" not in kept
+    told = place.values["audit"]["events"]
+    assert [(each["event"], each["role"], each["actor"]) for each in told] == [
+        ("role-done", ROLE, "somebody"),
+        ("role-done", "reviewer", "somebody"),
+    ]
+    for each in told:
+        snapshot = before[each["role"]]
+        assert (each["diff_stat"], each["diff_sha"]) == (snapshot["diff_stat"], snapshot["diff_sha"])
+        assert each["snapshot_time"] == snapshot["snapshot_time"]
+
+
+def test_purging_twice_is_no_error(place: GitPlace) -> None:
+    """The second time there is nothing to drop, and nothing changes."""
+    drop(place)
+    before = tree(place.root)
+    assert not drop(place).changed
+    assert tree(place.root) == before
+
+
+def test_purged_snapshot_still_decides(place: GitPlace) -> None:
+    """The tree id stays, so a drift is still seen; what would need the objects is refused."""
+    drop(place)
+    assert not place.verify("reviewer").drift
+    assert refusal(lambda: place.diff(role="reviewer")).code == "no-diff"
+    assert refusal(lambda: place.restore("a.txt", role="reviewer")).code == "objects-lost"
+    place.write("a.txt", "by hand\n")
+    verified = place.verify("reviewer")
+    assert (verified.drift, "cannot be told" in verified.message) == (True, True)
+
+
+def test_logs_lose_their_places_too(place: GitPlace) -> None:
+    """The logs of the baseline and of the roles lie among the artifacts, so their paths go as well."""
+    block = "baseline: {status: recorded, log: artifacts/task-101/qa.log.gz}\ncoordination:\n  implementer: "
+    block += "{status: done, qa_log_path: artifacts/task-101/qa-implementer.log.gz}\ndelta:"
+    text = place.text.replace("\ndelta:", f"\n{block}", 1)
+    text, _ = purge.purged(place.workspace, text, place.request().stamp)
+    values = front_matter_values(parse(text))
+    assert values["baseline"] == {"status": "recorded", "log": None}
+    assert values["coordination"] == {"implementer": {"status": "done", "qa_log_path": None}}
+
+
+def test_oldest_events_go_to_the_archive(place: GitPlace) -> None:
+    """The newest 20 events stay in the file; those before them are kept in the archive."""
+    older = [{"at": "2026-01-31T12:00:00Z", "event": f"e{number}"} for number in range(20)]
+    text = with_events(place.text, older)
+    text, plan = purge.purged(place.workspace, text, place.request().stamp)
+    events = front_matter_values(parse(text))["audit"]["events"]
+    assert len(events) == rolling.EVENTS_KEPT
+    assert [each["event"] for each in events[-3:]] == ["e19", "role-done", "role-done"]
+    assert len(plan) == 1
+    assert read_state(parse(text)).problems == ()
+
+
+def test_dry_run_drops_nothing(place: GitPlace) -> None:
+    """For show, the change of the file is told, and all stays."""
+    before = tree(place.root)
+    assert "-" in drop(place, dry_run=True).diff
+    assert tree(place.root) == before
+
+
+def test_task_without_anything_is_left_alone(tmp_path: Path) -> None:
+    """Where nothing was ever recorded there is nothing to do."""
+    place = GitPlace(tmp_path / "repository")
+    before = tree(place.root)
+    assert not drop(place).changed
+    assert tree(place.root) == before
+
+
+def test_artifacts_that_cannot_be_deleted_are_told(place: GitPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system refuses, that is one clear error; the file names the artifacts no more, and again works."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, os.strerror(13))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.rmtree", refuse)
+        assert refusal(lambda: drop(place)).code == "no-permission"
+    assert (place.root / ".taskstate/artifacts/task-101").exists()
+    assert drop(place).changed
+    assert not artifacts.path_of(place.workspace, artifacts.name_of(TASK)).exists()

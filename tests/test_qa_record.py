@@ -1,0 +1,296 @@
+from __future__ import annotations
+
+import gzip
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from taskstate import artifacts, git, qa_record, taking
+from taskstate.document import parse
+from taskstate.edit import apply
+from taskstate.errors import TaskstateError
+from taskstate.lint import engine
+from taskstate.qa import Result
+from taskstate.qa_record import Told
+from taskstate.stamp import front_matter_values, set_front_matter
+from taskstate.task_file import git_blob_id
+from taskstate.writing import Change, change
+from tests.place import TASK, Place, changes, refusal, tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from taskstate.qa_record import Recorded
+    from taskstate.workspace import Loaded
+    from taskstate.writing import Outcome, Request
+
+GOOD = b"All checks passed!\n==== 42 passed in 1.20s ====\n"
+BAD = b"All checks passed!\n==== 1 failed, 41 passed in 1.20s ====\n"
+KEY = "AKIA" + "QWERTYUIOPASDFGH"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository with task 101, without git."""
+    return Place(tmp_path / "repository")
+
+
+def record(
+    place: Place, log: bytes = GOOD, role: str = "", request: Request | None = None, **told: dict[str, Any]
+) -> Recorded:
+    """Record what a log says."""
+    said = Told(log, told.get("texts", {}), told.get("statuses", {}))
+    return qa_record.record(place.workspace, TASK, said, request or place.request(), role=role)
+
+
+def values(place: Place) -> Any:  # noqa: ANN401 - a front matter
+    """Return the front matter of the task."""
+    return front_matter_values(parse(place.text))
+
+
+def kept(place: Place, path: str) -> bytes:
+    """Return what a log holds that was kept."""
+    return gzip.decompress((place.workspace.state_root / path).read_bytes())
+
+
+def set_block(place: Place, key: str, value: object) -> Outcome:
+    """Give the front matter a block, as a command would."""
+
+    def job(loaded: Loaded) -> Change:
+        return Change(text=apply(loaded.document.text, set_front_matter(loaded.document, key, value)))
+
+    return change(place.workspace, TASK, job, place.request())
+
+
+# Recording
+
+
+def test_baseline(place: Place) -> None:
+    """Without a role the results are the baseline, with the time, and the log is kept under its own hash."""
+    before = place.text
+    done = record(place)
+    told = values(place)["baseline"]
+    assert told == {
+        "status": "recorded",
+        "recorded_at": f"{place.now:%Y-%m-%dT%H:%M:%SZ}",
+        "results": {"lint": {"ok": True, "text": "0 errors"}, "test": {"ok": True, "text": "42 passed"}},
+        "log": "artifacts/task-101/qa-baseline.log.gz",
+        "log_sha256": hashlib.sha256(GOOD).hexdigest(),
+    }
+    assert kept(place, told["log"]) == GOOD
+    assert done.results == {"lint": Result(ok=True, text="0 errors"), "test": Result(ok=True, text="42 passed")}
+    gone, come = changes(before, place.text)
+    assert (gone.count("seal:"), come.count("\n")) == (gone.count("\n"), 8 + gone.count("\n"))
+    assert engine.check(place.text, place.path.name, place.workspace.config) == ()
+
+
+def test_same_log_again(place: Place) -> None:
+    """The same log again changes nothing, and puts the kept log back where it is gone; another one is told."""
+    record(place)
+    before = tree(place.root)
+    artifacts.remove_all(place.workspace, TASK)
+    assert not record(place).outcome.changed
+    assert tree(place.root) == before
+    assert record(place, BAD).outcome.notes == ("it takes the place of the baseline of 2026-01-31T12:02:00Z",)
+    assert values(place)["baseline"]["results"]["test"] == {"ok": False, "text": "41 passed, 1 failed"}
+
+
+def test_results_of_a_role(place: Place) -> None:
+    """With a role they are that role's; one that is not there yet has not begun, and stands in its order."""
+    record(place, role="reviewer")
+    done = record(place, BAD, role="implementer")
+    told = values(place)["coordination"]
+    assert list(told) == ["implementer", "reviewer"]
+    assert told["implementer"] == {
+        "status": "pending",
+        "qa": {"lint": {"ok": True, "text": "0 errors"}, "test": {"ok": False, "text": "41 passed, 1 failed"}},
+        "qa_log_path": "artifacts/task-101/qa-implementer.log.gz",
+        "qa_log_sha256": hashlib.sha256(BAD).hexdigest(),
+        "blocking_findings": [],
+        "drift_budget": 0,
+    }
+    assert kept(place, told["implementer"]["qa_log_path"]) == BAD
+    assert done.outcome.notes == ("implementer has left no snapshot yet, so nothing says which files were tested",)
+    assert "baseline" not in values(place)
+    assert engine.check(place.text, place.path.name, place.workspace.config) == ()
+
+
+def test_what_a_role_has_stays(place: Place) -> None:
+    """Recording changes the results of a role and nothing else of it, nor of another."""
+    begun = {"status": "blocked", "session_id": "s1", "blocking_findings": ["slow"], "drift_budget": 0, "x-mine": 1}
+    set_block(place, "coordination", {"implementer": begun, "reviewer": {"status": "pending"}})
+    record(place, role="implementer")
+    told = values(place)["coordination"]
+    assert {key: told["implementer"][key] for key in begun} == begun
+    assert told["reviewer"] == {"status": "pending"}
+
+
+def test_results_that_somebody_names(place: Place) -> None:
+    """A named result goes before that of the log, an exit status with it, also where the log tells nothing."""
+    done = record(
+        place, b"silence\n", texts={"typecheck": "0 errors", "smoke": "3 failed"}, statuses={"lint": 0, "typecheck": 2}
+    )
+    assert done.results == {
+        "typecheck": Result(ok=False, text="0 errors, exit status 2"),
+        "smoke": Result(ok=False, text="3 failed"),
+        "lint": Result(ok=True, text="exit status 0"),
+    }
+    assert record(place, GOOD, texts={"test": "9 passed"}).results["test"].text == "9 passed"
+
+
+def test_reader_of_the_configuration(place: Place) -> None:
+    """A log is also read as the configuration says."""
+    place.configure("[[qa]]\nname = \"bench\"\npattern = 'score: (?P<text>\\S+)'\n")
+    assert record(place, b"score: 93\n").results == {"bench": Result(ok=True, text="93")}
+
+
+def test_dry_run_writes_nothing(place: Place) -> None:
+    """A dry run shows the change, and keeps no log."""
+    before = tree(place.root)
+    assert "42 passed" in record(place, request=place.request(dry_run=True)).outcome.diff
+    assert tree(place.root) == before
+
+
+def test_large_log_is_warned_of(place: Place) -> None:
+    """A log of more than 10 MB is recorded like any other, and warned of."""
+    done = record(place, b"tests/test_some.py::test_one PASSED\n" * 300_000 + GOOD)
+    assert done.results["test"].text == "42 passed"
+    assert [each.split(";")[0] for each in done.outcome.warnings] == [
+        "warning: the log holds 10 MB, of which 1 MB are kept packed"
+    ]
+    assert record(place).outcome.warnings == ()
+
+
+def test_same_log_gives_the_same_bytes(tmp_path: Path) -> None:
+    """The kept log has no time in it: on every machine it is the same to the byte."""
+    one, two = Place(tmp_path / "one"), Place(tmp_path / "two")
+    two.check()
+    for place in (one, two):
+        record(place, GOOD * 1000)
+    path = "artifacts/task-101/qa-baseline.log.gz"
+    assert (one.workspace.state_root / path).read_bytes() == (two.workspace.state_root / path).read_bytes()
+
+
+# Refusing
+
+
+@pytest.mark.parametrize(
+    ("told", "code"),
+    [
+        ({}, "log-unknown"),
+        ({"texts": {"x-a": "1 passed"}}, "usage"),
+        ({"texts": {"a": "two\nlines"}}, "several-lines"),
+        ({"texts": {"a": ""}}, "empty"),
+        ({"texts": {"a": "words " * 50}}, "too-long"),
+        ({"texts": {"a": "\x1b[1m"}}, "control-characters"),
+        ({"statuses": {"a b": 0}}, "usage"),
+        ({"texts": {"a": f"key {KEY}"}}, "secret"),
+    ],
+)
+def test_what_is_no_result_is_refused(place: Place, told: dict[str, Any], code: str) -> None:
+    """A log that tells nothing, and a named result that is none, are refused; nothing is written."""
+    before = tree(place.root)
+    error = refusal(lambda: record(place, b"hello\n", **told))
+    assert error.code == code
+    assert KEY not in str(error)
+    assert code != "log-unknown" or "--result" in error.help
+    assert tree(place.root) == before
+
+
+def test_secret_in_a_log(place: Place) -> None:
+    """A log with what looks like a credential is refused, its line named; forced, it is kept, and warned of."""
+    log = b"line\n" * 300_000 + f"key {KEY}\n".encode() + GOOD
+    before = tree(place.root)
+    error = refusal(lambda: record(place, log))
+    assert error.code == "secret"
+    assert "the log, line 300001: " in error.message
+    assert KEY not in str(error)
+    assert tree(place.root) == before
+    forced = record(place, log, request=place.request()._replace(force_secrets=True))
+    assert forced.outcome.changed
+    assert len(forced.outcome.warnings) == 1
+    assert [each["event"] for each in values(place)["audit"]["events"]] == ["secrets-forced"]
+    assert "300001" in forced.outcome.warnings[0]
+    many = record(place, f"key {KEY}\n".encode() * 9 + GOOD, request=place.request()._replace(force_secrets=True))
+    assert [f"line {number}: " in many.outcome.warnings[number - 1] for number in (1, 2, 3)] == [True] * 3
+    assert len(many.outcome.warnings) == 4
+    assert "6 more" in many.outcome.warnings[3]
+
+
+def test_unknown_role(place: Place) -> None:
+    """A role that is not configured is refused, with the nearest one."""
+    error = refusal(lambda: record(place, role="implementor"))
+    assert (error.code, error.help) == ("usage", "did you mean implementer?")
+
+
+def test_unresolved_drift(place: Place) -> None:
+    """While a drift is unresolved, results of roles are refused; the baseline concerns no role."""
+    set_block(place, "coordination", {"reviewer": {"status": "pending", "drift_budget": 1}})
+    assert refusal(lambda: record(place, role="implementer")).code == "drift-unresolved"
+    assert record(place).outcome.changed
+
+
+@pytest.mark.parametrize(("key", "role"), [("baseline", ""), ("coordination", "implementer")])
+def test_block_that_is_no_map(place: Place, key: str, role: str) -> None:
+    """A block that somebody spoiled is not overwritten."""
+    set_block(place, key, "none")
+    assert refusal(lambda: record(place, role=role)).code == "unreadable"
+
+
+def test_tree_is_not_what_the_role_left(repository: Path) -> None:
+    """Where a role left a snapshot, the tree must match it: else other files were tested. That counts as a drift."""
+    place = Place(repository)
+    place.configure("")
+    for command in (("add", "--all"), ("commit", "--quiet", "--message", "base")):
+        git.run(command, repository)
+    (repository / "a.py").write_text("x = 1\n", encoding="utf-8")
+    taking.take(place.workspace, TASK, "implementer", place.request())
+    assert record(place, role="implementer").outcome.notes == ()
+    (repository / "a.py").write_text("x = 2\n", encoding="utf-8")
+    assert refusal(lambda: record(place, BAD, role="implementer")).code == "drift"
+    told = values(place)["coordination"]["implementer"]
+    assert (told["drift_budget"], told["qa"]["test"]["ok"]) == (1, True)
+    assert kept(place, told["qa_log_path"]) == GOOD
+    assert refusal(lambda: record(place, BAD, role="reviewer")).code == "drift-unresolved"
+
+
+def test_task_file_has_changed(place: Place) -> None:
+    """Results are recorded only while the task file is what the task was sealed from, whatever its line ends."""
+    path, data = place.root / "t.task.yaml", b"title: T\n"
+    path.write_bytes(data)
+    set_block(place, "context", {"sealed_at": "2026-01-31T12:00:00Z", "task_file": "t.task.yaml"})
+    assert record(place).outcome.changed
+    set_block(place, "context", {"task_file": "t.task.yaml", "task_file_sha": git_blob_id(data)})
+    assert record(place, BAD).outcome.changed
+    path.write_bytes(b"title: T\r\n")
+    assert record(place).outcome.changed
+    for spoil in (lambda: path.write_bytes(b"title: U\n"), path.unlink):
+        spoil()
+        before = tree(place.root)
+        error = refusal(lambda: record(place, BAD))
+        assert (error.code, "context rebuild 101" in error.help) == ("task-file-changed", True)
+        assert tree(place.root) == before
+
+
+# Comparing
+
+
+def test_compare(place: Place) -> None:
+    """A role's results are compared with the baseline."""
+    record(place)
+    record(place, BAD, role="reviewer")
+    found = qa_record.compared(place.workspace, TASK, "reviewer")
+    assert [(each.name, each.aspect) for each in found.comparison.regressions] == [("test", "exit-status")]
+    assert (found.comparison.improvements, found.comparison.same) == ((), ("lint",))
+
+
+def test_nothing_to_compare(place: Place) -> None:
+    """Without a baseline, or without results of the role, the command that makes them is named."""
+    error = refusal(lambda: qa_record.compared(place.workspace, TASK, "reviewer"))
+    assert (error.code, error.help) == ("not-recorded", "record them: `taskstate qa record 101 --from LOG`")
+    record(place)
+    error = refusal(lambda: qa_record.compared(place.workspace, TASK, "reviewer"))
+    assert error.help == "record them: `taskstate qa record 101 --role reviewer --from LOG`"
+    with pytest.raises(TaskstateError, match="no role"):
+        qa_record.compared(place.workspace, TASK, "nobody")

@@ -1,0 +1,71 @@
+"""A text that holds a secret is refused before it is written, with words that do not say it."""
+
+from __future__ import annotations
+
+from taskstate.config import Config, Secrets
+from taskstate.secret_guard import new_in, require_none
+from tests.place import refusal
+from tests.secret_lines import positive
+
+AWS_ID = "AKIA" + "QWERTYUIOPASDFGH"
+OTHER = "AKIA" + "ZXCVBNMASDFGHJKL"
+KEY = "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END RSA " + "PRIVATE KEY-----"
+
+
+def test_a_text_without_secrets_passes() -> None:
+    """Nothing is refused and nothing is warned of."""
+    assert require_none("commit 4f2c1e9a77d0b3c58e6f4a1d2b9c8e7f6a5d4c3b", Config(), what="the note") == ()
+
+
+def test_every_kind_is_refused_and_no_value_is_said() -> None:
+    """The refusal names the kind and the line, and no telling part of the value."""
+    for line in positive():
+        assert line.span
+        error = refusal(lambda line=line: require_none(f"one\n{line.text}", Config(), what="the note"))  # type: ignore[misc]  # mypy cannot type a lambda's default
+        at = 2 + line.text.count("\n", 0, line.span.start)
+        assert error.code == "secret"
+        assert error.message == f"the note, line {at}: this looks like {line.kind}"
+        assert "--force-secrets" in error.help
+        value = line.span.of(line.text)
+        assert not any(value[start : start + 12] in str(error) for start in range(max(len(value) - 12, 1)))
+
+
+def test_many_findings_are_told_in_one_line() -> None:
+    """The first three are named, the rest are counted."""
+    error = refusal(lambda: require_none("\n".join([AWS_ID] * 5), Config(), what="x"))
+    assert error.message.count("looks like") == 3
+    assert error.message.endswith("; and 2 more")
+
+
+def test_what_is_forced_is_warned_of() -> None:
+    """Each finding is one line, again without the value."""
+    lines = require_none(f"{AWS_ID}\n{KEY}", Config(), what="the log", force=True)
+    assert [each.partition(", line ")[2] for each in lines] == [
+        "1: this looks like an AWS access key id; written all the same",
+        "2: this looks like a private key; written all the same",
+    ]
+    assert not any(AWS_ID in each or "MIIE" in each for each in lines)
+
+
+def test_what_is_known_is_no_news() -> None:
+    """A value that stands in a known text already is not refused, also where its lines are quoted there."""
+    config = Config()
+    assert require_none(f"moved {AWS_ID}", config, what="x", known=[f"here was {AWS_ID}."]) == ()
+    assert new_in(f"{AWS_ID} {OTHER}", config, [AWS_ID])[0].span.of(f"{AWS_ID} {OTHER}") == OTHER
+    assert new_in(KEY, config, ["> " + KEY.replace("\n", "\n> ")]) == ()
+    assert new_in(KEY.replace("\n", "\n  "), config, [KEY]) == ()
+    assert new_in(KEY, config, [KEY.replace("MIIE", "MIIF")])
+
+
+def test_known_texts_are_looked_at_only_when_needed() -> None:
+    """Where nothing is found, nobody is asked for the older texts."""
+    known = iter([AWS_ID])
+    assert new_in("nothing here", Config(), known) == ()
+    assert [*known] == [AWS_ID]
+
+
+def test_the_configuration_and_the_line_allow() -> None:
+    """What the configuration allows or the line's own comment is written without a word."""
+    allowing = Config(secrets=Secrets(allow=("^AKIAQ",)))
+    assert require_none(AWS_ID, allowing, what="x") == ()
+    assert require_none(f"{AWS_ID} # taskstate: allow secret", Config(), what="x") == ()

@@ -1,0 +1,724 @@
+"""A comparison tells exactly what differs from a snapshot, what happened as far as one can tell, and what to do."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate import resolving, restoring, snapshots, taking
+from taskstate.delta import CHECKS, STAGED_OTHERWISE
+from tests.git_place import ROLE, GitPlace
+from tests.place import TASK, refusal, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from taskstate.delta import Verified
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> GitPlace:
+    """Return a repository in which two files are changed and one is new, and the implementer has taken a snapshot."""
+    made = GitPlace(tmp_path / "repository")
+    made.write("a.txt", "changed\n")
+    made.write("src/b.py", "b = 2\n")
+    made.write("new.txt", "new\n")
+    made.take()
+    return made
+
+
+def failed(verified: Verified) -> set[str]:
+    """Return the names of the checks that failed."""
+    assert [each.name for each in verified.checks] == list(CHECKS)
+    return {each.name for each in verified.checks if not each.ok}
+
+
+def told(verified: Verified) -> list[tuple[str, str]]:
+    """Return each file that differs, and how."""
+    return [(each.path, each.change) for each in verified.files]
+
+
+def changed(place: GitPlace, path: str) -> dict[str, object]:
+    """Return what the snapshot says of a changed file."""
+    return next(each for each in place.snapshot()["files_changed"] if each["path"] == path)
+
+
+# No drift
+
+
+def test_same_tree_is_no_drift(place: GitPlace) -> None:
+    """Where nothing happened, nothing failed, nothing is written and no budget rises."""
+    before = tree(place.root)
+    verified = place.verify()
+    assert (verified.drift, verified.files, verified.notes, failed(verified)) == (False, (), (), set())
+    assert tree(place.root) == before
+
+
+@pytest.mark.parametrize("index", ["kept", "copied", "broken", "gone"])
+def test_same_tree_is_found_with_and_without_the_kept_index(place: GitPlace, index: str) -> None:
+    """The index that a snapshot kept only saves time: without it, and where it cannot be trusted, the tree decides."""
+    (kept,) = place.root.glob(".taskstate/artifacts/task-101/implementer/*/index-*")
+    if index == "copied":
+        place.write("src/b.py", "b = 4\n")  # in the second in which the index was written, and of the same size
+        later = kept.stat().st_mtime + 5
+        os.utime(kept, (later, later))
+        assert told(place.verify()) == [("src/b.py", "modified")]
+        place.write("src/b.py", "b = 2\n")
+    elif index == "broken":
+        stamp = kept.stat().st_mtime_ns
+        kept.write_bytes(b"DIRC no index")
+        os.utime(kept, ns=(stamp, stamp))
+    elif index == "gone":
+        kept.unlink()
+    assert not place.verify().drift
+    place.write("src/b.py", "b = 3\n")
+    assert told(place.verify()) == [("src/b.py", "modified")]
+
+
+def test_edit_of_the_same_size_in_the_same_instant_is_seen(place: GitPlace) -> None:
+    """A file that is changed again at once, and keeps its size, is looked into."""
+    workspace = place.workspace
+    for number in range(3, 9):
+        place.write("src/b.py", f"b = {number}\n")
+        place.take()
+        place.write("src/b.py", "b = 0\n")
+        verified = snapshots.compare(workspace, workspace.load(place.path), ROLE)
+        assert told(verified) == [("src/b.py", "modified")]
+
+
+def test_touched_file_is_no_drift(place: GitPlace) -> None:
+    """A file that was written anew with the same content does not differ."""
+    for name in ("a.txt", "data.bin", "new.txt"):
+        path = place.root / name
+        path.write_bytes(path.read_bytes())
+        os.utime(path, (1, 1))
+    assert not place.verify().drift
+
+
+@pytest.mark.parametrize("refreshed", [False, True])
+def test_staging_is_told_and_no_drift(place: GitPlace, refreshed: bool) -> None:  # noqa: FBT001 - a parameter
+    """What is only staged otherwise is a note."""
+    if refreshed:
+        place.git("status")
+        assert place.verify().notes == ()
+    place.git("add", "a.txt", "new.txt")
+    verified = place.verify()
+    assert (verified.drift, verified.notes, failed(verified)) == (False, (STAGED_OTHERWISE,), set())
+    place.git("reset", "--quiet")
+    assert place.verify().notes == ()
+
+
+def test_our_own_files_are_no_drift(place: GitPlace) -> None:
+    """Our own files, tracked or not, inside the state folder or not, may change and be committed at any time."""
+    place.write("docs/task-7-state.md", "---\ntaskstate: 1\n---\n")
+    place.write(".taskstate/tasks/notes.txt", "mine\n")
+    place.write(".taskstate/handoffs/task-101/x.md", "x\n")
+    assert not place.verify().drift
+    place.git("add", "docs/task-7-state.md", ".taskstate")
+    place.git("commit", "--quiet", "--message=ours")
+    verified = place.verify()
+    assert (verified.drift, failed(verified)) == (False, set())
+    place.write("docs/task-7-state.md", "---\ntaskstate: 1\ntitle: x\n---\n")
+    (place.root / ".taskstate/tasks/notes.txt").unlink()
+    assert not place.verify().drift
+    place.take()
+    assert [each["path"] for each in place.snapshot()["files_changed"]] == ["a.txt", "new.txt", "src/b.py"]
+    assert b"taskstate: 1" not in place.diff()
+    assert place.snapshot()["base_commit"] != place.git("rev-parse", "HEAD")
+
+
+# Drift
+
+
+def test_edited_file_is_named_with_both_hashes(place: GitPlace) -> None:
+    """An edit by hand is named with the hash of what was left and of what is there, and counted."""
+    place.write("a.txt", "by hand\n")
+    verified = place.verify()
+    assert told(verified) == [("a.txt", "modified")]
+    assert (verified.files[0].expected, failed(verified)) == (changed(place, "a.txt")["sha256"], {"checksums", "diff"})
+    assert verified.message == "the working tree is not what implementer left; edited by hand since: a.txt"
+    assert "--restore FILE" in verified.help
+    assert "snapshot resolve 101" in verified.help
+    assert place.budget() == 1
+    place.verify()
+    assert place.budget() == 2
+
+
+def _relink(place: GitPlace) -> None:
+    (place.root / "a.txt").unlink()
+    (place.root / "a.txt").symlink_to("data.bin")
+
+
+CHANGES: dict[str, tuple[Callable[[GitPlace], object], list[tuple[str, str]], set[str]]] = {
+    "added": (lambda p: p.write("x", "x\n"), [("x", "added")], {"checksums", "status", "diff"}),
+    "removed": (lambda p: (p.root / "new.txt").unlink(), [("new.txt", "removed")], {"checksums", "status", "diff"}),
+    "removed, once unchanged": (
+        lambda p: (p.root / "src/c.py").unlink(),
+        [("src/c.py", "removed")],
+        {"checksums", "status", "diff"},
+    ),
+    "mode": (lambda p: (p.root / "a.txt").chmod(0o755), [("a.txt", "mode")], {"metadata", "diff"}),
+    "put back": (lambda p: p.git("checkout", "a.txt"), [("a.txt", "modified")], {"checksums", "status", "diff"}),
+    "renamed": (
+        lambda p: (p.root / "src/c.py").rename(p.root / "src/d.py"),
+        [("src/c.py", "removed"), ("src/d.py", "renamed")],
+        {"checksums", "status", "diff"},
+    ),
+    "ignored": (
+        lambda p: p.write(".git/info/exclude", "new.txt\n"),
+        [("new.txt", "removed")],
+        {"checksums", "status", "diff"},
+    ),
+    "link": (
+        _relink,
+        [("a.txt", "modified")],
+        {"checksums", "status", "metadata", "diff"},
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_each_kind_of_change_is_told_exactly(place: GitPlace, change: str) -> None:
+    """Just the files that differ are told, how, and which checks failed."""
+    make, files, checks = CHANGES[change]
+    make(place)
+    verified = place.verify()
+    assert (verified.drift, told(verified), failed(verified)) == (True, files, checks)
+    renamed = [each for each in verified.files if each.change == "renamed"]
+    assert [(each.origin, each.expected == each.current) for each in renamed] == [("src/c.py", True)] * len(renamed)
+
+
+def test_reset_and_stash_are_told(place: GitPlace) -> None:
+    """Where no change is left, they were stashed or reset, and the way back is told."""
+    text = place.text
+    place.git("stash", "--include-untracked")
+    place.text = text
+    verified = place.verify()
+    assert "stashed or reset" in verified.message
+    assert "git stash pop" in verified.help
+    assert failed(verified) == {"tree_state", "checksums", "status", "diff"}
+    assert [each.path for each in verified.files] == ["a.txt", "new.txt", "src/b.py"]
+
+
+def test_premature_commit_is_told(place: GitPlace) -> None:
+    """A commit of the work, though the tree is the same, is drift, and says how to take it back."""
+    base = place.git("rev-parse", "HEAD")
+    place.commit("too early")
+    verified = place.verify()
+    assert verified.message == "work was committed too early, before the task was complete: a.txt, new.txt, src/b.py"
+    assert f"git reset --soft {base[:10]}" in verified.help
+    assert (verified.files, failed(verified)) == ((), {"base_commit", "tree_state", "status"})
+    place.git("reset", "--quiet", "--soft", base)
+    assert not place.verify().drift
+
+
+@pytest.mark.parametrize("how", ["merge", "rebase"])
+def test_merge_and_rebase_are_told(place: GitPlace, how: str) -> None:
+    """Other work that came in under the task's is told as what it was."""
+    base, text = place.git("rev-parse", "HEAD"), place.text
+    place.git("stash", "--include-untracked")
+    place.git("switch", "--quiet", "--create", "other")
+    place.write("other.txt", "other\n")
+    place.git("add", "other.txt")
+    place.git("commit", "--quiet", "--message=other")
+    place.git("switch", "--quiet", "main")
+    if how == "merge":
+        place.git("merge", "--quiet", "--no-ff", "--no-edit", "other")
+    else:
+        place.git("commit", "--quiet", "--amend", "--allow-empty", "--message=begun otherwise")
+        place.git("cherry-pick", "other")
+    place.git("stash", "pop", "--quiet")
+    place.text = text
+    verified = place.verify()
+    words = {"merge": "other work was merged or pulled in", "rebase": "the branch was rebased, reset or switched"}[how]
+    assert verified.message.startswith(words)
+    assert base[:10] in verified.message
+    assert "base_commit" in failed(verified)
+    assert told(verified) == [("other.txt", "added")]
+
+
+def test_files_outside_of_the_scope_are_told(tmp_path: Path) -> None:
+    """Changed files that the Repository Paths do not cover are named, the first five; one within that goes is told."""
+    place = GitPlace(tmp_path / "repository")
+    place.text = place.text.replace("## 2. Chain Inputs", "### Repository Paths\n\n- src/\n\n## 2. Chain Inputs")
+    for number in range(7):
+        place.write(f"out{number}.txt", "x\n")
+    place.write("src/b.py", "b = 2\n")
+    notes = place.take().outcome.notes
+    assert notes == (
+        "warning: 7 files outside of the Repository Paths: out0.txt, out1.txt, out2.txt, out3.txt, out4.txt and 2 more",
+    )
+    (place.root / "src/c.py").rename(place.root / "src/d.py")
+    place.write("elsewhere.txt", "x\n")
+    verified = place.verify()
+    assert verified.notes == ("outside of the task's Repository Paths: elsewhere.txt",)
+    assert {"scope"} <= failed(verified)
+
+
+def test_many_files_are_listed_beside_the_state_file(tmp_path: Path) -> None:
+    """Over 20 files the front matter has their number and a hash; messages name five, the report all."""
+    place = GitPlace(tmp_path / "repository")
+    for number in range(21):
+        place.write(f"n{number:02}.txt", "x\n")
+    place.take()
+    listed = place.snapshot()["files_changed"]
+    assert (listed["count"], set(listed)) == (21, {"count", "sha256", "path"})
+    assert (place.root / ".taskstate" / listed["path"]).exists()
+    for number in range(21):
+        place.write(f"n{number:02}.txt", "y\n")
+    verified = place.verify()
+    assert len(verified.files) == 21
+    assert verified.message.endswith("n00.txt, n01.txt, n02.txt, n03.txt, n04.txt and 16 more")
+
+
+# Artifacts that are lost
+
+
+@pytest.mark.parametrize("what", ["all", "pack", "broken pack", "list"])
+def test_lost_artifacts_are_told(tmp_path: Path, what: str) -> None:
+    """Without its objects a snapshot decides by its tree id, names what its list can tell, and says what is lost."""
+    place = GitPlace(tmp_path / "repository")
+    for number in range(22):
+        place.write(f"n{number:02}.txt", "x\n")
+    place.take()
+    home = place.root / ".taskstate/artifacts/task-101/implementer"
+    (pack,) = home.glob("*/pack/*.pack")
+    if what == "all":
+        shutil.rmtree(home)
+    elif what == "list":
+        (place.root / ".taskstate" / place.snapshot()["files_changed"]["path"]).write_text("[]")
+    elif what == "pack":
+        shutil.rmtree(pack.parent)
+    else:
+        pack.chmod(0o644)
+        pack.write_bytes(b"PACK" + bytes(40))
+    assert not place.verify().drift
+    place.write("n00.txt", "y\n")
+    place.write("src/b.py", "b = 2\n")
+    (place.root / "n01.txt").unlink()
+    verified = place.verify()
+    assert verified.drift
+    if what == "all":
+        assert (verified.files, "cannot be told" in verified.message) == ((), True)
+    else:
+        expected = [("n00.txt", "modified"), ("n01.txt", "removed"), ("src/b.py", "modified")]
+        assert told(verified) == expected
+    assert (verified.notes == ()) == (what == "list")
+    if what != "list":
+        assert refusal(lambda: place.restore("n00.txt")).code == "objects-lost"
+
+
+def test_torn_and_missing_diffs_are_refused(place: GitPlace) -> None:
+    """A diff that is not what was recorded is never shown; one that is not here is said to be missing."""
+    path = place.root / ".taskstate" / place.snapshot()["diff_from_base"]
+    whole = path.read_bytes()
+    for data in (whole[:-9], b"", gzip.compress(b"another")):
+        path.write_bytes(data)
+        assert refusal(place.diff).code == "artifact-broken"
+    path.unlink()
+    assert refusal(place.diff).code == "artifact-lost"
+
+
+# Roles
+
+
+def test_incremental_diff_is_the_roles_own_change(place: GitPlace) -> None:
+    """The reviewer's diff goes from the implementer's tree to his own, though both edit the same lines."""
+    before = place.snapshot()["tree"]
+    place.write("a.txt", "changed again\n")
+    (place.root / "new.txt").unlink()
+    place.take("reviewer")
+    snapshot, diff = place.snapshot("reviewer"), place.diff(restoring.INCREMENTAL, "reviewer")
+    assert place.applied(before, diff) == snapshot["tree"]
+    assert (b"+changed again" in diff, b"b = 2" in diff) == (True, False)
+    assert "incremental_diff" not in place.snapshot()
+    assert snapshot["incremental_diff_error"] is None
+    assert refusal(lambda: place.diff(restoring.INCREMENTAL)).message == (
+        "implementer has no incremental diff: no role comes before it"
+    )
+
+
+@pytest.mark.parametrize("why", ["left no snapshot", "is gone"])
+def test_incremental_diff_that_cannot_be_is_explained(place: GitPlace, why: str) -> None:
+    """Where the tree of the role before is lost, the snapshot is taken and says why it has no such diff."""
+    role, before = ("reviewer", "implementer") if why == "is gone" else ("validator", "reviewer")
+    shutil.rmtree(place.root / ".taskstate/artifacts")
+    place.write("a.txt", "reviewed\n")
+    notes = place.take(role).outcome.notes
+    assert why in place.snapshot(role)["incremental_diff_error"]
+    assert notes == (f"there is no diff from the role before: {place.snapshot(role)['incremental_diff_error']}",)
+    assert before in refusal(lambda: place.diff(restoring.INCREMENTAL, role)).message
+
+
+def test_match_is_required(place: GitPlace) -> None:
+    """Who needs a role's tree as it was left is refused with the files named, and that is counted."""
+    snapshots.require_match(place.workspace, TASK, ROLE, place.request())
+    for number in range(7):
+        place.write(f"x{number}", "x\n")
+    error = refusal(lambda: snapshots.require_match(place.workspace, TASK, ROLE, place.request()))
+    assert error.code == "drift"
+    assert error.message.endswith("x0, x1, x2, x3, x4 and 2 more")
+    assert place.budget() == 1
+    error = refusal(lambda: snapshots.require_match(place.workspace, TASK, "reviewer", place.request()))
+    assert (error.code, "snapshot take 101 --role reviewer" in error.help) == ("no-snapshot", True)
+
+
+def test_dry_run_counts_nothing(place: GitPlace) -> None:
+    """A comparison for show leaves the budget alone."""
+    place.write("a.txt", "by hand\n")
+    before = tree(place.root)
+    request = place.request(dry_run=True)
+    assert snapshots.verify(place.workspace, TASK, ROLE, request).drift
+    assert tree(place.root) == before
+
+
+def test_tree_committed_as_left_is_recognised(place: GitPlace) -> None:
+    """Whether HEAD holds what the newest snapshot recorded does not depend on our own files or the working tree."""
+    workspace = place.workspace
+
+    def is_so() -> bool:
+        return snapshots.committed_as_left(workspace, workspace.load(place.path))
+
+    assert not is_so()
+    place.git("add", "--all")
+    place.git("commit", "--quiet", "--message=done")
+    assert is_so()
+    place.write("a.txt", "later\n")
+    assert is_so()
+    place.commit("later")
+    assert not is_so()
+
+
+# Resolving
+
+
+def resolve(place: GitPlace, note: str = "meant so") -> resolving.Resolved:
+    """Accept what is there."""
+    return resolving.resolve(place.workspace, TASK, note, place.request())
+
+
+def events(place: GitPlace) -> list[dict[str, object]]:
+    """Return the events of the task, without their times."""
+    return [{key: each[key] for key in each if key != "at"} for each in place.values["audit"]["events"]]
+
+
+def test_drift_stops_until_it_is_resolved(place: GitPlace) -> None:
+    """With a drift open no snapshot is taken; resolving takes it anew, resets the budget and remembers who and why."""
+    place.write("a.txt", "by hand\n")
+    place.verify()
+    assert refusal(place.take).code == "drift-unresolved"
+    resolved = resolve(place)
+    assert (resolved.retaken, place.budget()) == ((ROLE,), 0)
+    assert events(place) == [
+        {"actor": "somebody", "event": "drift-accepted", "note": "meant so", "role": ROLE, "files": ["a.txt"]}
+    ]
+    assert not place.verify().drift
+    assert b"+by hand" in place.diff()
+    assert len(list(place.root.glob(".taskstate/artifacts/task-101/implementer/*"))) == 1
+
+
+def test_tree_that_was_put_back_is_not_taken_anew(place: GitPlace) -> None:
+    """Where the tree is again what was left, resolving only closes the budget."""
+    place.write("a.txt", "by hand\n")
+    place.verify()
+    place.write("a.txt", "changed\n")
+    before = place.snapshot()
+    assert resolve(place).retaken == ()
+    assert (place.budget(), place.snapshot() == before, events(place)[0]["files"]) == (0, True, [])
+
+
+def test_committed_work_begins_anew_at_head(place: GitPlace) -> None:
+    """After work was committed the next snapshot is refused; resolving takes HEAD as the base, the tree being clean."""
+    head = place.commit("on purpose")
+    error = refusal(lambda: place.take("reviewer"))
+    assert (error.code, "snapshot resolve 101" in error.help) == ("committed", True)
+    assert resolve(place).base == head
+    assert place.values["delta"]["base_commit"] == head
+    snapshot = place.snapshot()
+    assert (snapshot["files_changed"], snapshot["diff_stat"], place.diff()) == ([], "no changes", b"")
+    assert not place.verify().drift
+    place.write("a.txt", "reviewed\n")
+    assert told(place.verify()) == [("a.txt", "modified")]
+
+
+def test_base_without_snapshots_begins_anew_too(tmp_path: Path) -> None:
+    """Where a base was named, work was committed, and nobody has taken a snapshot yet, resolving names HEAD."""
+    place = GitPlace(tmp_path / "repository")
+    base = place.git("rev-parse", "HEAD")
+    place.text = place.text.replace("\naudit:\n", f'\ndelta:\n  base_commit: "{base}"\naudit:\n', 1)
+    reseal(place)
+    place.write("a.txt", "x\n")
+    head = place.commit("work")
+    place.write("a.txt", "y\n")
+    assert refusal(place.take).code == "committed"
+    assert (resolve(place).retaken, place.values["delta"]) == ((), {"base_commit": head})
+    assert [each["path"] for each in taken(place)] == ["a.txt"]
+
+
+def taken(place: GitPlace) -> list[dict[str, object]]:
+    """Take a snapshot, and return its changed files."""
+    place.take()
+    found: list[dict[str, object]] = place.snapshot()["files_changed"]
+    return found
+
+
+def reseal(place: GitPlace) -> None:
+    """Accept what was written into the front matter by hand."""
+    from taskstate.reseal import reseal as accept
+
+    accept(place.workspace, TASK, "for the test", place.request())
+
+
+def test_nothing_to_resolve_is_refused(place: GitPlace) -> None:
+    """Where all is as it was left there is nothing to accept."""
+    before = tree(place.root)
+    assert refusal(lambda: resolve(place)).code == "nothing-to-resolve"
+    assert tree(place.root) == before
+
+
+def test_base_that_is_gone_is_told_and_resolved(place: GitPlace) -> None:
+    """A base commit that is not here is one clear error, and resolving begins anew at HEAD."""
+    gone = "ab" * 20
+    base = place.snapshot()["base_commit"]
+    place.text = place.text.replace(base, gone)
+    reseal(place)
+    for call in (place.verify, lambda: place.take("reviewer")):
+        error = refusal(call)
+        assert (error.code, error.message) == ("no-commit", f"the base commit {gone} is not in this repository")
+    assert resolve(place).base == place.git("rev-parse", "HEAD")
+    assert not place.verify().drift
+
+
+@pytest.mark.parametrize("base", ["--output=/tmp/x", "-n", "HEAD", "", "zz"])
+def test_base_that_is_no_commit_id_is_harmless(place: GitPlace, base: str) -> None:
+    """A base commit that somebody wrote by hand is never taken for an option of git's."""
+    place.text = place.text.replace(place.snapshot()["base_commit"], base)
+    reseal(place)
+    before = tree(place.root)
+    assert refusal(lambda: place.take("reviewer")).code == "no-commit"
+    assert refusal(place.verify).code == "no-commit"
+    assert tree(place.root) == before
+
+
+# Restoring
+
+
+def test_files_are_put_back(place: GitPlace) -> None:
+    """Changed, deleted and never changed files come back with content and mode; what is not asked for stays."""
+    place.write("run.sh", "#!/bin/sh\n").chmod(0o755)
+    (place.root / "to").symlink_to("a.txt")
+    place.take()
+    for name in ("a.txt", "src/b.py", "src/c.py", "run.sh", "to"):
+        (place.root / name).unlink()
+    shutil.rmtree(place.root / "src")
+    (place.root / "a.txt").symlink_to("/etc/passwd")
+    place.write("to", "no link\n")
+    place.write("new.txt", "by hand\n")
+    assert place.restore("a.txt", "src/b.py", "src/c.py", "run.sh", "to").notes == ()
+    assert told(place.verify()) == [("new.txt", "modified")]
+    assert (place.root / "to").is_symlink()
+    assert (place.root / "run.sh").stat().st_mode & 0o777 == 0o755
+    assert Path("/etc/passwd").read_text(encoding="utf-8") != "changed\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("nothing", "not-found"),
+        ("", "not-found"),
+        ("src", "not-a-file"),
+        ("data.bin/x", "not-found"),
+        ("../repository/a.txt", "path-escapes"),
+        ("/etc/passwd", "path-escapes"),
+        (".git/config", "path-escapes"),
+        ("taskstate.toml/../a.txt", "path-escapes"),
+        (".taskstate/tasks/task-101-state.md", "not-found"),
+        ("src/c.py", "not-a-file"),
+    ],
+)
+def test_what_cannot_be_put_back_is_refused_before_anything_is(place: GitPlace, name: str, code: str) -> None:
+    """A name that the snapshot has not, or that leads elsewhere, is refused, and none of the others is written."""
+    (place.root / "src/c.py").unlink()
+    place.write("src/c.py/folder", "x\n")
+    place.write("a.txt", "by hand\n")
+    before = tree(place.root)
+    assert refusal(lambda: place.restore("a.txt", name)).code == code
+    assert tree(place.root) == before
+
+
+def test_link_on_the_way_is_not_followed(place: GitPlace, tmp_path: Path) -> None:
+    """A folder that was replaced by a link to elsewhere is not written into."""
+    shutil.rmtree(place.root / "src")
+    (tmp_path / "elsewhere").mkdir()
+    (place.root / "src").symlink_to(tmp_path / "elsewhere")
+    assert refusal(lambda: place.restore("src/b.py")).code == "path-escapes"
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+# A world that refuses
+
+
+def test_clean_tree_is_refused(tmp_path: Path) -> None:
+    """Where nothing differs from the base commit there is nothing to snapshot, whatever our own files do."""
+    place = GitPlace(tmp_path / "repository")
+    place.write(".taskstate/tasks/more.txt", "x\n")
+    before = tree(place.root)
+    error = refusal(place.take)
+    assert (error.code, "nothing to snapshot" in error.message) == ("nothing-to-snapshot", True)
+    assert tree(place.root) == before
+
+
+@pytest.mark.parametrize("role", ["nobody", "implementor"])
+def test_unknown_role_is_refused(place: GitPlace, role: str) -> None:
+    """A role that is not configured is one clear error, whatever is asked of it."""
+    for call in (
+        lambda: place.take(role),
+        lambda: place.verify(role),
+        lambda: place.restore("a.txt", role=role),
+        lambda: place.diff(role=role),
+    ):
+        assert refusal(call).code == "usage"
+
+
+def test_role_without_a_snapshot_is_told_the_command(place: GitPlace) -> None:
+    """Where a role has left no snapshot, the command that makes one is told."""
+    for call in (lambda: place.verify("reviewer"), lambda: place.restore("a.txt", role="reviewer")):
+        error = refusal(call)
+        assert (error.code, "snapshot take 101 --role reviewer" in error.help) == ("no-snapshot", True)
+
+
+def test_state_file_that_git_set_back_is_told(place: GitPlace) -> None:
+    """After `git reset --hard` a tracked state file knows of no snapshot; how to get it back is told, and works."""
+    from taskstate.doctor import examine
+    from taskstate.treatment import mend
+
+    place.git("reset", "--quiet", "--hard")
+    error = refusal(place.verify)
+    assert (error.code, "`taskstate doctor --fix`" in error.help) == ("no-snapshot", True)
+    place.workspace.settle()
+    mend(place.workspace, examine(place.workspace), place.request())
+    place.restore("a.txt", "src/b.py")
+    assert not place.verify().drift
+
+
+def test_branch_without_a_commit_is_refused(place: GitPlace) -> None:
+    """Before the first commit there is nothing to compare with."""
+    place.git("update-ref", "-d", "HEAD")
+    before = tree(place.root)
+    for call in (place.take, lambda: resolve(place), place.verify):
+        assert refusal(call).code == "unborn"
+    assert tree(place.root) == before
+
+
+UNDER_WAY: dict[str, tuple[str, Callable[[GitPlace], object]]] = {
+    "merge": ("a merge", lambda p: _conflict(p, "merge", "other")),
+    "rebase": ("a rebase", lambda p: _conflict(p, "rebase", "other")),
+    "cherry-pick": ("a cherry-pick", lambda p: _conflict(p, "cherry-pick", "other")),
+    "revert": ("a revert", lambda p: _conflict(p, "revert", "HEAD~2")),
+    "bisect": ("a bisection", lambda p: p.git("bisect", "start")),
+}
+
+
+def _conflict(place: GitPlace, *command: str) -> None:
+    with pytest.raises(AssertionError, match=r"(?i)conflict|could not"):
+        place.git("-c", "core.editor=true", *command)
+
+
+@pytest.mark.parametrize("what", UNDER_WAY)
+def test_repository_in_the_middle_of_something_is_refused(tmp_path: Path, what: str) -> None:
+    """During a merge, a rebase and the like nothing is taken, compared or accepted, and nothing changes."""
+    place = GitPlace(tmp_path / "repository")
+    place.git("switch", "--quiet", "--create", "other")
+    place.write("a.txt", "theirs\n")
+    place.commit("theirs")
+    place.git("switch", "--quiet", "main")
+    place.write("a.txt", "ours\n")
+    place.commit("ours")
+    place.write("a.txt", "ours, and more\n")
+    place.commit("more")
+    place.write("new.txt", "new\n")
+    place.take()
+    place.git("add", ".taskstate")
+    place.git("commit", "--quiet", "--message=task")
+    words, begin = UNDER_WAY[what]
+    begin(place)
+    before = tree(place.root)
+    for call in (lambda: place.take("reviewer"), place.verify, lambda: resolve(place)):
+        error = refusal(call)
+        assert (error.code, words in error.message) == ("under-way", True)
+    assert tree(place.root) == before
+
+
+@pytest.mark.parametrize("said", ["git version 2.17.1", "git version 1.9", "nonsense", None])
+def test_old_or_missing_git_is_refused(
+    place: GitPlace, tmp_path: Path, said: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A git that is too old, strange or missing is told, with what is needed."""
+    bin_ = tmp_path / "bin"
+    bin_.mkdir()
+    if said is not None:
+        (bin_ / "git").write_text(f"#!/bin/sh\necho {said}\n")
+        (bin_ / "git").chmod(0o755)
+    before = tree(place.root)
+    workspace, request = place.workspace, place.request()
+    place.write("a.txt", "by hand\n")
+    before = tree(place.root)
+    monkeypatch.setenv("PATH", str(bin_))
+    error = refusal(lambda: taking.take(workspace, TASK, ROLE, request))
+    monkeypatch.undo()
+    assert (error.code, "2.25" in error.help) == ("git", True)
+    assert tree(place.root) == before
+
+
+def test_folder_without_git_is_refused(tmp_path: Path) -> None:
+    """Outside of a repository there are no snapshots."""
+    place = GitPlace(tmp_path / "repository")
+    shutil.rmtree(place.root / ".git")
+    assert refusal(place.take).code == "no-git"
+
+
+def test_large_diff_warns_and_goes_on(tmp_path: Path) -> None:
+    """A diff over 10 MB is taken, kept and shown exactly, with a warning."""
+    place = GitPlace(tmp_path / "repository")
+    place.write("large.txt", ("x" * 10_000 + "\n") * 1_100)
+    (note,) = place.take().outcome.notes
+    assert note.startswith("warning: the diff holds 1")
+    assert place.applied("HEAD", place.diff()) == place.snapshot()["tree"]
+    assert not place.verify().drift
+
+
+def test_credential_in_the_diff_is_kept_and_told(tmp_path: Path) -> None:
+    """What looks like a credential in the work is warned of, without its value, and the diff is exact all the same."""
+    place = GitPlace(tmp_path / "repository")
+    token = "ghp_" + "a1B2c3D4e5F6" * 3
+    place.write("config.py", f'TOKEN = "{token}"\n')
+    (note,) = place.take().outcome.notes
+    assert note.startswith("warning: the diff adds what looks like a GitHub token")
+    assert token not in note + place.text
+    assert token.encode() in place.diff()
+
+
+def test_dry_run_writes_nothing(tmp_path: Path) -> None:
+    """For show, a snapshot tells what the front matter would say, and leaves no artifact."""
+    place = GitPlace(tmp_path / "repository")
+    place.write("a.txt", "x\n")
+    before = tree(place.root)
+    outcome = taking.take(place.workspace, TASK, ROLE, place.request(dry_run=True)).outcome
+    assert "+    implementer:" in outcome.diff
+    assert tree(place.root) == before
+
+
+def test_snapshot_taken_again_leaves_no_older_data(place: GitPlace) -> None:
+    """Each role's folder holds its newest snapshot alone, and the other roles' are untouched."""
+    place.take("reviewer")
+    kept = tree(place.root / ".taskstate/artifacts/task-101/reviewer")
+    place.write("a.txt", "once more\n")
+    place.take()
+    assert len(list((place.root / ".taskstate/artifacts/task-101/implementer").iterdir())) == 1
+    assert tree(place.root / ".taskstate/artifacts/task-101/reviewer") == kept
+    assert b"+once more" in place.diff()

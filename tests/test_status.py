@@ -1,0 +1,156 @@
+"""Where tasks stand, at a glance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from taskstate import status
+from tests.place import Place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from taskstate.workspace import Loaded
+
+NAMES = ("implementer", "reviewer", "validator")
+TREE = "b" * 40
+BLOCKS = f"""coordination:
+  implementer: {{status: done, completed_at: "2026-01-31T12:00:00Z", drift_budget: 2}}
+  reviewer: {{status: blocked, session_id: s-7, blocking_findings: [no test, "a: b"]}}
+  tester: {{status: pending}}
+delta:
+  base_commit: "{TREE}"
+  snapshots:
+    implementer:
+      {{base_commit: "{TREE}", snapshot_time: "2026-01-31T11:00:00Z", actor: ann, tree: "{TREE}", diff_stat: 2 files}}
+handoffs: {{count: 1, open: handoffs/task-101/x.md}}
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository with task 101, which is in progress."""
+    made = Place(tmp_path / "repository")
+    made.add("Began.", next=("Write the test\nand run it", "Then rest"))
+    return made
+
+
+def with_blocks(place: Place, blocks: str = BLOCKS) -> Loaded:
+    """Return the task with blocks of the tool's in it."""
+    place.text = place.text.replace("audit:\n", f"{blocks}audit:\n", 1)
+    return place.workspace.load(place.path)
+
+
+def test_a_task_is_told_in_a_few_lines(place: Place) -> None:
+    """Its roles with marks, findings, what drifted and how to go on, the open handoff, the next step's first line."""
+    assert status.status_text([with_blocks(place)], NAMES) == (
+        "101  JWT Service  (in progress)\n"
+        "  [x] implementer done  [!] reviewer blocked  [ ] validator  [ ] tester\n"
+        "  finding of reviewer: no test\n"
+        "  finding of reviewer: a: b\n"
+        "  drift: 2 checks found another tree than implementer left; "
+        '`taskstate snapshot resolve 101 --note "WHY"` goes on\n'
+        "  open handoff: handoffs/task-101/x.md\n"
+        "  next: Write the test"
+    )
+
+
+def test_a_task_is_told_to_programs(place: Place) -> None:
+    """The same as values; a role that the configuration does not name says so."""
+    told: dict[str, Any] = status.status_shape(with_blocks(place), NAMES)
+    roles = {role["role"]: role for role in told.pop("roles")}
+    assert told == {
+        "id": "101",
+        "path": ".taskstate/tasks/task-101-state.md",
+        "title": "JWT Service",
+        "status": "in_progress",
+        "revision": 2,
+        "role": "reviewer",
+        "findings": 2,
+        "drift": ["implementer"],
+        "handoff": "handoffs/task-101/x.md",
+        "next_step": "Write the test",
+    }
+    assert [(name, role["configured"]) for name, role in roles.items()] == [
+        *((name, True) for name in NAMES),
+        ("tester", False),
+    ]
+    assert roles["reviewer"] == {
+        "role": "reviewer",
+        "configured": True,
+        "status": "blocked",
+        "completed_at": None,
+        "session_id": "s-7",
+        "findings": ["no test", "a: b"],
+        "drift_budget": 0,
+        "snapshot": None,
+    }
+    assert roles["implementer"]["snapshot"] == {
+        "snapshot_time": "2026-01-31T11:00:00Z",
+        "actor": "ann",
+        "base_commit": TREE,
+        "tree": TREE,
+        "diff_stat": "2 files",
+    }
+
+
+def test_the_roles_are_a_table(place: Place) -> None:
+    """A row for each role, and the findings below, with the numbers by which they can be named."""
+    assert status.role_table(with_blocks(place), NAMES) == (
+        "ROLE         STATUS   COMPLETED             SNAPSHOT              DIFF     FINDINGS  DRIFT\n"
+        "implementer  done     2026-01-31T12:00:00Z  2026-01-31T11:00:00Z  2 files  -         2\n"
+        "reviewer     blocked  -                     -                     -        2         -\n"
+        "validator    pending  -                     -                     -        -         -\n"
+        "tester       pending  -                     -                     -        -         -\n"
+        "\n"
+        "findings of reviewer:\n"
+        "  1. no test\n"
+        "  2. a: b"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "blocks", "shown"),
+    [
+        ("created", "", False),
+        ("in_progress", "", True),
+        ("blocked", "", True),
+        ("complete", "", False),
+        ("created", "coordination: {implementer: {status: in_progress}}\n", True),
+        ("complete", "coordination: {implementer: {status: done}}\n", False),
+        ("complete", "coordination: {implementer: {status: done, drift_budget: 1}}\n", True),
+    ],
+)
+def test_tasks_at_work_are_shown(place: Place, words: str, blocks: str, shown: bool) -> None:  # noqa: FBT001 - a parameter
+    """Those in progress or blocked, those whose roles have begun, and any with a drift that nobody resolved."""
+    place.text = place.text.replace("status: in_progress", f"status: {words}", 1)
+    with_blocks(place, blocks)
+    found, unreadable = status.at_work(place.workspace)
+    assert ([loaded.state.id for loaded in found], unreadable) == (["101"] if shown else [], ())
+
+
+def test_an_unreadable_task_is_told_beside_the_others(place: Place) -> None:
+    """A file that is not UTF-8 hides none of the rest."""
+    place.path.with_name("task-7-state.md").write_bytes(b"\xff")
+    found, unreadable = status.at_work(place.workspace)
+    assert [loaded.state.id for loaded in found] == ["101"]
+    assert len(unreadable) == 1
+    assert "task-7-state.md is not UTF-8" in unreadable[0]
+
+
+def test_without_a_step_the_first_open_feature_is_next(place: Place) -> None:
+    """It is told by id and description; when all pass there is nothing to tell."""
+    place.new("7")
+    fresh = place.workspace.load(place.path.with_name("task-7-state.md"))
+    assert status.next_step(fresh) == "jwt-1: makes a JWT"
+    text = place.text.replace('"passes": false', '"passes": true')
+    place.text = text[: text.index("### Session")] + text[text.index("## 5.") :]
+    assert status.next_step(place.workspace.load(place.path)) is None
+
+
+def test_no_task_is_said_so(place: Place) -> None:
+    """An empty table would leave one in doubt."""
+    assert status.status_text([], NAMES) == "no task is in progress"
+    assert place.text

@@ -1,0 +1,69 @@
+"""Task files: what they say, on which line, and what git calls them."""
+
+from __future__ import annotations
+
+import pytest
+
+from taskstate.task_file import Citation, blob_ids, cited_in, git_blob_id, read_task_file, unsaid
+from tests.place import refusal
+
+TEXT = """\
+# remark
+title: Login
+scope:
+  in: [a, b]
+description: |
+  One
+  two.
+acceptance_criteria:
+  - first
+  - second
+standards:
+  - x.md#y
+  - {file: z.md, section: s, requirement: r}
+"""
+
+
+def test_what_it_says() -> None:
+    """Each value is read, text is normalised, and every value has its line."""
+    found = read_task_file("t.yaml", TEXT.encode())
+    assert (found.name, found.sha) == ("t.yaml", git_blob_id(TEXT.encode()))
+    assert (found.title, found.description, found.criteria) == ("Login", "One two.", ("first", "second"))
+    assert found.standards == (Citation("x.md", "y"), Citation("z.md", "s", "r"))
+    places = (("description",), ("acceptance_criteria", 1), ("scope", "in", 0), ("title",))
+    assert [found.lines[place] for place in places] == [5, 10, 4, 2]
+
+
+def test_an_empty_one_says_nothing() -> None:
+    """A task file may leave everything open."""
+    found = read_task_file("t.yaml", b"{}\n")
+    assert found._replace(sha="", lines={}, name="") == found._replace(sha="", lines={}, name="", title="")
+    assert (found.title, found.standards, found.scope_in) == ("", (), ())
+
+
+def test_line_of_a_wrong_value() -> None:
+    """What is of another type is told with its line."""
+    error = refusal(lambda: read_task_file("t.yaml", TEXT.replace("[a, b]", "3").encode()))
+    assert str(error).startswith("t.yaml, line 4: ")
+
+
+def test_ids_whatever_the_line_ends() -> None:
+    """A checkout may have turned the line ends of a file; its id in git is one of these."""
+    assert blob_ids(b"a\nb\n") == (git_blob_id(b"a\nb\n"), git_blob_id(b"a\r\nb\r\n"))
+    assert set(blob_ids(b"a\r\nb\r\n")) == set(blob_ids(b"a\nb\n"))
+    assert len(blob_ids(b"a\r\nb\n")) == 3
+
+
+@pytest.mark.parametrize(
+    ("reference", "cited"),
+    [("a.md#b", ("a.md", "b")), (" a.md # b ", ("a.md", "b")), ("a.md", None), ("#b", None), ("a.md#", None)],
+)
+def test_cited_in(reference: str, cited: tuple[str, str] | None) -> None:
+    """A reference names a file and a slug, or nothing."""
+    assert cited_in(reference) == cited
+
+
+def test_unsaid_words_fit() -> None:
+    """Where nobody has said what a section asks for, its slug stands there, as long as is allowed."""
+    assert unsaid("handlers") == "see handlers"
+    assert len(unsaid("x" * 300)) == 140

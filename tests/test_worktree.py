@@ -1,0 +1,249 @@
+"""The working tree is looked at in every form that a repository may have, and nothing of git's is touched."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate import packs, worktree
+from taskstate.errors import GitFailed
+from taskstate.workspace import find_workspace
+from tests.git_place import GitPlace
+from tests.place import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> GitPlace:
+    """Return a repository."""
+    return GitPlace(tmp_path / "repository")
+
+
+def nothing(path: str) -> bool:
+    """Say of no path that it is ours."""
+    return path == ""
+
+
+def _is_a_task(path: str) -> bool:
+    return path.endswith("-state.md")
+
+
+def test_outside_of_a_repository_there_is_no_tree(tmp_path: Path) -> None:
+    """Without a repository there is no tree, nothing dirty and no branch; who asks for more is refused."""
+    assert worktree.tree_id(tmp_path, nothing) is None
+    assert worktree.dirty_files(tmp_path, nothing) == ()
+    assert worktree.branch(tmp_path) is None
+    assert worktree.under_way(tmp_path) is None
+    with pytest.raises(GitFailed, match="no working tree"), worktree.scratch(tmp_path):
+        pass
+
+
+def test_empty_repository_has_the_empty_tree(repository: Path) -> None:
+    """Before the first commit the tree is that of the files that are there."""
+    assert worktree.tree_id(repository, nothing) == EMPTY
+    assert worktree.branch(repository) == "main"
+    (repository / "a").write_text("a\n")
+    (repository / "task-1-state.md").write_text("---\n")
+    tree = worktree.tree_id(repository, _is_a_task)
+    assert tree == worktree.tree_id(repository, _is_a_task, folder=".taskstate") != EMPTY
+    assert worktree.dirty_files(repository, _is_a_task) == ("a",)
+
+
+def test_dirty_files_are_those_that_differ_or_are_new(place: GitPlace) -> None:
+    """Changed, staged, deleted, new and strangely named files are dirty; ignored ones and our own are not."""
+    place.write("a.txt", "x\n")
+    place.write("staged.txt", "x\n")
+    place.git("add", "staged.txt")
+    (place.root / "src/b.py").unlink()
+    place.write("new\n\u00fc", "x\n")
+    place.write(b"caf\xe9", "x\n")
+    place.write("task-7-state.md", "x\n")
+    place.write(".gitignore", (place.root / ".gitignore").read_text() + "*.log\n")
+    place.write("x.log", "x\n")
+    dirty = worktree.dirty_files(place.root, place.workspace.is_ours)
+    assert dirty == tuple(
+        sorted((".gitignore", "a.txt", os.fsdecode(b"caf\xe9"), "new\n\u00fc", "src/b.py", "staged.txt"))
+    )
+
+
+@pytest.mark.parametrize("name", ["main", "feature/x", "\u00fc"])
+def test_branch_is_named(place: GitPlace, name: str) -> None:
+    """The branch has its short name; a detached HEAD has none."""
+    if name != "main":
+        place.git("switch", "--quiet", "--create", name)
+    assert worktree.branch(place.root) == name
+    place.git("checkout", "--quiet", "--detach")
+    assert worktree.branch(place.root) is None
+
+
+def _detached(place: GitPlace) -> GitPlace:
+    place.git("checkout", "--quiet", "--detach")
+    return place
+
+
+def _linked(place: GitPlace) -> GitPlace:
+    other = place.root.with_name("linked")
+    place.git("worktree", "add", "--quiet", "--detach", str(other))
+    linked = GitPlace.__new__(GitPlace)
+    linked.root, linked.now = other, place.now
+    return linked
+
+
+def _below(place: GitPlace) -> GitPlace:
+    """Return a workspace in a folder of the repository; what lies above it is no part of it."""
+    below = GitPlace.__new__(GitPlace)
+    Place.__init__(below, place.root / "src")
+    place.commit("below")
+    place.write("a.txt", "above\n")
+    below.write("a.txt", "one\n")
+    return below
+
+
+def _hooked(place: GitPlace) -> GitPlace:
+    for name in ("post-index-change", "fsmonitor"):
+        hook = place.write(f".git/hooks/{name}", '#!/bin/sh\ntouch "$(git rev-parse --git-dir)/ran"\n')
+        hook.chmod(0o755)
+    place.git("config", "core.fsmonitor", ".git/hooks/fsmonitor")
+    return place
+
+
+def _old_index(place: GitPlace) -> GitPlace:
+    place.git("config", "splitIndex.maxPercentChange", "0")
+    place.git("update-index", "--index-version", "4", "--split-index", "--untracked-cache")
+    return place
+
+
+def _in_conflict(place: GitPlace) -> GitPlace:
+    place.write("a.txt", "stashed\n")
+    place.git("stash", "push", "--quiet", "a.txt")
+    place.write("a.txt", "committed\n")
+    place.commit("other")
+    with pytest.raises(AssertionError, match="CONFLICT"):
+        place.git("stash", "pop")
+    return place
+
+
+def _shared(place: GitPlace) -> GitPlace:
+    place.git("clone", "--quiet", "--shared", ".", "../shared")
+    shared = GitPlace.__new__(GitPlace)
+    shared.root, shared.now = place.root.with_name("shared"), place.now
+    return shared
+
+
+FORMS: dict[str, Callable[[GitPlace], GitPlace]] = {
+    "detached HEAD": _detached,
+    "linked worktree": _linked,
+    "below the top": _below,
+    "hooks": _hooked,
+    "split index": _old_index,
+    "conflict of a stash": _in_conflict,
+    "shared clone": _shared,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_snapshots_are_taken_in_every_form_of_a_repository(place: GitPlace, form: str) -> None:
+    """Taken, compared, shown and put back: and nothing of git's is another afterwards."""
+    here = FORMS[form](place)
+    here.write("new.txt", "new\n")
+    (here.root / "b.py" if form == "below the top" else here.root / "data.bin").unlink()
+    before = place.kept_by_git()
+    here.take()
+    assert not here.verify().drift
+    paths = [each["path"] for each in here.snapshot()["files_changed"]]
+    assert paths == {
+        "below the top": ["a.txt", "b.py", "new.txt"],
+        "conflict of a stash": ["a.txt", "data.bin", "new.txt"],
+    }.get(form, ["data.bin", "new.txt"])
+    assert (here.snapshot()["index_tree"] is None) == (form == "conflict of a stash")
+    assert b"+new\n" in here.diff()
+    here.write("new.txt", "other\n")
+    assert [each.path for each in here.verify().files] == ["new.txt"]
+    here.restore("new.txt")
+    assert not here.verify().drift
+    assert place.kept_by_git() == before
+
+
+def test_repository_with_longer_hashes_is_as_good(tmp_path: Path) -> None:
+    """Where git hashes with SHA-256, so do the trees."""
+    root = tmp_path / "repository"
+    place = GitPlace(root, init=("--object-format=sha256",))
+    place.write("a.txt", "x\n")
+    place.take()
+    assert len(place.snapshot()["tree"]) == 64
+    assert not place.verify().drift
+    place.write("a.txt", "y\n")
+    assert [each.path for each in place.verify().files] == ["a.txt"]
+    place.restore("a.txt")
+    assert place.applied("HEAD", place.diff()) == place.snapshot()["tree"]
+
+
+def test_edit_in_the_second_of_the_index_is_seen(place: GitPlace) -> None:
+    """A file of the same size, changed in the second in which it was staged, is looked into, also much later."""
+    place.write("a.txt", "one\n")
+    place.git("add", "a.txt")
+    place.write("a.txt", "two\n")
+    time.sleep(1.1)
+    tree = worktree.tree_id(place.root, nothing)
+    place.git("add", "--renormalize", "a.txt")
+    assert place.git("show", ":a.txt") == "two"
+    place.git("add", "--all")
+    assert tree == place.git("write-tree")
+
+
+def test_index_named_by_the_environment_is_taken(place: GitPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a hook the index is the one of the commit that is being made."""
+    place.write("ignored.log", "x\n")
+    place.write(".gitignore", (place.root / ".gitignore").read_text() + "*.log\n")
+    without = worktree.tree_id(place.root, nothing)
+    (place.root / ".git/other").write_bytes((place.root / ".git/index").read_bytes())
+    place.git("add", "--force", "ignored.log", env={"GIT_INDEX_FILE": ".git/other"})
+    monkeypatch.setenv("GIT_INDEX_FILE", ".git/other")
+    assert worktree.tree_id(place.root, nothing) != without
+
+
+def test_file_that_git_cannot_take_is_one_clear_error(place: GitPlace) -> None:
+    """A tracked file in whose place is something that git cannot hold is named."""
+    (place.root / "a.txt").unlink()
+    os.mkfifo(place.root / "a.txt")
+    with pytest.raises(GitFailed, match=r"a\.txt"):
+        worktree.tree_id(place.root, nothing)
+
+
+def test_base_tree_lacks_our_own_files(place: GitPlace) -> None:
+    """Our files are taken out of a tree at any depth, and folders that hold nothing else go with them."""
+    place.write("docs/deep/task-7-state.md", "x\n")
+    place.write("docs/deep/task-8-state.md", "x\n")
+    place.write("src/task-9-state.md", "x\n")
+    head = place.commit("ours")
+    whole = place.git("rev-parse", "HEAD^{tree}")
+    names = place.git("ls-tree", "-r", "--name-only", "HEAD").split("\n")
+    ours = [name for name in names if place.workspace.is_ours(name)]
+    with worktree.scratch(place.root) as scratch:
+        store = packs.Store(scratch, head)
+        assert store.tree_of(head) == whole
+        without = store.without(whole, [name.encode() for name in ours])
+        assert list(store.paths(without, ())) == [name for name in names if name not in ours]
+        assert store.at(without, "docs") is None
+        assert store.at(without, "src/b.py") is not None
+        store.close()
+    assert without == place.applied("HEAD", b"")
+
+
+def test_workspace_knows_its_tree(place: GitPlace) -> None:
+    """The tree is the same whether or not it is told where our files lie."""
+    workspace = find_workspace(place.root, root=str(place.root))
+    place.write("docs/task-7-state.md", "x\n")
+    tree = worktree.tree_id(place.root, workspace.is_ours, folder=workspace.config.root)
+    assert tree == worktree.tree_id(place.root, workspace.is_ours)
+    place.write("docs/task-7-state.md", "y\n")
+    place.git("add", "docs")
+    assert worktree.tree_id(place.root, workspace.is_ours, folder=workspace.config.root) == tree
