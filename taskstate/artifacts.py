@@ -1,26 +1,48 @@
 """The artifacts of a task: bulky or derived files under the state folder, which git ignores.
 
 None of them is the only copy of a fact that a state file's reader needs, so they are written plainly, without the
-journal, before the state file names them: a crash between the two leaves a file that nobody names.
+journal. What a state file names by its hash bears a part of that hash in its name, so that nothing which is named is
+ever overwritten: a crash before the state file is written leaves a file that nobody names. A `writing.Change` brings
+its artifacts along; they are written once nothing refuses the change any more, and go again where it fails.
 """
 
 from __future__ import annotations
 
 import struct
 import zlib
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import files
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from taskstate.workspace import Workspace
 
 FOLDER = "artifacts"
+_HASH_DIGITS = 8
 # RFC 1952: magic, deflate, no flags, no time, slowest compression, unknown system; so equal content gives equal bytes.
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
+
+
+class Artifact(NamedTuple):
+    """An artifact that is to be written: its path from the state folder, and what the file holds."""
+
+    path: str
+    data: bytes
+
+
+def packed(task_id: str, stem: str, content: bytes, ending: str) -> Artifact:
+    """Return an artifact of its own for this content: its name holds the content's hash, and it is gzipped."""
+    return Artifact(path_for(task_id, stem, files.digest(content), ending), gzipped(content))
+
+
+def path_for(task_id: str, stem: str, sha256: str, ending: str) -> str:
+    """Return the path of the artifact that `packed` gives for a content of this hash."""
+    return name_of(task_id, f"{stem}-{sha256[:_HASH_DIGITS]}{ending}.gz")
 
 
 def name_of(task_id: str, name: str = "") -> str:
@@ -44,11 +66,55 @@ def path_of(workspace: Workspace, relative: str) -> Path:
 def write(workspace: Workspace, task_id: str, name: str, data: bytes) -> str:
     """Write an artifact, in the place of one of that name, and return its path from the state folder."""
     relative = name_of(task_id, name)
+    _put(workspace, relative, data)
+    return relative
+
+
+def _put(workspace: Workspace, relative: str, data: bytes) -> None:
     path = path_of(workspace, relative)
     with files.told("write", path):
         files.make_folder(path.parent)
     files.replace(path, data)
-    return relative
+
+
+def keep(workspace: Workspace, made: Iterable[Artifact]) -> tuple[tuple[str, bytes | None], ...]:
+    """Write artifacts, and return what stood in the place of those that differ, for `take_back`.
+
+    Raises:
+        TaskstateError: one cannot be written; then none of them is.
+    """
+    before: list[tuple[str, bytes | None]] = []
+    try:
+        for each in made:
+            old = read(workspace, each.path)
+            if old != each.data:
+                before.append((each.path, old))
+                _put(workspace, *each)
+    except TaskstateError:
+        take_back(workspace, before)
+        raise
+    return tuple(before)
+
+
+def take_back(workspace: Workspace, before: Iterable[tuple[str, bytes | None]]) -> None:
+    """Undo what `keep` wrote, as far as the system lets us: what stays is named by nobody."""
+    for relative, data in before:
+        with suppress(TaskstateError, OSError):
+            path = path_of(workspace, relative)
+            if data is None:
+                path.unlink(missing_ok=True)
+                for folder in (path.parent, path.parent.parent):  # those that were made for it; others are not empty
+                    folder.rmdir()
+            else:
+                files.replace(path, data)
+
+
+def drop(workspace: Workspace, task_id: str, relatives: Iterable[str]) -> None:
+    """Delete artifacts of a task that its state file names no more; one that cannot be deleted is purged later."""
+    for relative in relatives:
+        if relative.startswith(f"{name_of(task_id)}/"):
+            with suppress(TaskstateError, OSError):
+                path_of(workspace, relative).unlink(missing_ok=True)
 
 
 def read(workspace: Workspace, relative: str) -> bytes | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import reminder, roles, tokens
 from taskstate.brief_parts import ALWAYS, SHOW_SECTION, Part, parts_of
+from taskstate.context_readable import broken_fences
 from taskstate.derived import session_counts
 from taskstate.export_fields import export_drop
 from taskstate.stamp import front_matter_values
@@ -132,7 +133,7 @@ def _source(workspace: Workspace, loaded: Loaded, role: str, sessions: int) -> _
     dropped = export_drop(workspace.config, role) if role else ()
     all_parts = parts_of(state, values, workspace.config.root, sessions)
     withheld = ", ".join(part.title for part in all_parts if part.row.field in dropped)
-    protocol = reminder.short_protocol(workspace, role=role, task_id=state.id)
+    protocol = reminder.short_protocol(workspace, role=role, task=(state.id, state.kind))
     return _Source(
         head=(*_head(workspace, loaded, values, role), "", protocol),
         parts=tuple(part for part in all_parts if part.row.field not in dropped or not part.row.field),
@@ -176,6 +177,8 @@ def _warnings(state: TaskState, values: Mapping[str, Any]) -> Iterable[str]:
     seal = context.get("seal") if isinstance(context, dict) else None
     if isinstance(seal, str) and seal != context_seal(state.document, values, state):
         yield f"**Changed since it was sealed:** what the task is. Look first: `taskstate context check {state.id}`"
+    for broken in broken_fences(state):
+        yield f"**Cannot be read:** {broken.what} (`taskstate lint`)"
     for problem in state.problems:
         yield f"**Cannot be read:** {problem.message} (`taskstate lint`)"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import chain, phase_parts
+from taskstate import chain, phase_parts, quoting
 from taskstate.blocks import read_blocks
 from taskstate.data import Fault
 from taskstate.kinds import kind
@@ -293,7 +293,7 @@ def _inputs(state: TaskState) -> Iterator[Unit]:
         if pulled is None:
             yield from _filled(state, child)
             continue
-        quoted = chain.unquoted(pulled.quote.of(document.text))
+        quoted = quoting.unquoted(pulled.quote.of(document.text))
         lines = ["\n".join(f"> {line}".rstrip() for line in unit.text.split("\n")) for unit in units_of(quoted)]
         heading = f"### {child.title} (revision {pulled.revision})"
         yield from (Unit(f"{heading}\n\n{line}" if not number else line) for number, line in enumerate(lines))

@@ -1,16 +1,19 @@
 """Decides what the static part of a task becomes, from the state file, its task file and the configuration.
 
 At the first capture the state file is the truth: what a part already says is kept, and what the task file gives fills
-the rest. When it is captured anew, what was captured from decides. Pure; who reads standards hands over how to cite.
+the rest. What `new` only copied from the task file is no word of the state file's own, so there the task file goes on
+to count. When it is captured anew, what was captured from decides. Pure; who reads standards hands over how to cite.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import embed
 from taskstate.capture_citations import captured_citations
-from taskstate.capture_paths import bare, captured_paths, looks_like_paths
+from taskstate.capture_paths import bare, captured_paths, looks_like_paths, paths_among, told_words
+from taskstate.errors import TaskstateError
 from taskstate.static_part import SEALED_VALUES, StaticPart
 from taskstate.text import size_in_bytes
 
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 2048  # of a value; a longer one costs whoever reads the task each time
 OWN, FRONT_MATTER = "section 1", "front matter"
 NONE = "none"
-_EVERYWHERE = "*"
+EVERYWHERE = "*"
 _MARK = "\u2026 see "  # before the place of what was left out
 
 
@@ -40,6 +43,7 @@ class Row(NamedTuple):
 class Known(NamedTuple):
     """What a capture rests on; `anew` where what it comes from goes before what the state file says.
 
+    `before` is the task file as it was when the task was made from it, where that can still be had and differs.
     `settings` is the name of the configuration file. `cite` gives a section of a standard by file, slug and who cites
     it, or raises.
     """
@@ -52,15 +56,25 @@ class Known(NamedTuple):
     cite: Callable[[str, str, str], Cited]
     anew: bool = False
     shorten: bool = False
+    before: TaskFile | None = None
+
+    @property
+    def copied(self) -> tuple[TaskFile, ...]:
+        """The task file in each of its versions that a part of the state file may be a mere copy of."""
+        return tuple(each for each in (self.before, self.given) if each)
 
 
 class Captured(NamedTuple):
-    """What title, priority and area, and the static part, become; where each part came from, and what to tell."""
+    """What title, priority and area, and the static part, become; where each part came from, and what to tell.
+
+    `kept` are the parts that stay although the task file says otherwise.
+    """
 
     values: Mapping[str, str]
     static: StaticPart
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
+    kept: tuple[str, ...] = ()
 
 
 def capture(known: Known) -> Captured:
@@ -81,6 +95,8 @@ class _Capture:
         self.given = known.given
         self.rows: list[Row] = []
         self.notes: list[str] = []
+        self.kept: list[str] = []
+        self._long: list[str] = []  # remarks on values that may not be taken
 
     def captured(self) -> Captured:
         """Return what everything becomes."""
@@ -95,22 +111,26 @@ class _Capture:
         commands = self.commands(values["area"])
         paths = self.paths(scope_in)
         static = StaticPart(description, scope_in, scope_out, criteria, found.citations, commands, paths)
-        return Captured(values, static, tuple(self.rows), tuple(self.notes))
+        return Captured(values, static, tuple(self.rows), tuple(self.notes), tuple(self.kept))
 
     def value(self, key: str) -> str:
         """Return title, priority or area."""
         held, offered = self.known.values.get(key, ""), getattr(self.given, key, "")
-        takes = self.takes(key, held=held, offered=offered, same=_words(held) == _words(offered))
+        copies = (_words(getattr(each, key)) for each in self.known.copied)
+        same = _words(held) == _words(offered)
+        takes = self.takes(key, held=held, offered=offered, same=same, is_copy=_words(held) in copies)
         taken = embed.one_line(" ".join(offered.split()), what=f"the {key}") if takes else held
         self.tell(key, taken, self.source(held, offered if takes or held == offered else "", own=FRONT_MATTER))
         return taken
 
     def description(self, held: str, offered: str) -> str:
         """Return the description."""
-        offered = embed.paragraphs(offered, what="the description") if offered else ""
+        copies = (_words(_written(each.description)) for each in self.known.copied)
+        is_copy = _words(held) in copies
+        offered = _written(offered)
         offered = self.fitting("the description", offered, ("description",), held)
         same = _words(held) == _words(offered)
-        takes = self.takes("description", held=held, offered=offered, same=same)
+        takes = self.takes("description", held=held, offered=offered, same=same, is_copy=is_copy)
         taken = offered if takes else held
         if not takes and not same:
             self.warn_long("the description", held)
@@ -126,7 +146,8 @@ class _Capture:
             self.each_fitting("an item of the scope", offered_out, ("scope", "out"), held[1]),
         )
         same = _same(held[0], offered[0]) and _same(held[1], offered[1])
-        takes = self.takes("scope", held=any(held), offered=any(offered), same=same)
+        is_copy = any(_same(held[0], each.scope_in) and _same(held[1], each.scope_out) for each in self.known.copied)
+        takes = self.takes("scope", held=any(held), offered=any(offered), same=same, is_copy=is_copy)
         taken = offered if takes else held
         what = f"{len(taken[0])} in, {len(taken[1])} out" if any(taken) else ""
         self.tell("scope", what, self.source(any(held), any(offered) and (takes or same)))
@@ -136,7 +157,8 @@ class _Capture:
         """Return the acceptance criteria."""
         offered = self.each_fitting("a criterion", offered, ("acceptance_criteria",), held)
         same = _same(held, offered)
-        takes = self.takes("acceptance criteria", held=held, offered=offered, same=same)
+        is_copy = any(_same(held, each.criteria) for each in self.known.copied)
+        takes = self.takes("acceptance criteria", held=held, offered=offered, same=same, is_copy=is_copy)
         taken = offered if takes else held
         what = str(len(taken)) if taken else ""
         self.tell("acceptance criteria", what, self.source(held, offered if takes or same else ()))
@@ -148,12 +170,13 @@ class _Capture:
         usual = self.known.config.validation.get(area, ()) if area else ()
         where = f"{self.known.settings}, {area}"
         if not usual:
-            usual, where = self.known.config.validation.get(_EVERYWHERE, ()), f"{self.known.settings}, all areas"
+            usual, where = self.known.config.validation.get(EVERYWHERE, ()), f"{self.known.settings}, all areas"
         # What section 1 holds may be what the configuration said then: with a task file, it is no word of the task's.
         if usual and not offered and (not held or (self.known.anew and self.given)):
             taken, source = usual, where
         else:
-            takes = self.takes("validation", held=held, offered=offered, same=held == offered)
+            is_copy = any(held == each.commands for each in self.known.copied)
+            takes = self.takes("validation", held=held, offered=offered, same=held == offered, is_copy=is_copy)
             taken = offered if takes else held
             source = self.source(held, offered if takes or held == offered else ())
         for command in taken:
@@ -165,28 +188,46 @@ class _Capture:
         """Return the repository paths: macros resolved, globs kept, sorted."""
         macros, held = self.known.config.scope, captured_paths(self.held.paths, self.known.config.scope)
         given = self.given.scope_in if self.given else ()
-        fits = looks_like_paths(given, loosely=True) if given else looks_like_paths(scope_in)
-        offered = captured_paths([bare(each) for each in given or scope_in], macros) if fits else ()
+        named = paths_among(given) if given else scope_in if looks_like_paths(scope_in) else ()
+        offered = captured_paths([bare(each) for each in named], macros)
+        self.notes += told_words(given, named)
         same = [bare(each) for each in held] == [bare(each) for each in offered]
+        is_copy = any(self.is_copy_of(held, each) for each in self.known.copied)
         # Without a task file the scope only fills a gap: the paths may well say more than it.
-        takes = (not given and not held) or self.takes("repository paths", held=held, offered=offered, same=same)
+        takes = (not given and not held) or self.takes(
+            "repository paths", held=held, offered=offered, same=same, is_copy=is_copy
+        )
         taken = offered if takes else held
         source = self.source(held, offered if takes or same else ()) if given or held else "scope"
         self.tell("repository paths", str(len(taken)) if taken else "", source)
         return taken
 
+    def is_copy_of(self, held: tuple[str, ...], given: TaskFile) -> bool:
+        """Return whether repository paths are those that a task file names."""
+        with suppress(TaskstateError):  # a macro of then may be gone
+            named = captured_paths([bare(each) for each in paths_among(given.scope_in)], self.known.config.scope)
+            return [bare(each) for each in held] == [bare(each) for each in named]
+        return False
+
     # What they share
 
-    def takes(self, part: str, *, held: object, offered: object, same: bool) -> bool:
-        """Return whether a part is taken from the task file; a remark says what was kept although that differs."""
+    def takes(self, part: str, *, held: object, offered: object, same: bool, is_copy: bool) -> bool:
+        """Return whether a part is taken from the task file; a remark says what was kept although that differs.
+
+        What the state file has as a mere copy of the task file gives way to what that says now.
+        """
+        long, self._long = self._long, []
         if not offered or (held and same):
+            self.notes += long
             return False
-        if held and not self.known.anew:
+        if held and not self.known.anew and not is_copy:
+            self.kept.append(part)
             self.notes.append(
                 f"{part}: kept as the state file has it, although {self._file} says otherwise; "
                 "`taskstate context rebuild` takes what that says"
             )
             return False
+        self.notes += long
         return True
 
     @property
@@ -213,9 +254,9 @@ class _Capture:
             return text
         place = f"{self.given.name}#L{self.given.lines.get(path, 1)}"
         if self.known.shorten or f"{_MARK}{self.given.name}#L" in held:
-            self.notes.append(f"{what} is cut to {MOST_BYTES} of its {size} bytes, and points to {place}")
+            self._long.append(f"{what} is cut to {MOST_BYTES} of its {size} bytes, and points to {place}")
             return shortened(text, place)
-        self.notes.append(
+        self._long.append(
             f"{what} holds {size} bytes, more than {MOST_BYTES}: --shorten cuts it, and points to {place}"
         )
         return text
@@ -239,7 +280,12 @@ def shortened(text: str, place: str) -> str:
     kept = text.encode()[:room].decode("utf-8", "ignore")
     end = max(kept.rfind(char) for char in " \n")
     kept = (kept[:end] if end > 0 else kept).rstrip()
-    return f"{embed.paragraphs(kept)}\n\n{pointer}" if "\n" in kept else f"{kept} {pointer}"
+    return f"{embed.paragraphs(kept, deepest=embed.PARTS)}\n\n{pointer}" if "\n" in kept else f"{kept} {pointer}"
+
+
+def _written(description: str) -> str:
+    """Return a task file's description as it stands in section 1."""
+    return embed.paragraphs(description, what="the description", deepest=embed.PARTS) if description else ""
 
 
 def _words(text: str) -> list[str]:

@@ -109,7 +109,10 @@ def _own(
     told = {key: _Own(words, known.given.name if known.given else "") for key, words in given.items()}
     if known.anew and known.given:
         return told, tuple(key for key in held if key not in told and key not in mapped)
-    own = {key: _Own(_words(each), _OWN) for key, each in held.items()}
+    copies = {
+        (normal(each.file), each.section, each.requirement) for version in known.copied for each in version.standards
+    }
+    own = {key: _Own(_words(each), _OWN) for key, each in held.items() if (*key, _words(each)) not in copies}
     for key, each in told.items():
         own[key] = each._replace(words=own[key].words or each.words) if key in own else each
     return own, ()

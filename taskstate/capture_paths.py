@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from taskstate.citations import cut
 from taskstate.errors import TaskstateError
 from taskstate.paths import way_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+_NAMED = 3  # words; of more it is told how many
+_SHOWN = 60  # characters of each
 _CODE = r"(?s)(`+)\s*(.+?)\s*\1(?!`)"
 _REMARK = r"(?s)\s+(?:[-\u2013\u2014#]\s|\().*"
 _PATH = r"[/*?\[{.]|\A!?:"  # what a word has to hold to be taken for a path
@@ -29,10 +32,28 @@ def coded(item: str) -> str:
 
 def looks_like_paths(items: Sequence[str], *, loosely: bool = False) -> bool:
     """Return whether items are paths, globs and macros and no words; `loosely` takes any word without blanks."""
-    words = [re.compile(_CODE).sub(r"\2", each).strip() for each in items]
-    return bool(words) and all(
-        each and not re.search(r"\s", each) and (loosely or re.search(_PATH, each)) for each in words
-    )
+    return bool(items) and all(_is_path(each, loosely=loosely) for each in items)
+
+
+def paths_among(items: Sequence[str]) -> tuple[str, ...]:
+    """Return the paths, globs and macros of a task file's scope: where it holds words too, what surely is none."""
+    loosely = looks_like_paths(items, loosely=True)
+    return tuple(each for each in items if _is_path(each, loosely=loosely))
+
+
+def told_words(items: Sequence[str], paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the remark on those items of a scope that are no paths, where others are."""
+    words = [each for each in items if each not in paths] if paths else []
+    if not words:
+        return ()
+    named = ", ".join(cut(each, _SHOWN) for each in words[:_NAMED])
+    more = f" and {len(words) - _NAMED} more" if len(words) > _NAMED else ""
+    return (f"repository paths: left out what looks like words in the scope: {named}{more}",)
+
+
+def _is_path(item: str, *, loosely: bool) -> bool:
+    word = re.compile(_CODE).sub(r"\2", item).strip()
+    return bool(word) and not re.search(r"\s", word) and (loosely or bool(re.search(_PATH, word)))
 
 
 def captured_paths(items: Sequence[str], macros: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

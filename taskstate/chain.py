@@ -11,23 +11,23 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import embed, kinds
+from taskstate import embed, kinds, quoting
 from taskstate.document import parse
 from taskstate.edit import Edit, apply
 from taskstate.errors import TaskstateError
-from taskstate.limits import shown_kb
+from taskstate.quoting import SHA
 from taskstate.seal import sha256
-from taskstate.state import KB, PART_LEVEL, SECTION_LEVEL, read_state
-from taskstate.text import Span, size_in_bytes, with_newlines
+from taskstate.state import PART_LEVEL, SECTION_LEVEL, read_state
+from taskstate.text import Span, with_newlines
 
 if TYPE_CHECKING:
     from taskstate.config import Config
     from taskstate.document import Document, Section
     from taskstate.kinds import Kind
+    from taskstate.quoting import Rendered
 
 OUTPUT, INPUTS = "Chain Output", "Chain Inputs"
 COMPLETE = "complete"
-_SHA = 16  # hex digits of an output's hash that a Chain Input names
 
 _COMMENT = (
     r"<!--[ \t]*taskstate: input[ \t]+(?P<id>[A-Za-z0-9._-]+)[ \t]+r(?P<revision>[0-9]{1,9})[ \t]+"
@@ -35,6 +35,7 @@ _COMMENT = (
 )
 _QUOTE = r"(?:[ \t]*+(?:\r\n|\r|\n))++(?P<quote>(?: {0,3}>[^\r\n]*+(?:\r\n|\r|\n|\Z))++)"
 _CONFLICT = r"(?m)^(?:<{7}|>{7})(?: |$)"
+_SECTION_HEADING = r"(?m)^ {0,3}##[ \t]+(.*\S)"
 _RULE = r" {0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*"
 _BLANK_LINES = r"(?:[ \t]*+\n)++"
 _BLANKS = r"(?m)^[ \t]+$"
@@ -81,7 +82,7 @@ class Input(NamedTuple):
 
     def is_of(self, upstream: Upstream) -> bool:
         """Return whether the output that was pulled is the one that the upstream task has."""
-        return self.sha[:_SHA] == upstream.output_sha
+        return self.sha[:SHA] == upstream.output_sha
 
 
 class Named(NamedTuple):
@@ -105,7 +106,7 @@ def read_upstream(document: Document, path: str) -> Upstream:
         revision=state.revision,
         depends_on=state.depends_on,
         output=output,
-        output_sha=sha256(output)[:_SHA] if output else "",
+        output_sha=sha256(output)[:SHA] if output else "",
         files=_files(document) if output else (),
     )
 
@@ -136,15 +137,6 @@ def output_of(document: Document) -> str:
     said += [_verbatim(document, each.span) for each in children if _says_something(kind, each.body.of(document.text))]
     output = _without_blanks("\n\n".join(said))
     return "" if re.compile(_CONFLICT).search(output) else output
-
-
-def parts_of(output: str) -> tuple[str, ...]:
-    """Return the parts of an output, each from its heading on; what stands before the first heading is one too."""
-    document = parse(output)
-    starts = [section.span.start for section in document.sections if section.level <= PART_LEVEL]
-    starts = starts if starts[:1] == [0] else [0, *starts]
-    spans = zip(starts, [*starts[1:], len(output)], strict=True)
-    return tuple(part for part in (output[start:end].rstrip("\n") for start, end in spans) if part)
 
 
 def inputs_of(document: Document) -> tuple[Input, ...]:
@@ -183,20 +175,25 @@ def has_input(document: Document, task_id: str) -> bool:
     )
 
 
+def is_current(document: Document, present: Input, upstream: Upstream, config: Config) -> bool:
+    """Return whether an input is of the output that there is, and its quote is what the tool has written."""
+    return quoting.is_untouched(present.quote.of(document.text), present, upstream, config)
+
+
 def render_input(upstream: Upstream, now: str, config: Config) -> str:
     """Return a Chain Input, with LF line ends; `now` is a timestamp.
 
     Raises:
         TaskstateError: the output is empty, or it or the title holds control characters.
     """
-    return "\n\n".join(_rendered(upstream, now, config))
+    return "\n\n".join(quoting.rendered(upstream, now, config))
 
 
 def pulled(text: str, upstream: Upstream, now: str, config: Config) -> str:
     """Return the state file `text` with an upstream output among its Chain Inputs, as it is now.
 
-    One that is there is brought up to date, and otherwise left alone to the byte; a new one comes to the end of the
-    section, or in the place of what said that there is none.
+    One that is there is brought up to date, and otherwise left alone to the byte; what somebody added to its quote
+    stays below it. A new one comes to the end of the section, or in the place of what said that there is none.
 
     Raises:
         TaskstateError: as `render_input`; there are no Chain Inputs; or something in them swallows what is added.
@@ -207,21 +204,17 @@ def pulled(text: str, upstream: Upstream, now: str, config: Config) -> str:
         raise TaskstateError(
             f"there is no section {INPUTS}", help=f"add `## 2. {INPUTS}` to the state file", code="section-missing"
         )
-    heading, comment, quote = _rendered(upstream, now, config)
+    _require_sure_end(document, section, upstream)
+    new = quoting.rendered(upstream, now, config)
     present = [each for each in inputs_of(document) if each.id.casefold() == upstream.id.casefold()]
     if present:
-        stale = [each for each in present if not _is_current(document, each, upstream, quote)]
-        edits = [_block(document, each.span, f"{comment}\n\n{quote}") for each in stale]
+        stale = [each for each in present if not is_current(document, each, upstream, config)]
+        edits = [_block(document, each.span, _renewed(document, each, upstream, new)) for each in stale]
     else:
-        edits = [_added(document, section, upstream, (heading, comment, quote))]
+        edits = [_added(document, section, upstream, new)]
     after = apply(text, edits)
     _prove(document, after, upstream, count=0 if present else 1)
     return after
-
-
-def unquoted(quote: str) -> str:
-    """Return the text that `embed.quote` has quoted, line ends as LF."""
-    return "\n".join(line[2:] if line.startswith("> ") else line[1:] for line in with_newlines(quote, "\n").split("\n"))
 
 
 def _section(document: Document, name: str) -> Section | None:
@@ -259,37 +252,13 @@ def _input_heading(title: str) -> dict[str, str] | None:
     return next((dict(groups) for groups in found if groups and "task_id" in groups), None)
 
 
-def _rendered(upstream: Upstream, now: str, config: Config) -> tuple[str, str, str]:
-    """Return heading, comment and quote of a Chain Input."""
-    embed.clean(upstream.output, what=f"the output of task {upstream.id}")
-    title = embed.one_line(upstream.title, what=f"the title of task {upstream.id}") if upstream.title else ""
-    heading = f"### From Task #{upstream.id}: {title}" if title else f"### From Task #{upstream.id}"
-    origin = f"input {upstream.id} r{upstream.revision} sha256:{upstream.output_sha} {now}"
-    comment = f"<!-- taskstate: {origin} -->"
-    room = config.chain.max_input_kb * KB - size_in_bytes(f"{heading}\n\n{comment}\n\n")
-    return heading, comment, _quoted(upstream, room, config.chain.max_input_kb)
+def _renewed(document: Document, present: Input, upstream: Upstream, new: Rendered) -> str:
+    """Return comment and quote in the place of earlier ones; what somebody wrote into the quote stays, below it."""
+    theirs = quoting.surplus(present.quote.of(document.text), present, upstream)
+    return "\n\n".join(filter(None, (new.comment, new.quote, theirs)))
 
 
-def _quoted(upstream: Upstream, room: int, kb: int) -> str:
-    """Return the output as a quote; where it is too large, as many parts from its beginning as there is room for."""
-    whole = embed.quote(upstream.output)
-    if size_in_bytes(whole) <= room:
-        return whole
-    parts = parts_of(upstream.output)
-    size = shown_kb(size_in_bytes(upstream.output))
-    rest = f"*Cut to stay within {kb} KB. The whole output, {size}: `taskstate chain output {upstream.id}`*"
-    kept = len(parts) - 1
-    while kept and size_in_bytes(embed.quote("\n\n".join((*parts[:kept], rest)))) > room:
-        kept -= 1
-    return embed.quote("\n\n".join((*parts[:kept], rest)))
-
-
-def _is_current(document: Document, present: Input, upstream: Upstream, quote: str) -> bool:
-    same = with_newlines(present.quote.of(document.text), "\n") == quote
-    return same and present.is_of(upstream)
-
-
-def _added(document: Document, section: Section, upstream: Upstream, rendered: tuple[str, str, str]) -> Edit:
+def _added(document: Document, section: Section, upstream: Upstream, rendered: Rendered) -> Edit:
     """Return the edit that adds an input: below its own open heading, for what says that there is none, or last."""
     heading, comment, quote = rendered
     kind = kinds.kind_of(document.front_matter.get("kind"))
@@ -349,6 +318,30 @@ def _block(document: Document, span: Span, new: str) -> Edit:
     next_line = behind[following.end() :] if following else behind
     blank = not next_line.strip(" \t") or bool(re.compile(_LINE_END).match(next_line.lstrip(" \t")))
     return Edit(span.start, span.end, above + with_newlines(new, nl) + ("" if blank else nl))
+
+
+def _require_sure_end(document: Document, section: Section, upstream: Upstream) -> None:
+    """Refuse a text in which something takes in the heading that should end the Chain Inputs.
+
+    Raises:
+        TaskstateError: code "unsafe".
+    """
+    kind = kinds.kind_of(document.front_matter.get("kind"))
+    there = {kinds.section_key(each.title) for each in document.sections if each.level == SECTION_LEVEL}
+    absent = {kinds.section_key(each.name) for each in kind.sections} - there
+    blocks = [block for block in document.blocks if section.body.start <= block.span.start < section.body.end]
+    for block in blocks if absent else ():
+        text = with_newlines(block.span.of(document.text), "\n")
+        titles = (match[1] for match in re.finditer(_SECTION_HEADING, text))
+        name = next((title for title in titles if kinds.section_key(title) in absent), "")
+        if name:
+            line = document.position(block.span.start).line + 1
+            raise TaskstateError(
+                f"the output of task {upstream.id} cannot be pulled: what begins in line {line} never closes before "
+                f"the heading {name!r}",
+                help="run `taskstate lint` and close the fence or comment that it names",
+                code="unsafe",
+            )
 
 
 def _prove(before: Document, text: str, upstream: Upstream, *, count: int) -> None:

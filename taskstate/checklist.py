@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from taskstate import artifacts, embed
 from taskstate.edit import Edit, apply
 from taskstate.errors import TaskstateError
-from taskstate.evidence import log_name
+from taskstate.evidence import log_stem
 from taskstate.json_edits import append_json_item, update_json
 from taskstate.kinds import parse_feature_id
 from taskstate.stamp import timestamp
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:
+    from taskstate.data import Node
     from taskstate.state import Checklist, Feature, TaskState
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request
@@ -78,13 +79,17 @@ def set_feature(workspace: Workspace, task_id: str, feature_id: str, tested: Tes
     def job(loaded: Loaded) -> Change:
         node = _feature(loaded.state, feature_id).node
         edits = update_json(loaded.document.text, node, changes, order=FEATURE_KEYS, newline=loaded.document.newline)
-        return _changed(loaded, edits)
+        return _changed(loaded, edits)._replace(**_logs(loaded.state.id, feature_id, node, tested.log))
 
-    if tested.log is not None and not request.dry_run:
-        change(workspace, task_id, job, request._replace(dry_run=True))  # what is refused leaves no log behind
-        own = workspace.load(workspace.locate(task_id)).state.id
-        artifacts.write(workspace, own, log_name(feature_id), artifacts.gzipped(tested.log))
     return change(workspace, task_id, job, request)
+
+
+def _logs(task_id: str, feature_id: str, before: Node, log: bytes | None) -> dict[str, Any]:
+    """Return the artifact that keeps the log of a test, and the path of the one that the feature named before."""
+    stem, sha256 = log_stem(feature_id), before.get("evidence", "log_sha256")
+    kept = () if log is None else (artifacts.packed(task_id, stem, log, ".log"),)
+    gone = (artifacts.path_for(task_id, stem, sha256.text, ".log"),) if sha256 else ()
+    return {"kept": kept, "gone": gone}
 
 
 def set_criterion(workspace: Workspace, task_id: str, number: int, request: Request, *, checked: bool) -> Outcome:

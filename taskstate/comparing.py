@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,12 +10,13 @@ from taskstate import delta, files, ground
 from taskstate.delta import Difference, File, Seen, Verified
 from taskstate.errors import GitFailed
 from taskstate.listing import changed_files, hashes, held, outside, recorded_files, scope_hash, scope_of
-from taskstate.packs import leaves
-from taskstate.snapshots import LOST, require_snapshot
+from taskstate.packs import GITLINK, leaves
+from taskstate.snapshots import LOST, PURGED, require_snapshot
 from taskstate.stamp import front_matter_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from taskstate.ground import Look
     from taskstate.packs import Entry
@@ -31,7 +33,7 @@ def compared(workspace: Workspace, loaded: Loaded, role: str, notes: tuple[str, 
     snapshot = require_snapshot(workspace, loaded, role)
     head = ground.require_at_rest(workspace)
     base = str(snapshot.get("base_commit"))
-    committed = ground.committed_since(workspace, base) if head != base else ()
+    committed = ground.committed_since(workspace, base, loaded.state.id) if head != base else ()
     with ground.look(workspace, values, head) as seen:
         known = Seen(
             task_id=loaded.state.id,
@@ -42,10 +44,19 @@ def compared(workspace: Workspace, loaded: Loaded, role: str, notes: tuple[str, 
             same_tree=seen.tree == snapshot.get("tree"),
             same_status=seen.index_tree == snapshot.get("index_tree"),
             notes=notes,
+            purged=ground.is_purged(snapshot),
         )
         if known.same_tree and not committed:
             return delta.judged(known)
         return delta.judged(_Comparison(loaded, snapshot, seen).reported(known, head))
+
+
+def _is_file(root: Path, path: bytes) -> bool:
+    """Return whether a file or a link is at a path, reached through no link."""
+    place = os.path.join(os.fsencode(root), path)
+    above = os.path.dirname(path)
+    straight = os.path.realpath(os.path.dirname(place)) == os.path.join(os.path.realpath(os.fsencode(root)), above)
+    return (straight or not above) and (os.path.isfile(place) or os.path.islink(place))
 
 
 class _Parts(NamedTuple):
@@ -74,15 +85,18 @@ class _Comparison(_Parts):
             listed: tuple[Difference, ...] | None = delta.differences(entries, self._hash_then, self._hash_now)
             modes = delta.modes_differ(entries)
         except GitFailed:
-            known = known._replace(notes=(LOST,))
+            known = known._replace(notes=(*(() if {LOST, PURGED} & {*known.notes} else (LOST,)), *known.notes))
             listed = self._by_list(known.base)
             modes = tuple(each.path for each in listed or () if each.change == "mode")
-        now = store.changes(store.tree_of(head), self.seen.tree)
+        at_head = store.tree_of(head)
+        now = store.changes(at_head, self.seen.tree)
         scope = scope_of(self.loaded.state, self.seen.workspace.config)
         then = self.snapshot.get("scope_hash")
         return known._replace(
             files=listed,
             modes=modes,
+            own=self._own(known.committed, at_head, store.tree_of(known.base)),
+            ignored=self._ignored([each.path for each in listed or () if each.change == "removed"]),
             is_clean=not leaves(now, is_ours) and self.snapshot.get("files_changed") != [],
             same_status=files.digest(self.seen.report) == self.snapshot.get("status_report_sha"),
             same_scope=then is None or scope_hash(self.seen, scope) == then,
@@ -92,12 +106,40 @@ class _Comparison(_Parts):
     def _hash_then(self, entry: Entry) -> str | None:
         """Return the hash of a file as the snapshot has it: of its bytes then where they were recorded."""
         path = delta.quoted(entry.path)
+        if entry.old_mode == GITLINK:
+            return entry.old_id
         if path in self._hashes:
             return self._hashes[path]
         return hashes(self.seen, [(entry.old_mode, entry.old_id)]).get(entry.old_id)
 
     def _hash_now(self, entry: Entry) -> str | None:
-        return held(self.seen, entry)[1]
+        return entry.new_id if entry.new_mode == GITLINK else held(self.seen, entry)[1]
+
+    def _own(self, committed: tuple[str, ...], head: str, base: str) -> tuple[str, ...] | None:
+        """Return those of the snapshot's changed files that hold its work in HEAD, or held it in between.
+
+        Such a file is there as the snapshot has it, as it is now, or, taken back, as it was at the base.
+        """
+        store = self.seen.store
+        trees = (str(self.snapshot.get("tree")), self.seen.tree, base)
+        changed = [path for path in committed if delta.quoted(os.fsencode(path)) in self._hashes]
+        if self._recorded is None or not store.has(*trees):
+            return None
+        found = ((path, store.at(head, path)) for path in changed)
+        return tuple(path for path, there in found if there in [store.at(tree, path) for tree in trees])
+
+    def _ignored(self, removed: list[str]) -> tuple[str, ...]:
+        """Return which of some paths, of files that git does not take in any more, are there and ignored."""
+        root = self.seen.workspace.root
+        there = [each for each in removed if _is_file(root, delta.unquoted(each))]
+        if not there:
+            return ()
+        asked = b"".join(delta.unquoted(each) + b"\0" for each in there)
+        try:
+            said = self.seen.place.run(["check-ignore", "-z", "--stdin"], stdin=asked)
+        except GitFailed:  # it ignores none of them
+            return ()
+        return tuple(each for each in there if delta.unquoted(each) in said.split(b"\0"))
 
     def _by_list(self, base: str) -> tuple[Difference, ...] | None:
         """Return what differs by the lists of changed files alone, where the snapshot's tree is lost."""

@@ -1,12 +1,20 @@
-"""What completion asks of a task and what of it is not there, all of it at once, a line for each thing."""
+"""What completion asks of a task and what of it is not there, all of it at once, a line for each thing.
+
+Each gap has a key that stays the same as long as the gap does: by it an event remembers what was let pass, and the
+linter tells that from what came later.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from taskstate import chain, embed, files, named, produced, roles
+from taskstate import chain, embed, files, git, named, produced, quoting, roles
 from taskstate.errors import TaskstateError
+from taskstate.handoff_document import OPEN
+from taskstate.handoff_files import archived, handoff_files, named_open
 from taskstate.kinds import kind_of
+from taskstate.produced import Gap
 from taskstate.stamp import front_matter_values
 
 if TYPE_CHECKING:
@@ -16,40 +24,46 @@ if TYPE_CHECKING:
     from taskstate.workspace import Loaded, Workspace
 
 _LONGEST = 80  # characters of somebody's text in a line
+_COMMIT = r"[0-9a-f]{4,64}"
 
 
-def gaps(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
-    """Return a line for each thing that completion asks for and that is not there."""
+def gaps(workspace: Workspace, loaded: Loaded) -> tuple[Gap, ...]:
+    """Return each thing that completion asks for and that is not there."""
     from taskstate.coordination import completion_gaps
 
     state = loaded.state
     return (
         *gaps_in(state, asked=workspace.config.lint.require_command_evidence),
+        *_commit_gaps(workspace, state),
+        *_moved_gaps(workspace, state),
         *_file_gaps(workspace, state),
-        *completion_gaps(workspace, loaded),
-        *_handoff_gaps(loaded),
+        *(Gap("roles", line) for line in completion_gaps(workspace, loaded)),
+        *_handoff_gaps(workspace, loaded),
     )
 
 
-def gaps_in(state: TaskState, *, asked: bool = False) -> tuple[str, ...]:
-    """Return a line for each thing that a state file itself lacks; `asked`: words are no evidence."""
+def gaps_in(state: TaskState, *, asked: bool = False) -> tuple[Gap, ...]:
+    """Return each thing that a state file itself lacks; `asked`: words are no evidence."""
     counted = state.checklist.counted if state.checklist else ()
-    open_ones = (each for each in state.criteria if not each.checked)
+    unchecked = (each for each in state.criteria if not each.checked)
     return (
         *_status_gaps(state),
         *_placeholders(state),
         *(gap for feature in counted for gap in _feature_gaps(feature, asked=asked)),
-        *(f"criterion {each.number} is not checked: {_cut(each.text)}" for each in open_ones),
-        *produced.output_gaps(state),
+        *(
+            Gap(f"criterion:{each.number}", f"criterion {each.number} is not checked: {_cut(each.text)}")
+            for each in unchecked
+        ),
+        *(produced.output_gaps(state) or _handing_down_gaps(state)),
     )
 
 
-def _status_gaps(state: TaskState) -> Iterator[str]:
+def _status_gaps(state: TaskState) -> Iterator[Gap]:
     if state.status == roles.BLOCKED:
-        yield "the task is blocked: set its status back to in_progress when nothing stops it"
+        yield Gap("status", "the task is blocked: set its status back to in_progress when nothing stops it")
 
 
-def _placeholders(state: TaskState) -> Iterator[str]:
+def _placeholders(state: TaskState) -> Iterator[Gap]:
     """Yield what a complete task has written, the output aside, and this one has not."""
     kind = kind_of(state.kind)
     for section in kind.sections:
@@ -58,40 +72,106 @@ def _placeholders(state: TaskState) -> Iterator[str]:
                 found = state.subsection(section.name, spec.name)
                 text = found.body.of(state.document.text).strip() if found else ""
                 if embed.says_nothing(text) or kind.is_placeholder(text):
-                    yield f"{spec.name} is not written"
+                    yield Gap(f"part:{spec.name}", f"{spec.name} is not written")
 
 
-def _feature_gaps(feature: Feature, *, asked: bool) -> Iterator[str]:
-    if not feature.passes:
-        yield f"feature {feature.id} does not pass: {_cut(feature.description)}"
+def _handing_down_gaps(state: TaskState) -> Iterator[Gap]:
+    """Yield what keeps an output that is written from ever being handed down."""
+    if kind_of(state.kind).section(chain.OUTPUT) is None:
         return
-    evidence = feature.evidence
-    if not evidence or not feature.tested_at:
-        yield f"feature {feature.id} passes without {'evidence' if not evidence else 'having been tested'}"
-    elif isinstance(evidence, dict) and evidence.get("exit_status", 0) != 0:
-        yield f"feature {feature.id}: the command of its evidence ended with status {evidence['exit_status']}"
-    elif asked and not isinstance(evidence, dict):
-        yield f"feature {feature.id} has words as its evidence, and neither a command nor a commit"
+    output = chain.output_of(state.document)
+    told = "" if output else "a fence never closes, or a merge was not finished in it"
+    try:
+        quoting.require_clean(state.id, " ".join(state.title.split()), output)
+    except TaskstateError as error:
+        yield Gap("handing-down", f"the {chain.OUTPUT} cannot be handed down: {told or error.message}")
 
 
-def _file_gaps(workspace: Workspace, state: TaskState) -> Iterator[str]:
-    for each in produced.named_files(state):
+# Features
+
+
+def _feature_gaps(feature: Feature, *, asked: bool) -> Iterator[Gap]:
+    if not feature.passes:
+        yield Gap(f"feature:{feature.id}", f"feature {feature.id} does not pass: {_cut(feature.description)}")
+        return
+    lack = _lack_of_proof(feature.evidence, asked=asked)
+    if lack or not feature.tested_at:
+        told = f"feature {feature.id}{lack or ' passes without having been tested'}"
+        yield Gap(f"evidence:{feature.id}", told)
+
+
+def _lack_of_proof(evidence: object, *, asked: bool) -> str:
+    """Return what an evidence lacks to be one; nothing where it is one."""
+    if isinstance(evidence, dict) and evidence:
+        status = evidence.get("exit_status")
+        if "command" in evidence:
+            if not isinstance(status, int) or isinstance(status, bool):
+                return ": its evidence does not say how the command ended"
+            return f": the command of its evidence ended with status {status}" if status else ""
+        is_commit = re.fullmatch(_COMMIT, str(evidence.get("commit")))
+        return "" if is_commit else " has an evidence that names neither a command nor a commit"
+    if not isinstance(evidence, str) or not evidence.strip():
+        return " passes without evidence"
+    return " has words as its evidence, and neither a command nor a commit" if asked else ""
+
+
+def _commit_gaps(workspace: Workspace, state: TaskState) -> Iterator[Gap]:
+    """Yield the evidence that is a commit which is not here; a shallow clone cannot tell."""
+    told = {each.id: each.evidence for each in (state.checklist.counted if state.checklist else ()) if each.passes}
+    named_here = {key: str(each["commit"]) for key, each in told.items() if isinstance(each, dict) and "commit" in each}
+    named_here = {key: commit for key, commit in named_here.items() if re.fullmatch(_COMMIT, commit)}
+    root = workspace.root
+    if not named_here or git.toplevel(root) is None or git.is_shallow(root):
+        return
+    objects = git.Objects(root)
+    try:
+        found = objects.kinds(tuple(named_here.values()))
+    finally:
+        objects.close()
+    for (key, commit), kind in zip(named_here.items(), found, strict=True):
+        if kind not in {"commit", "tag"}:
+            yield Gap(f"evidence:{key}", f"feature {key}: its evidence is the commit {commit}, which is not here")
+
+
+def _moved_gaps(workspace: Workspace, state: TaskState) -> Iterator[Gap]:
+    """Yield the features that were moved to a task that is not there, or to this very one."""
+    for feature in state.checklist.features if state.checklist else ():
+        goal = feature.moved_to
+        if not goal:
+            continue
+        lack = "to this very task" if goal.casefold() == state.id.casefold() else ""
+        try:
+            workspace.locate(goal)
+        except TaskstateError as error:
+            lack = f"to task {goal}: {error.message}"
+        if lack:
+            yield Gap(f"feature:{feature.id}", f"feature {feature.id} is moved {files.shown(lack)}")
+
+
+# What lies around the file
+
+
+def _file_gaps(workspace: Workspace, state: TaskState) -> Iterator[Gap]:
+    for each in (each for each in produced.named_files(state) if each.sure):
+        key = f"file:{each.path}"
         try:
             there = each.deleted or named.is_there(workspace.root, each.path)
         except TaskstateError as error:
-            yield f"{produced.FILES}: {error.message}"
+            yield Gap(key, f"{produced.FILES}: {error.message}")
             continue
         if not there:
             hint = "mark it (deleted) if it is meant to be gone"
-            yield f"{produced.FILES} names {files.shown(each.path)}, which is not there; {hint}"
+            yield Gap(key, f"{produced.FILES} names {files.shown(each.path)}, which is not there; {hint}")
 
 
-def _handoff_gaps(loaded: Loaded) -> Iterator[str]:
-    handoffs = front_matter_values(loaded.document).get("handoffs")
-    path = handoffs.get("open") if isinstance(handoffs, dict) else None
-    if path:
-        accept = f"`taskstate handoff accept {loaded.state.id}`"
-        yield f"a handoff is open: {files.shown(str(path))}; {accept}"
+def _handoff_gaps(workspace: Workspace, loaded: Loaded) -> Iterator[Gap]:
+    """Yield the handoffs that are open: the one that the front matter names, and each document that says so."""
+    task_id = loaded.state.id
+    written = [each.path for each in handoff_files(workspace, task_id) if each.status == OPEN]
+    told = (named_open(front_matter_values(loaded.document)), *(path for path in written if path != archived(path)))
+    for path in dict.fromkeys(filter(None, told)):
+        accept = f"`taskstate handoff accept {task_id}`"
+        yield Gap("handoff", f"a handoff is open: {files.shown(path)}; {accept}")
 
 
 def _cut(text: str) -> str:

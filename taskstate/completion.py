@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from taskstate import archive, chain, embed, guards, named, produced, purge, roles
 from taskstate.chain import COMPLETE
 from taskstate.completeness import gaps
+from taskstate.data import Fault
 from taskstate.document import parse
 from taskstate.edit import apply
 from taskstate.errors import TaskstateError
 from taskstate.handing_down import handed_down
 from taskstate.kinds import kind_of
+from taskstate.paths import way_out
+from taskstate.phase_parts import phases_in
 from taskstate.rolling import remember
 from taskstate.seal import sha256
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp, with_event
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.chain import Upstream
+    from taskstate.produced import Gap
     from taskstate.state import TaskState
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request
@@ -53,7 +57,7 @@ def complete(workspace: Workspace, task_id: str, request: Request, *, note: str 
         _require_completable(loaded)
         missing = gaps(workspace, loaded)
         if missing and not note:
-            raise Incomplete(loaded.state.id, missing)
+            raise Incomplete(loaded.state.id, tuple(each.words for each in missing))
         roles.require_settled(front_matter_values(loaded.document), loaded.state.id)
         return _plan(workspace, loaded, request, _Waived(note, missing))
 
@@ -91,6 +95,22 @@ def _require_completable(loaded: Loaded) -> None:
         line = state.document.position(problem.span.start).line + 1
         what = f"{loaded.relative}, line {line}: {problem.message}"
         raise TaskstateError(what, help="mend it; `taskstate lint` says how", code="unreadable")
+    _require_phases(loaded)
+
+
+def _require_phases(loaded: Loaded) -> None:
+    """Refuse a task with a phase whose fence is no JSON.
+
+    Raises:
+        TaskstateError: code "unreadable".
+    """
+    document = loaded.document
+    for part in phases_in(loaded.state):
+        fault = document.json(part.fences[0]) if part.fences else None
+        if isinstance(fault, Fault):
+            line = document.position(fault.span.start).line + 1
+            what = f"{loaded.relative}, line {line}: phase {part.name} cannot be read: {fault.message}"
+            raise TaskstateError(what, help="mend it; `taskstate lint` says how", code="unreadable")
 
 
 # The change
@@ -100,18 +120,20 @@ class _Waived(NamedTuple):
     """What is let pass, and why."""
 
     note: str
-    gaps: tuple[str, ...]
+    gaps: tuple[Gap, ...]
 
     def event(self, request: Request) -> dict[str, Any]:
         """Return what is remembered of it."""
         at, actor = timestamp(request.stamp.now), request.stamp.actor
-        return {"at": at, "actor": actor, "event": "waived", "note": self.note, "waived": [*self.gaps]}
+        told = {"at": at, "actor": actor, "event": "waived", "note": self.note}
+        keys = dict.fromkeys(each.key for each in self.gaps)
+        return told | {"waived": [*keys], "missing": [each.words for each in self.gaps]}
 
 
 def _plan(workspace: Workspace, loaded: Loaded, request: Request, waived: _Waived) -> Change:
     text = completed(loaded.document.text, _output(workspace, loaded.state, request))
     text, before = purge.purged(workspace, text, request.stamp)
-    notes = tuple(f"let pass: {each}" for each in waived.gaps)
+    notes = tuple(f"let pass: {each.words}" for each in waived.gaps)
     if waived.gaps and before:  # the archive file, which takes the oldest events, is changed once in a plan
         text = with_event(text, waived.event(request))
     elif waived.gaps:
@@ -138,12 +160,14 @@ def _output(workspace: Workspace, state: TaskState, request: Request) -> dict[st
     told = {"completed_at": timestamp(request.stamp.now), "sha256": sha256(chain.output_of(state.document))}
     hashed = []
     for each in produced.named_files(state):
+        if way_out(each.path):
+            continue
         try:
             is_file = not (workspace.root / each.path).is_dir() and not produced.is_pattern(each.path)
             sha = named.sha256_of(workspace.root, each.path)
         except TaskstateError:
             continue  # it leads out of the repository, or nobody may read it: what it was, nobody can tell later
-        if sha is not None or is_file:
+        if sha is not None or (is_file and each.sure):
             hashed.append({"path": each.path, "sha256": sha})
     return told | ({"files": hashed} if hashed else {})
 

@@ -277,6 +277,14 @@ def _regex(value: object, at: _At) -> str:
     return str(value)
 
 
+def _qa_name(value: object, at: _At) -> str:
+    from taskstate.qa import is_name
+
+    if not isinstance(value, str) or not is_name(value):
+        raise at.must_be("the name of a result: letters and digits, joined by single . _ or -, and not x-", value)
+    return value
+
+
 def _qa_pattern(value: object, at: _At) -> str:
     if "text" not in re.compile(_regex(value, at)).groupindex:
         raise at.must_be("a regular expression with a group (?P<text>…)", value)
@@ -374,7 +382,7 @@ _CONFIG = _part(
         "scope": _table_of(_STRINGS, _PLAIN_NAME),
         "export": _table_of(_part(Export, {"drop": _list_of(_one_of(*EXPORT_FIELDS))})),
         "secrets": _part(Secrets, {"allow": _list_of(_regex)}),
-        "qa": _list_of(_part(QaReader, {"name": _full, "pattern": _qa_pattern}, required=("name", "pattern"))),
+        "qa": _list_of(_part(QaReader, {"name": _qa_name, "pattern": _qa_pattern}, required=("name", "pattern"))),
         "chain": _part(Chain, {"max-input-kb": _whole(1)}),
         "permanent": _part(Permanent, {"writers": _STRINGS}),
         "archive": _part(Archive, {"summarizer": _string}),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import git, manifest
 from taskstate.context_capture import Wanted, captured
+from taskstate.context_readable import require_sealed
 from taskstate.context_sources import told_unmatched, unmatched
 from taskstate.context_text import require_as_captured
 from taskstate.document import parse
@@ -81,41 +82,23 @@ def rebuild(workspace: Workspace, task_id: str, wanted: Wanted, request: Request
     """
 
     def plan(loaded: Loaded) -> _Made:
-        require_sealed(loaded.state)
+        require_sealed(loaded)
         return _made(workspace, loaded, wanted, request, anew=True)
 
     return _sealed(workspace, task_id, plan, request)
 
 
-def require_sealed(state: TaskState) -> None:
-    """Refuse a task whose static part is not sealed.
-
-    Raises:
-        TaskstateError: code "not-sealed".
-    """
-    if not is_sealed(state.document.front_matter.node):
-        what = f"the context of task {state.id} is not sealed"
-        raise TaskstateError(what, help=f"seal it with `taskstate context init {state.id}`", code="not-sealed")
-
-
 def _sealed(workspace: Workspace, task_id: str, plan: Callable[[Loaded], _Made], request: Request) -> Sealed:
     found: list[_Made] = []
 
-    def rehearsed(loaded: Loaded) -> Change:
-        found.append(plan(loaded))
-        return Change(text=found[-1].text, notes=found[-1].notes)
-
     def job(loaded: Loaded) -> Change:
-        done = rehearsed(loaded)
-        document = parse(done.text)
-        after = Loaded(loaded.relative, done.text.encode(), document, read_state(document, loaded.state.id))
-        manifest.write(workspace, after, found[-1].context)
-        return done
+        found.append(plan(loaded))
+        text, context, _, notes = found[-1]
+        document = parse(text)
+        after = Loaded(loaded.relative, text.encode(), document, read_state(document, loaded.state.id))
+        return Change(text=text, notes=notes, kept=manifest.artifacts_of(workspace, after, context))
 
-    # Artifacts are written before the state file: what would refuse that is asked first, so that none is left then.
-    outcome = change(workspace, task_id, rehearsed, request._replace(dry_run=True))
-    if not request.dry_run:
-        outcome = change(workspace, task_id, job, request)
+    outcome = change(workspace, task_id, job, request)
     return Sealed(outcome, found[-1].context["seal"], found[-1].rows)
 
 
@@ -137,13 +120,13 @@ def _base_commit(workspace: Workspace, given: str, request: Request) -> str | No
 
 
 def _made(workspace: Workspace, loaded: Loaded, wanted: Wanted, request: Request, *, anew: bool) -> _Made:
-    text, found, sources, given = captured(workspace, loaded, wanted, anew=anew)
+    text, found, sources, given, changed = captured(workspace, loaded, wanted, anew=anew)
     before = front_matter_values(loaded.document).get("context")
     context = _context(text, before, sources, given, request)
     text = apply(text, set_front_matter(parse(text), "context", context))
     require_as_captured(loaded, text, found, context["seal"])
     globs = unmatched(workspace, found.static.paths)
-    notes = (*found.notes, *told_unmatched(globs), *_told_state(loaded.state, found), *_told_dirty(workspace))
+    notes = (*changed, *found.notes, *told_unmatched(globs), *_told_state(loaded.state, found), *_told_dirty(workspace))
     return _Made(text, context, found.rows, notes)
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import schema
-from taskstate.capture import Captured, Known, capture
+from taskstate.capture import EVERYWHERE, Captured, Known, capture
+from taskstate.capture_citations import mapped_citations
+from taskstate.context_past import blob
+from taskstate.context_readable import MEND, broken_fences, require_sealable, unusable
 from taskstate.context_sources import Sources
 from taskstate.context_text import with_marks, with_values
-from taskstate.data import Node
 from taskstate.errors import TaskstateError
-from taskstate.form.layout import unreadable
 from taskstate.stamp import front_matter_values
-from taskstate.state import json_fence
 from taskstate.static_edits import changed_parts, with_parts
-from taskstate.static_part import SEALED_VALUES, SECTION, STANDARDS, VALIDATION, read_static
+from taskstate.static_part import SEALED_VALUES, STANDARDS, read_static
+from taskstate.task_file import read_task_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from taskstate.state import TaskState
     from taskstate.task_file import TaskFile
     from taskstate.workspace import Loaded, Workspace
-
-_KIND = "task"
-_FENCES = ((STANDARDS, "citations"), (VALIDATION, "validation"))
 
 
 class Wanted(NamedTuple):
@@ -45,6 +43,7 @@ class Capture(NamedTuple):
     captured: Captured
     sources: Sources
     given: TaskFile | None
+    notes: tuple[str, ...]
 
 
 def captured(workspace: Workspace, loaded: Loaded, wanted: Wanted, *, anew: bool) -> Capture:
@@ -53,18 +52,33 @@ def captured(workspace: Workspace, loaded: Loaded, wanted: Wanted, *, anew: bool
     Raises:
         TaskstateError: the file cannot be read fully, a source is wrong, or nothing is said.
     """
-    _require_readable(loaded)
+    require_sealable(loaded)
     state, sources = loaded.state, Sources(workspace)
-    name = wanted.task_file or _recorded(front_matter_values(loaded.document))
+    recorded = _recorded(front_matter_values(loaded.document))
+    name = wanted.task_file or recorded.name
     given = sources.task_file(name) if name else None
+    changed = bool(not anew and name and name == recorded.name and recorded.sha not in {"", *sources.blob_ids})
+    before = _before(workspace, recorded) if changed else None
     held = read_static(state)
     texts = {key: state.text(key) or "" for key in SEALED_VALUES}
-    known = Known(texts, held, given, workspace.config, sources.settings, sources.cite, anew, wanted.shorten)
+    known = Known(texts, held, given, workspace.config, sources.settings, sources.cite, anew, wanted.shorten, before)
+    remarks = _require_fences(loaded, known)
     found = capture(known)
     _require_said(state, found, given)
     bodies = changed_parts(held, found.static)
     text = with_marks(with_parts(with_values(loaded.document, found.values), bodies), state)
-    return Capture(text, found, sources, given)
+    if changed and before is None and given and found.kept:
+        given = given._replace(sha=recorded.sha)  # so that it goes on to show that the two differ
+    remarks += _told_changed(given, before) if changed and given else ()
+    return Capture(text, found, sources, given, remarks)
+
+
+def _told_changed(given: TaskFile, before: TaskFile | None) -> tuple[str, ...]:
+    """Return the remark on a task file that somebody changed after the task was made from it."""
+    what = f"{given.name} has changed since the task was made from it"
+    if before is None:
+        return (f"{what}, and git does not have what it said then: what section 1 says is kept",)
+    return (f"{what}: what it says now is taken where nobody changed section 1",)
 
 
 def _require_said(state: TaskState, captured: Captured, given: TaskFile | None) -> None:
@@ -82,41 +96,52 @@ def _require_said(state: TaskState, captured: Captured, given: TaskFile | None) 
         raise TaskstateError(what, help="write it under ### Task Description, then seal it", code="invalid-input")
 
 
-def _require_readable(loaded: Loaded) -> None:
-    """Refuse a file of which section 1 cannot be read fully: what is sealed must be what people see.
+def _require_fences(loaded: Loaded, known: Known) -> tuple[str, ...]:
+    """Refuse fences that cannot be used, and return the remarks on those that are made anew from what is recorded.
 
     Raises:
-        TaskstateError: code "kind" or "unreadable".
+        TaskstateError: code "unreadable".
     """
-    state = loaded.state
-    if state.kind != _KIND:
-        what = f"{state.id} is a {state.kind} task, which has no static part to seal"
-        raise TaskstateError(what, help="name an ordinary task", code="kind")
-    if state.section(SECTION) is None:
-        what = f"task {state.id} has no section Static Context"
-        raise TaskstateError(what, help="`taskstate lint --fix` adds it", code="section-missing")
-    problem = unreadable(state.document)
-    if problem:
-        line = state.document.position(problem.span.start).line + 1
-        what = f"{loaded.relative}, line {line}: {problem.message}"
-        raise TaskstateError(what, help="mend it; `taskstate lint` says how", code="unreadable")
-    _require_fences(loaded)
+    remarks = []
+    for broken in broken_fences(loaded.state):
+        if known.anew and broken.is_told:
+            continue  # what is wrong is computed anew
+        source = _elsewhere(known, broken.part) if known.anew else ""
+        if not source:
+            help_ = "mend it, or take it back from git: section 1 alone says what it held" if known.anew else MEND
+            raise unusable(loaded, broken.span, broken.what, help_=help_)
+        remarks.append(f"{broken.what}: made anew from {source}; what only stood there is gone, see the diff")
+    return tuple(remarks)
 
 
-def _require_fences(loaded: Loaded) -> None:
-    for name, shape in _FENCES:
-        section = loaded.state.subsection(SECTION, name)
-        fence = json_fence(loaded.document, section.own) if section else None
-        root = loaded.document.json(fence) if fence else None
-        faults = schema.faults(root.value(), shape) if isinstance(root, Node) else ()
-        wrong = faults[0].message if faults else getattr(root, "message", "")
-        if wrong and fence:
-            line = loaded.document.position(fence.span.start).line + 1
-            what = f"{loaded.relative}, line {line}: the fence of {name} cannot be used: {wrong}"
-            raise TaskstateError(what, help="mend it; `taskstate lint` says how", code="unreadable")
+def _elsewhere(known: Known, part: str) -> str:
+    """Return who else says what belongs into the fence of a part, nothing where nobody does."""
+    given, area = known.given, known.values.get("area", "")
+    if part == STANDARDS:
+        own = bool(given and given.standards)
+        usual = bool(mapped_citations(known.config, area, known.values.get("priority", ""), known.settings))
+    else:
+        own = bool(given and given.commands)
+        usual = bool(known.config.validation.keys() & {area, EVERYWHERE})
+    return given.name if given and own else known.settings if usual else ""
 
 
-def _recorded(values: Mapping[str, Any]) -> str:
+class _Recorded(NamedTuple):
+    """The task file that a state file names, and git's id of what it said then."""
+
+    name: str
+    sha: str
+
+
+def _recorded(values: Mapping[str, Any]) -> _Recorded:
     context = values.get("context")
-    name = context.get("task_file") if isinstance(context, dict) else None
-    return name if isinstance(name, str) else ""
+    named = [context.get(key) if isinstance(context, dict) else None for key in ("task_file", "task_file_sha")]
+    return _Recorded(*(each if isinstance(each, str) else "" for each in named))
+
+
+def _before(workspace: Workspace, recorded: _Recorded) -> TaskFile | None:
+    """Return what the task file said when it was recorded, where git still has that."""
+    data = blob(workspace, recorded.sha)
+    with suppress(TaskstateError):  # what cannot be read says nothing
+        return read_task_file(recorded.name, data) if data is not None else None
+    return None

@@ -11,19 +11,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from taskstate import citations, files, git_log, secrets, task_file
 from taskstate.capture_citations import mapped_citations, normal
 from taskstate.citations import Standard, standing
-from taskstate.context import require_sealed
 from taskstate.context_capture import Wanted, captured
-from taskstate.context_past import cited_lines, sealed_text, text_with_seal
+from taskstate.context_past import blob, cited_lines, part_with_seal, sealed_part, values_with_seal
+from taskstate.context_readable import broken_fences, require_sealed
 from taskstate.context_sources import Sources
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.stamp import front_matter_values
-from taskstate.static_part import SEALED_VALUES, read_static, seal_of, static_text
+from taskstate.static_part import SEALED_VALUES, STANDARDS, read_static, seal_of, static_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from taskstate.context_past import Past
+    from taskstate.context_readable import BrokenFence
     from taskstate.workspace import Loaded, Workspace
 
+_SYNTAX, _SCHEMA = "TS005", "TS603"  # of a fence
 _NAMED = 5  # files; of more it is told how many
 _SHOWN_LINES = 24  # of a difference
 
@@ -38,13 +41,14 @@ class Point(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What checking a sealed context came to."""
+    """What checking a sealed context came to; `notes` say what cannot be told here."""
 
     id: str
     path: str
     revision: str
     seal: str
     points: tuple[Point, ...]
+    notes: tuple[str, ...] = ()
 
 
 def check(workspace: Workspace, task_id: str) -> Checked:
@@ -54,17 +58,28 @@ def check(workspace: Workspace, task_id: str) -> Checked:
         TaskstateError: there is no such task, it is not sealed, or its file cannot be read.
     """
     loaded = workspace.load(workspace.locate(task_id))
-    require_sealed(loaded.state)
+    require_sealed(loaded)
     values = front_matter_values(loaded.document)
     context = values["context"] if isinstance(values.get("context"), dict) else {}
+    broken = tuple(broken_fences(loaded.state))
+    parts = {each.part for each in broken}
     points = (
+        *(_broken(loaded, each) for each in broken),
         *_seal(workspace, loaded, values, context),
-        *_citations(workspace, loaded, context),
+        *(() if STANDARDS in parts else _citations(workspace, loaded, context)),
         *_task_file(workspace, loaded, context),
-        *_configuration(workspace, loaded),
+        *(() if STANDARDS in parts else _configuration(workspace, loaded)),
         *_head(workspace, loaded.state.id, context),
     )
-    return Checked(loaded.state.id, loaded.relative, loaded.token, str(context.get("seal")), points)
+    head = context.get("git_head")
+    notes = untold(head) if moved_since(workspace, head) is None else ()
+    return Checked(loaded.state.id, loaded.relative, loaded.token, str(context.get("seal")), points, notes)
+
+
+def _broken(loaded: Loaded, broken: BrokenFence) -> Point:
+    line = loaded.document.position(broken.span.start).line + 1
+    told = f"take it back, for example with git, or make it anew with {_rebuild(loaded.state.id)}"
+    return Point(_SCHEMA if broken.is_json else _SYNTAX, f"line {line}: {broken.what}", told)
 
 
 def _rebuild(task_id: str) -> str:
@@ -78,20 +93,31 @@ def _seal(
     if now is None or seal_of(values, now) == seal:
         return
     told = f"take the change back, for example with git, or seal what is right with {_rebuild(loaded.state.id)}"
-    then = sealed_text(workspace, loaded.relative, seal) or _from_sources(workspace, loaded, seal)
+    then = (
+        values_with_seal(loaded.state, values, now, seal)
+        or sealed_part(workspace, loaded.relative, seal)
+        or _from_sources(workspace, loaded, seal)
+    )
     if then is None:
-        what = "section 1 does not match its seal; what was sealed is in no version that can be found here"
-    elif then == now:
-        what = f"{', '.join(SEALED_VALUES)} do not match the seal; section 1 does"
-    else:
-        what = "section 1 does not match its seal"
-    yield Point("TS601", what, told, differences(then.split("\n"), now.split("\n")) if then is not None else ())
+        what = f"section 1, or {' or '.join(SEALED_VALUES)}, does not match the seal; what was sealed is in no version "
+        yield Point("TS601", f"{what}that can be found here", told)
+        return
+    changed = ["section 1 is"] if then.text != now else []
+    for key in SEALED_VALUES:
+        old, new = then.values.get(key), values.get(key)
+        changed += [f"{key} ({_value(old)} then, {_value(new)} now) is"] if old != new else []
+    what = " not as it was sealed, and ".join(changed) + " not as it was sealed"
+    yield Point("TS601", what, told, differences(then.text.split("\n"), now.split("\n")))
 
 
-def _from_sources(workspace: Workspace, loaded: Loaded, seal: str) -> str | None:
-    """Return the sealed text where capturing anew gives it."""
+def _value(value: object) -> str:
+    return "none" if value is None else files.shown(str(value))
+
+
+def _from_sources(workspace: Workspace, loaded: Loaded, seal: str) -> Past | None:
+    """Return what was sealed where capturing anew gives it."""
     try:
-        return text_with_seal(captured(workspace, loaded, Wanted(), anew=True).text.encode(), seal)
+        return part_with_seal(captured(workspace, loaded, Wanted(), anew=True).text.encode(), seal)
     except TaskstateError:
         return None
 
@@ -145,22 +171,10 @@ def _task_file(workspace: Workspace, loaded: Loaded, context: Mapping[str, Any])
         return
     if sha in task_file.blob_ids(data):
         return
-    then = _blob(workspace, sha)
+    then = blob(workspace, sha)
     lines = then.decode("utf-8", "replace").splitlines() if then is not None else None
     diff = differences(lines, data.decode("utf-8", "replace").splitlines()) if lines is not None else ()
     yield Point("TS604", f"the task file {files.shown(name)} has changed", _rebuild(loaded.state.id), diff)
-
-
-def _blob(workspace: Workspace, sha: str) -> bytes | None:
-    from taskstate import git
-
-    objects = git.Objects(workspace.root)
-    try:
-        return objects.read(sha) if git.toplevel(workspace.root) else None
-    except GitFailed:
-        return None
-    finally:
-        objects.close()
 
 
 def _configuration(workspace: Workspace, loaded: Loaded) -> Iterator[Point]:
@@ -187,14 +201,19 @@ def _head(workspace: Workspace, task_id: str, context: Mapping[str, Any]) -> Ite
         )
 
 
-def moved_since(workspace: Workspace, commit: object) -> tuple[str, ...]:
-    """Return the paths, without our own, that differ between a commit and HEAD; none where git cannot tell."""
+def untold(commit: object) -> tuple[str, ...]:
+    """Return the remark that HEAD is not the commit at which a context was sealed, and that one is not here."""
+    return (f"HEAD is not {str(commit)[:10]}, at which it was sealed: git cannot tell here what changed since then",)
+
+
+def moved_since(workspace: Workspace, commit: object) -> tuple[str, ...] | None:
+    """Return the paths, without our own, that differ between a commit and HEAD, or None where git cannot tell."""
     if not isinstance(commit, str):
         return ()
     try:
         touched = git_log.touched(workspace.root, commit)
     except GitFailed:
-        return ()
+        return None
     return tuple(path for path in touched if not workspace.is_ours(path))
 
 

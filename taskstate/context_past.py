@@ -6,36 +6,63 @@ A state file keeps hashes and no old texts, so what a hash stood for can only be
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import citations, git, recent
 from taskstate.document import parse
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.kinds import kind_of
 from taskstate.stamp import front_matter_values
 from taskstate.static_part import seal_of, static_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from taskstate.state import TaskState
     from taskstate.workspace import Workspace
 
+_TITLE_LEVEL = 1
+_PRIORITIES = ("P0", "P1", "P2", "P3", None)
 _MOST_COMMITS = 40  # that are looked through
 
 
-def sealed_text(workspace: Workspace, relative: str, seal: str) -> str | None:
-    """Return the static part that has this seal in an earlier version of a state file, or None where none is found."""
+class Past(NamedTuple):
+    """What was sealed: title, priority and area, and the text of section 1."""
+
+    values: Mapping[str, Any]
+    text: str
+
+
+def sealed_part(workspace: Workspace, relative: str, seal: str) -> Past | None:
+    """Return what has this seal in an earlier version of a state file, or None where none is found."""
     for data in _versions(workspace, relative):
-        found = text_with_seal(data, seal)
+        found = part_with_seal(data, seal)
         if found is not None:
             return found
     return None
 
 
-def text_with_seal(data: bytes, seal: str) -> str | None:
-    """Return the static part of a state file if it has this seal."""
+def part_with_seal(data: bytes, seal: str) -> Past | None:
+    """Return what is sealed of a state file if it has this seal."""
     document = parse(data.decode("utf-8", "replace"))
-    text = static_text(document)
-    return text if text is not None and seal_of(front_matter_values(document), text) == seal else None
+    text, values = static_text(document), front_matter_values(document)
+    return Past(values, text) if text is not None and seal_of(values, text) == seal else None
+
+
+def values_with_seal(state: TaskState, values: Mapping[str, Any], text: str, seal: str) -> Past | None:
+    """Return what was sealed if section 1 is as it was then, and title, priority or area can be guessed.
+
+    A file that was changed by hand still has the old title in its title line, and there are few priorities.
+    """
+    line = next((each.title for each in state.document.sections if each.level == _TITLE_LEVEL), "")
+    now = kind_of(state.kind).title_line(task_id=state.id, title="\0").removeprefix("# ").split("\0")
+    old = line.removeprefix(now[0]).removesuffix(now[-1])
+    for title in dict.fromkeys((values.get("title"), old)):
+        for priority in dict.fromkeys((values.get("priority"), *_PRIORITIES)):
+            guessed = {"title": title, "priority": priority, "area": values.get("area")}
+            if seal_of(guessed, text) == seal:
+                return Past(guessed, text)
+    return None
 
 
 def cited_lines(workspace: Workspace, head: str | None, file: str, section: str, sha: str) -> tuple[str, ...] | None:
@@ -46,6 +73,19 @@ def cited_lines(workspace: Workspace, head: str | None, file: str, section: str,
         if lines and citations.content_sha(lines) == sha:
             return lines
     return None
+
+
+def blob(workspace: Workspace, sha: str) -> bytes | None:
+    """Return the content that has this id in git, or None where git does not have it."""
+    if git.toplevel(workspace.root) is None:
+        return None
+    objects = git.Objects(workspace.root)
+    try:
+        return objects.read(sha)
+    except GitFailed:
+        return None
+    finally:
+        objects.close()
 
 
 def _versions(workspace: Workspace, relative: str) -> Iterator[bytes]:

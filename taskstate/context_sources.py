@@ -38,6 +38,7 @@ class Sources:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.sha256: dict[str, str] = {}
+        self.blob_ids: tuple[str, ...] = ()  # of the task file
         self._standards: dict[str, Standard] = {}
         self.settings = self._settings()
 
@@ -48,6 +49,7 @@ class Sources:
             TaskstateError: it is not there, leads out, cannot be read, or is wrong.
         """
         data = self._read(name, f"the task file {files.shown(name)}", task_file.MOST_BYTES)
+        self.blob_ids = task_file.blob_ids(data)
         return task_file.read_task_file(name, data)
 
     def cite(self, file: str, section: str, source: str) -> Cited:

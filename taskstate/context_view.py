@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.context import require_sealed
-from taskstate.context_check import moved_since
+from taskstate.context_check import moved_since, untold
+from taskstate.context_readable import require_sealed
 from taskstate.stamp import front_matter_values
-from taskstate.static_part import SEALED_VALUES, read_static, static_text
+from taskstate.static_part import SEALED_VALUES, read_static, seal_broken, static_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ def shape(loaded: Loaded) -> dict[str, Any]:
     Raises:
         TaskstateError: code "not-sealed".
     """
-    require_sealed(loaded.state)
+    require_sealed(loaded)
     state, values = loaded.state, front_matter_values(loaded.document)
     static = read_static(state)
     return {
@@ -56,10 +56,20 @@ def text(loaded: Loaded) -> str:
     return "\n".join([*head, "", static_text(loaded.document, loaded.state) or "", "", *origin])
 
 
+def told_broken(loaded: Loaded) -> tuple[str, ...]:
+    """Return the warning that what a task says is not what was sealed, where that is so."""
+    state = loaded.state
+    if not seal_broken(state, front_matter_values(loaded.document)):
+        return ()
+    return (f"the seal is broken: this is not what was sealed; see `taskstate context check {state.id}`",)
+
+
 def told_moved(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
     """Return the warning that HEAD has moved since a context was sealed, if it has and more than our files changed."""
     context = front_matter_values(loaded.document)["context"]
     moved = moved_since(workspace, context.get("git_head"))
+    if moved is None:
+        return untold(context.get("git_head"))
     if not moved:
         return ()
     then, count = context["git_head"][:_SHORT], len(moved)
@@ -94,6 +104,7 @@ def check_shape(checked: Checked) -> dict[str, Any]:
         "revision": checked.revision,
         "seal": checked.seal,
         "holds": not checked.points,
+        "notes": list(checked.notes),
         "findings": [
             {"code": point.code or None, "message": point.what, "help": point.help, "diff": list(point.diff)}
             for point in checked.points

@@ -62,13 +62,17 @@ def set_role(workspace: Workspace, task_id: str, role: str, setting: Setting, re
             new |= {"completed_at": now} if setting.status == DONE else _not_completed(turn)
         if setting.session_id is not None:
             new["session_id"] = setting.session_id
+        kept: tuple[artifacts.Artifact, ...] = ()
         if setting.log is not None:
-            new |= _keep_log(workspace, turn, setting.log, request)
+            kept = (qa_record.log_artifact(turn.task_id, turn.name, setting.log),)
+            new |= _with_log(workspace, turn, setting.log, kept[0].path)
         text = _with_role(turn, new)
         if text == turn.state.document.text:
-            return Change(text=text)
+            return Change(text=text, kept=kept)
         text, rolled = checked.remembered(workspace, text)
-        return Change(text=text, before=rolled, notes=remarks(turn, setting.status))
+        before = turn.told.get("qa_log_path")
+        gone = (before,) if kept and isinstance(before, str) else ()
+        return Change(text=text, before=rolled, notes=remarks(turn, setting.status), kept=kept, gone=gone)
 
     outcome = _change(workspace, task_id, role, job, request)
     return outcome._replace(warnings=(*checked.warnings, *outcome.warnings))
@@ -211,18 +215,15 @@ def _pending_again(told: Mapping[str, Any]) -> dict[str, Any]:
     return {"status": PENDING, **kept}
 
 
-def _keep_log(workspace: Workspace, turn: Turn, log: bytes, request: Request) -> dict[str, Any]:
-    """Keep the log of a role's own checks, and return what is recorded of it: the results too, where they can be read.
+def _with_log(workspace: Workspace, turn: Turn, log: bytes, path: str) -> dict[str, Any]:
+    """Return what is recorded of the log of a role's own checks: the results too, where they can be read.
 
     Raises:
         TaskstateError: code "task-file-changed": what was checked is not what was sealed.
     """
     qa_record.require_task_file(workspace, turn.values, turn.task_id)
-    name = f"qa-{turn.name}.log.gz"
-    told = {"qa_log_path": artifacts.name_of(turn.task_id, name), "qa_log_sha256": files.digest(log)}
+    told = {"qa_log_path": path, "qa_log_sha256": files.digest(log)}
     results = qa_logs.read_log(log, workspace.config.qa)
-    if not request.dry_run:
-        artifacts.write(workspace, turn.task_id, name, artifacts.gzipped(log))
     return {"qa": qa.as_values(results), **told} if results or "qa" in turn.told else told
 
 

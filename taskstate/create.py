@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import embed, kinds
+from taskstate.capture_paths import bare, paths_among, told_words
 from taskstate.chain import read_upstream, render_input
 from taskstate.checklist import new_feature
 from taskstate.errors import TaskstateError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from taskstate.workspace import Workspace
     from taskstate.writing import Outcome, Request
 
+STANDARD_INPUT = "-"
 _TEMPLATE = "task-state.md.j2"
 
 
@@ -44,6 +46,7 @@ class NewTask(NamedTuple):
     scope_out: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     standards: tuple[Mapping[str, str], ...] = ()
+    paths: tuple[str, ...] = ()
     task_file: str = ""
     task_file_sha: str = ""
     parent: str = ""
@@ -60,7 +63,9 @@ def create(workspace: Workspace, task: NewTask, request: Request) -> Outcome:
     upstreams = tuple(_upstream(workspace, upstream) for upstream in sorted(task.depends_on, key=kinds.id_key))
     relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
     text = render(workspace, task, request, upstreams)
-    return create_file(workspace, relative, formatted(text, relative), request)  # what was given has its own layout
+    made = create_file(workspace, relative, formatted(text, relative), request)  # what was given has its own layout
+    words = told_words(task.scope_in, paths_among(task.scope_in)) if task.paths else ()
+    return made._replace(notes=(*made.notes, *words))
 
 
 def _upstream(workspace: Workspace, task_id: str) -> Upstream:
@@ -112,32 +117,27 @@ def _body(workspace: Workspace, task: NewTask, title: str, inputs: str) -> str:
     parts = {
         "task_id": task.id,
         "title": title,
-        "description": embed.paragraphs(task.description, what="the description") if task.description else "",
+        "description": _description(task.description),
         "scope_in": [embed.item(text, what="an item of the scope") for text in task.scope_in],
         "scope_out": [embed.item(text, what="an item of the scope") for text in task.scope_out],
         "criteria": [embed.item(text, what="an acceptance criterion", marker="- [ ] ") for text in task.criteria],
         "standards_json": json_text(_sorted(task.standards)) if task.standards else "",
         "validation_json": json_text({"commands": list(task.commands)}) if task.commands else "",
-        "repository_paths": _paths(task),
+        "repository_paths": [embed.item(f"`{path}`", what="a path") for path in task.paths],
         "chain_inputs": inputs,
         "checklist_json": json_text(checklist),
     }
     return filled(workspace, _TEMPLATE, parts)
 
 
+def _description(text: str) -> str:
+    return embed.paragraphs(text, what="the description", deepest=embed.PARTS) if text else ""
+
+
 def _sorted(standards: tuple[Mapping[str, str], ...]) -> list[dict[str, str]]:
     """Return citations in their canonical order, and the keys of each too."""
     in_order = sorted(standards, key=lambda each: (each["file"], each["section"]))
     return [dict(sorted(each.items())) for each in in_order]
-
-
-def _paths(task: NewTask) -> list[str]:
-    return [embed.item(f"`{text}`", what="a path") for text in sorted(task.scope_in)] if _are_paths(task) else []
-
-
-def _are_paths(task: NewTask) -> bool:
-    """Return whether the scope is given as paths, globs and macros, as a task file gives it."""
-    return bool(task.task_file) and all(" " not in text.strip() and "\n" not in text for text in task.scope_in)
 
 
 def _features(task: NewTask) -> list[tuple[str, str]]:
@@ -153,10 +153,14 @@ def _features(task: NewTask) -> list[tuple[str, str]]:
 def with_task_file(task: NewTask, name: str, data: bytes) -> NewTask:
     """Return `task` with what it leaves open taken from a task file (YAML), and the file remembered.
 
+    The file is not remembered where `name` is that of standard input, `-`. Of its scope, what surely are paths are the
+    repository paths.
+
     Raises:
         TaskstateError: the file is no such YAML, or a value has the wrong type.
     """
-    given = read_task_file(name, data)
+    is_file = name != STANDARD_INPUT
+    given = read_task_file(name if is_file else "standard input", data)
     return task._replace(
         title=task.title or given.title,
         description=task.description or given.description,
@@ -167,8 +171,9 @@ def with_task_file(task: NewTask, name: str, data: bytes) -> NewTask:
         scope_out=given.scope_out,
         commands=given.commands,
         standards=tuple(_citation(each) for each in given.standards),
-        task_file=name,
-        task_file_sha=given.sha,
+        paths=tuple(sorted({bare(each) for each in paths_among(given.scope_in)})),
+        task_file=name if is_file else "",
+        task_file_sha=given.sha if is_file else "",
     )
 
 

@@ -6,7 +6,6 @@ differs: a file edited by hand, work committed too early, a branch rebased or me
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,13 +42,17 @@ class File(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A file that differs from a snapshot: hashes of its bytes then and now; `origin` is where it was before."""
+    """A file that differs from a snapshot: hashes of its bytes then and now; `origin` is where it was before.
+
+    Of a submodule those are the commits that it has checked out.
+    """
 
     path: str
     change: str
     expected: str | None
     current: str | None
     origin: str = ""
+    is_submodule: bool = False
 
     def told(self) -> dict[str, str | None]:
         """Return it as JSON has it."""
@@ -105,9 +108,14 @@ def unquoted(text: str) -> bytes:
     return re.sub(_ESCAPED, lambda match: letters.get(match[1]) or bytes([int(match[1], 8)]), data[1:-1])
 
 
+def on_a_line(path: str) -> str:
+    """Return the text of a path as a report for people shows it: quoted where it has what cannot be printed."""
+    return path if path.isprintable() else f'"{"".join(map(_escaped, unquoted(path)))}"'
+
+
 def named(paths: Sequence[str]) -> str:
     """Return the first few of some paths, and how many more there are."""
-    shown = ", ".join(json.dumps(path, ensure_ascii=False)[1:-1] for path in paths[:SHOWN])
+    shown = ", ".join(map(on_a_line, paths[:SHOWN]))
     return f"{shown} and {len(paths) - SHOWN} more" if len(paths) > SHOWN else shown
 
 
@@ -175,6 +183,7 @@ def differences(
                 expected=expected(source or each) if source or each.old_id else None,
                 current=current(each) if each.new_id else None,
                 origin=quoted(source.path) if source else "",
+                is_submodule=_SUBMODULE in (each.old_mode, each.new_mode),
             )
         )
     return tuple(sorted(found))
@@ -218,23 +227,29 @@ def modes_differ(entries: Iterable[Entry]) -> tuple[str, ...]:
 class Seen(NamedTuple):
     """What was found when a snapshot did not match at once, told to `judged`.
 
-    `committed`: files that are not ours and differ between the base and HEAD. `history`: "after", "merged" or "other",
-    how HEAD follows the base. `is_clean`: nothing differs from HEAD any more, though the snapshot had changes.
+    `committed`: files that are not ours and differ between the base and HEAD; `own` are those of them in which the
+    snapshot's own changes were committed, None where nobody can tell. `history`: "after", "merged" or "other", how HEAD
+    follows the base. `is_clean`: nothing differs from HEAD any more, though the snapshot had changes. `ignored`: files
+    of the snapshot that are there, and that git ignores now.
+    `purged`: what the snapshot kept was dropped, so that nothing can be put back from it.
     """
 
     task_id: str
     role: str
     base: str
     committed: tuple[str, ...] = ()
+    own: tuple[str, ...] | None = None
     history: str = "after"
     same_tree: bool = True
     is_clean: bool = False
     files: tuple[Difference, ...] | None = ()
     modes: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
     same_status: bool = True
     same_scope: bool = True
     outside: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    purged: bool = False
 
 
 def judged(seen: Seen) -> Verified:
@@ -256,7 +271,7 @@ def matching(notes: tuple[str, ...] = ()) -> Verified:
 
 def _checks(seen: Seen, *, drift: bool) -> tuple[Check, ...]:
     contents = [each.path for each in seen.files or () if each.change != "mode"]
-    lost = "the snapshot's list of files is lost" if seen.files is None else ""
+    lost = f"the snapshot's list of files {'was purged' if seen.purged else 'is lost'}" if seen.files is None else ""
     found = {
         "base_commit": (not seen.committed, f"{files(len(seen.committed))} committed since: {named(seen.committed)}"),
         "tree_state": (not seen.is_clean, "nothing differs from HEAD any more"),
@@ -280,21 +295,40 @@ def _told(seen: Seen) -> tuple[str, str]:
     if seen.committed and seen.history == "other":
         what = f"the branch was rebased, reset or switched: HEAD does not come after the base commit {seen.base[:10]}"
         return f"{what}{changed}", f"go back to where the work began, or accept what is there: {accept}"
-    if seen.committed and seen.history == "merged":
+    if seen.committed and (seen.history == "merged" or seen.own == ()):
         what = f"other work was merged or pulled in since the base commit {seen.base[:10]}: {named(seen.committed)}"
         return f"{what}{changed}", f"accept what is there: {accept}"
     if seen.committed:
-        what = f"work was committed too early, before the task was complete: {named(seen.committed)}"
+        what = f"work was committed too early, before the task was complete: {named(seen.own or seen.committed)}"
         help_ = f"take the commit back with `git reset --soft {seen.base[:10]}`, or accept it: {accept}"
         return f"{what}{changed}", help_
+    return _edited(seen, tree, accept)
+
+
+def _edited(seen: Seen, tree: str, accept: str) -> tuple[str, str]:
+    """Return what happened where HEAD is where it was, and what to do about it."""
     restore = f"`taskstate snapshot verify {seen.task_id} --role {seen.role} --restore FILE`"
+    if seen.purged:
+        what = "nothing differs from HEAD any more" if seen.is_clean else f"changed since: {_which(seen)}"
+        return f"{tree}; {what}", f"the snapshot was purged, so nothing can be put back from it; accept this: {accept}"
+    paths = [each.path for each in seen.files or ()]
+    if seen.ignored and set(seen.ignored) == set(paths):
+        what = f"{tree}: git ignores now what it took in then: {_which(seen)}"
+        return what, f"take back the rule that ignores it (`git check-ignore -v FILE` names it), or accept it: {accept}"
+    if seen.files and all(each.is_submodule for each in seen.files):
+        what = f"{tree}: another commit is checked out in the submodule {_which(seen)}"
+        return what, f"check out the expected commit there (`git -C SUBMODULE checkout COMMIT`), or accept it: {accept}"
+    more = f"; git ignores now: {named(seen.ignored)}" if seen.ignored else ""
     if seen.is_clean:
-        what = f"the changes that {seen.role} left are gone from the working tree: they were stashed or reset"
+        what = f"the changes that {seen.role} left are gone from the working tree: they were stashed or reset{more}"
         return what, f"bring them back with `git stash pop`, or by {restore}; or accept that they are gone: {accept}"
-    return f"{tree}; edited by hand since: {_which(seen)}", f"put files back by {restore}, or accept them: {accept}"
+    by_hand = [each for each in paths if each not in seen.ignored]
+    which = _which(seen) if seen.files is None else named(by_hand)
+    return f"{tree}; edited by hand since: {which}{more}", f"put files back by {restore}, or accept them: {accept}"
 
 
 def _which(seen: Seen) -> str:
     if seen.files is None:
-        return "which files differ cannot be told, since the snapshot's artifacts are lost"
+        why = "were purged" if seen.purged else "are lost"
+        return f"which files differ cannot be told, since the snapshot's artifacts {why}"
     return named([each.path for each in seen.files])

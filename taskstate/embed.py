@@ -2,8 +2,8 @@
 
 Whatever a person, an agent or another file hands over is data. As a list item it is indented, so that whatever it
 holds ends with the item. As free text between two headings it keeps its Markdown, but every line that would begin a
-heading, an HTML block or a merge conflict is escaped with a backslash, and a fence left open is closed. Into YAML and
-JSON text goes through `data_edits`.
+heading, an HTML block or a merge conflict is escaped with a backslash, and a fence left open is closed; headings of a
+level that means nothing there may stay. Into YAML and JSON text goes through `data_edits`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ _EMPHASIS = r"(\*[^*\n]+\*|_[^_\n]+_)\Z"
 _UNDERLINE = r"[ \t]*(?:=+|-+)[ \t]*\Z"
 _CONFLICT = r"\A(?=(?:<{7}|>{7})(?: |\Z))"
 _ESCAPE_ROUNDS = 50
+_DEEPEST = 6  # level of headings
+PARTS = 3  # the level of subsections: a heading that lies deeper is no structure of a state file
 _MARKS = " \t\r\n-*+"  # blanks, and the markers of list items
 _COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
 
@@ -81,15 +83,18 @@ def items(texts: tuple[str, ...], *, what: str) -> str:
     return "\n".join(item(text, what=what) for text in texts)
 
 
-def paragraphs(text: str, *, what: str = "the text") -> str:
-    """Return `text` as free Markdown that stands between two headings and adds none of its own."""
+def paragraphs(text: str, *, what: str = "the text", deepest: int = _DEEPEST) -> str:
+    """Return `text` as free Markdown that stands between two headings and adds none of its own.
+
+    Headings of a deeper level than `deepest` stay headings: who says so has no structure there.
+    """
     lines = clean(text, what=what).split("\n")
     lines[0] = lines[0].lstrip(" \t")
     lines = [re.compile(_CONFLICT).sub(r"\\", line, count=1) for line in lines]
     if len(lines) == 1 and re.compile(_EMPHASIS).match(lines[0]):  # a single line in emphasis would be a placeholder
         lines[0] = "\\" + lines[0]
     for _round in range(_ESCAPE_ROUNDS):
-        if not _escape_structure(lines):
+        if not _escape_structure(lines, deepest):
             return "\n".join(lines)
     return "\n".join("> " + line if line else ">" for line in lines)
 
@@ -110,12 +115,14 @@ def _is_escaped(text: str) -> bool:
     return bool(bare) and (bool(re.compile(_DASHES).match(bare)) or says_nothing(bare))
 
 
-def _escape_structure(lines: list[str]) -> bool:
-    """Escape each heading and HTML block among `lines`, close an open fence; return whether anything changed."""
+def _escape_structure(lines: list[str], deepest: int) -> bool:
+    """Escape headings down to level `deepest` and HTML blocks, close an open fence; return whether anything changed."""
     text = "\n".join(lines)
     changed = False
     for block in read_blocks(text):
         number = text.count("\n", 0, block.span.start)
+        if block.kind == "heading" and block.level > deepest:
+            continue
         if block.kind == "fence":
             if not block.closed and not changed:  # after a change before it, it may be another or none
                 lines.append(_closing(lines[number]))

@@ -54,7 +54,7 @@ class Ran(NamedTuple):
 
 
 def run_command(root: Path, command: str, *, timeout: float | None = None) -> Ran:
-    """Run `command` in the shell, in `root`, to its end; it reads nothing.
+    """Run `command` in the shell, in `root`, to its end; it reads nothing, and what it left running is ended then.
 
     Raises:
         TaskstateError: code "timeout" after so many seconds, or "too-large": it prints more than can be kept. The
@@ -76,19 +76,19 @@ def run_command(root: Path, command: str, *, timeout: float | None = None) -> Ra
         with process:
             try:
                 _record(process, log, command, timeout)
-            except BaseException:
+            finally:
                 _end(process)
-                raise
         log.seek(0)
         return Ran(command, process.returncode, log.read())
 
 
 def _record(process: subprocess.Popen[bytes], log: IO[bytes], command: str, timeout: float | None) -> None:
-    """Write what a process prints into `log` until it has ended; what it left running in the background may go on."""
+    """Write what a process prints into `log` until it has ended; what it left running is ended with it."""
     import selectors
     import time
 
     until = None if timeout is None else time.monotonic() + timeout
+    last = None  # when to stop listening
     stream = process.stdout.fileno() if process.stdout else -1
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
@@ -99,12 +99,22 @@ def _record(process: subprocess.Popen[bytes], log: IO[bytes], command: str, time
             if log.tell() > MAX_BYTES:
                 what = f"`{command}` prints more than {MAX_BYTES // 1024**2} MiB"
                 raise TaskstateError(what, help="have it print less, or into a file", code="too-large")
-            if (ready and not chunk) or (not ready and process.poll() is not None):
+            if last is None and _has_ended(process):
+                _end(process)
+                last = time.monotonic() + _MOMENT
+            if (ready and not chunk) or (last is not None and (not ready or time.monotonic() > last)):
                 break
             _require_time(until, command, timeout)
-    while process.poll() is None:
+    while not _has_ended(process):
         time.sleep(_MOMENT / 10)
         _require_time(until, command, timeout)
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Return whether a process has ended; where the system allows it is not waited for, so that its number stays."""
+    if not hasattr(os, "waitid"):
+        return process.poll() is not None
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _require_time(until: float | None, command: str, timeout: float | None) -> None:
@@ -116,16 +126,16 @@ def _require_time(until: float | None, command: str, timeout: float | None) -> N
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process that was not waited for yet, with all that it has started."""
+    """End a process that was not waited for yet, with all that it has started and that still runs."""
     import signal
 
     if process.returncode is None:  # its number is still its own, though it may have ended
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, PermissionError):  # some systems say so where only ended ones are left
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def log_name(feature_id: str) -> str:
-    """Return the name of the artifact that holds the log of what proved a feature."""
+def log_stem(feature_id: str) -> str:
+    """Return what the name of the artifact begins with that holds the log of what proved a feature."""
     safe = re.sub(r"[^A-Za-z0-9._-]", "_", feature_id)
     unlike = "" if safe == feature_id else f"-{digest(feature_id.encode())[:8]}"
-    return f"feature-{safe}{unlike}.log.gz"
+    return f"feature-{safe}{unlike}"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from taskstate.workspace import Workspace
 
 SAME, MOVED, CHANGED, GONE = "same", "moved", "changed", "gone"
+_MOST_HASHED = 256 * 1024**2  # characters: half a second
 
 
 class Shown(NamedTuple):
@@ -50,7 +51,8 @@ def show(workspace: Workspace, task_id: str, excerpt_id: str) -> Shown:
     elif source is None:
         state = GONE
     else:
-        place = _moved(source, kept) if kept and excerpt.lines else None
+        place = _moved(source, kept, excerpt) if excerpt.lines else None
+        kept = _now(source, place) if place else kept
         state, lines, now = (MOVED, place, None) if place else (CHANGED, lines, now)
     return Shown(excerpt, citation(excerpt, task_id), _masked(kept), state, lines, _masked(now), notes)
 
@@ -74,7 +76,7 @@ def _find(known: Sequence[Excerpt], excerpt_id: str, task_id: str) -> Excerpt:
 
 def _kept(workspace: Workspace, task_id: str, excerpt: Excerpt) -> tuple[str | None, tuple[str, ...]]:
     """Return the text that was kept of an excerpt, where it is here and is what the hash says."""
-    name = artifacts.name_of(task_id, artifact_of(excerpt.id))
+    name = artifact_of(task_id, excerpt)
     try:
         packed = artifacts.read(workspace, name)
         data = None if packed is None else artifacts.gunzipped(packed, name)
@@ -103,11 +105,28 @@ def _now(source: str | None, lines: str | None) -> str | None:
     return "\n".join(lines_of(source)[first - 1 : last])
 
 
-def _moved(source: str, kept: str) -> str | None:
-    """Return the lines at which an excerpt stands now, the first such place, or None."""
+def _moved(source: str, kept: str | None, excerpt: Excerpt) -> str | None:
+    """Return the lines at which an excerpt stands now, the first such place, or None.
+
+    Where its text is not kept here, as in another clone, its hash tells it among as many lines that follow each other.
+    """
+    if not kept:
+        return _found_by_hash(source, excerpt)
     at = f"\n{source}\n".find(f"\n{kept}\n")
     if at < 0:
         return None
     first = source.count("\n", 0, at) + 1
     last = first + kept.count("\n")
     return f"{first}-{last}" if last > first else f"{first}"
+
+
+def _found_by_hash(source: str, excerpt: Excerpt) -> str | None:
+    first, last = range_of(excerpt.lines or "1")
+    lines, count = lines_of(source), last - first + 1
+    places = max(len(lines) - count + 1, 0)
+    if len(source) * min(count, places) > _MOST_HASHED:
+        return None
+    for start in range(places):
+        if hash_of("\n".join(lines[start : start + count])) == excerpt.sha256:
+            return f"{start + 1}-{start + count}" if count > 1 else f"{start + 1}"
+    return None

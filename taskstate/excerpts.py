@@ -29,6 +29,7 @@ _MAX_TYPE = 32  # characters
 _TYPE = r"[A-Za-z][A-Za-z0-9]*(?:[._-][A-Za-z0-9]+)*"
 _LINES = r"L?(\d{1,9})(?:-L?(\d{1,9}))?"
 _SHOWN_SHA = 16  # digits
+_ENDING = ".txt"
 
 
 class Source(NamedTuple):
@@ -77,14 +78,13 @@ def add(workspace: Workspace, task_id: str, source: Source, request: Request) ->
         told = _told(front_matter_values(loaded.document), loaded.state.id)
         new = _entry(told, source, hash_of(text), timestamp(request.stamp.now))
         made[:] = [new]
-        if not request.dry_run:
-            artifacts.write(workspace, loaded.state.id, artifact_of(new.id), artifacts.gzipped(text.encode()))
+        kept = (artifacts.packed(loaded.state.id, _stem_of(new.id), text.encode(), _ENDING),)
         entries = [*told, *([] if any(each.get("id") == new.id for each in told) else [new._asdict()])]
         if len(entries) == len(told):
-            return Change(text=loaded.document.text)
+            return Change(text=loaded.document.text, kept=kept)
         longer = apply(loaded.document.text, set_front_matter(loaded.document, KEY, entries))
         longer, rolled = checked.remembered(workspace, longer)
-        return Change(text=longer, before=rolled)
+        return Change(text=longer, before=rolled, kept=kept)
 
     outcome = change(workspace, task_id, job, request)
     added = made[0]
@@ -210,9 +210,13 @@ def _excerpt(told: object) -> Excerpt | None:
     return Excerpt(texts["id"], texts.get("type", ""), texts["path"], lines, texts["sha256"], texts.get("added_at", ""))
 
 
-def artifact_of(excerpt_id: str) -> str:
-    """Return the name of the artifact that keeps the text of an excerpt."""
-    return f"evidence-{excerpt_id}.txt.gz"
+def artifact_of(task_id: str, excerpt: Excerpt) -> str:
+    """Return the path of the artifact that keeps the text of an excerpt, from the state folder."""
+    return artifacts.path_for(task_id, _stem_of(excerpt.id), excerpt.sha256, _ENDING)
+
+
+def _stem_of(excerpt_id: str) -> str:
+    return f"evidence-{excerpt_id}"
 
 
 def citation_place(path: str, lines: str | None) -> str:

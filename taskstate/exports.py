@@ -13,7 +13,7 @@ from taskstate.errors import TaskstateError
 from taskstate.export_fields import EXPORT_FIELDS, export_drop
 from taskstate.seal import CANONICAL_VERSION, canonical_json
 from taskstate.stamp import front_matter_values
-from taskstate.static_part import read_static
+from taskstate.static_part import read_static, seal_broken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,12 +74,14 @@ def export(config: Config, state: TaskState, role: str) -> dict[str, Any]:
     values = front_matter_values(state.document)
     dropped = export_drop(config, role)
     context = _map(values.get("context"))
+    broken = seal_broken(state, values)
     shape = {
         "export": FORMAT,
         "serializer": CANONICAL_VERSION,
         "role": role,
         "task": {"id": state.id, "title": state.title, "priority": state.text("priority"), "area": state.text("area")},
-        "sealed": isinstance(context.get("seal"), str),
+        "sealed": isinstance(context.get("seal"), str) and not broken,
+        **({"seal_broken": True} if broken else {}),
         "context": _only(context, _CONTEXT),
     }
     told = _fields(config, state, values)

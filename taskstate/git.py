@@ -32,6 +32,8 @@ OWN_PATTERNS = ("*-state.md", "*-archive.md", "*-impact-map.json", "*-handoff-*.
 # Git sets these for its hooks; what the folder itself says is the same or, for a command that works elsewhere, truer.
 # GIT_INDEX_FILE stays: in a pre-commit hook it names the index of the commit that is being made.
 _DISCOVERED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX")
+# These change what the patterns mean that are passed to git.
+_PATHSPECS = ("GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS")
 # Messages in English, no prompt, no pager, no lock taken by a command that only reads.
 _SETTINGS = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "GIT_OPTIONAL_LOCKS": "0"}
 
@@ -216,10 +218,8 @@ def version() -> tuple[int, ...] | None:
 
 
 def _environment(cwd: Path) -> dict[str, str]:
-    environment = os.environ | _SETTINGS
-    if _discover(cwd):
-        return {name: value for name, value in environment.items() if name not in _DISCOVERED}
-    return environment
+    dropped = (*_PATHSPECS, *_DISCOVERED) if _discover(cwd) else _PATHSPECS
+    return {name: value for name, value in (os.environ | _SETTINGS).items() if name not in dropped}
 
 
 def _discover(path: Path) -> Path | None:

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import git
+from taskstate.errors import GitFailed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,3 +55,31 @@ def touched(root: Path, since: str) -> tuple[str, ...]:
     span = (git.commit(root, since), newest)
     said = git.run(["diff", "--name-only", "--no-renames", "-z", "--relative", "--no-ext-diff", *span, "--"], root)
     return tuple(os.fsdecode(name) for name in said.split(b"\0") if name)
+
+
+def passed(root: Path, since: str) -> tuple[str, ...]:
+    """Return the paths, from `root`, that any commit between `since` and HEAD touched, also where that was taken back.
+
+    Where HEAD does not come after `since`, they are those that differ.
+
+    Raises:
+        GitFailed: `since` names no commit here, or git fails.
+    """
+    differing, newest = touched(root, since), git.head(root)
+    at = git.folders(root)
+    if newest is None or newest == since or at is None:
+        return differing
+    span = f"{since}..{newest}"
+    try:
+        git.run(["merge-base", "--is-ancestor", "--end-of-options", since, newest], root)
+    except GitFailed:
+        return differing
+    # Of a merge what none of its sides has; git does not always name that from elsewhere than the top.
+    form = ("--format=", "--name-only", "--no-renames", "-z", "-c", "--no-ext-diff", "--no-show-signature")
+    args = ["-c", "diff.relative=false", "log", *form, "--ignore-submodules=none", "--full-history"]
+    said = git.run([*args, "--end-of-options", span, "--", "."], root).split(b"\0")
+    below = os.path.relpath(os.path.realpath(root), os.path.realpath(at.top)).replace(os.sep, "/")
+    prefix = "" if below == "." else f"{below}/"
+    names = (os.fsdecode(name) for name in said if name)
+    each = (name.removeprefix(prefix) for name in names if name.startswith(prefix))
+    return tuple(sorted({*differing, *each}))

@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, git, kinds, memory
+from taskstate import git, kinds, memory
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.version import VERSION
 
@@ -172,7 +172,7 @@ def _read(workspace: Workspace, relative: str, mark: str) -> Glance:
     """Return what a file says; each value is one line without tabs."""
     problem, values = "", [""] * (len(Glance._fields) - 4)
     try:
-        values = _values(files.read(workspace.root / relative).decode("utf-8"), relative)
+        values = _values(workspace.read(workspace.root / relative).decode("utf-8"), relative)
     except TaskstateError as error:
         problem = error.message
     except UnicodeDecodeError as error:

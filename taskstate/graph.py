@@ -7,6 +7,7 @@ that nothing in them is structure there.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.circles import Dependencies
@@ -19,6 +20,7 @@ _MARKS = {"created": "[ ]", "in_progress": "[~]", "blocked": "[!]", "complete": 
 _UNKNOWN = "[?]"
 _COLOURS = {"created": "#eceff1", "in_progress": "#bbdefb", "blocked": "#ffcdd2", "complete": "#c8e6c9"}
 _NO_COLOUR = "#ffffff"
+MOST_CIRCLES = 100  # that are named: each costs a search
 _DEEPEST = 16  # levels that are shown by indentation: a chain of ten thousand tasks has lines too
 # What Mermaid would read as markup, as the beginning of an entity, or as the end of the label.
 _MERMAID = r"[^\w .,:()+/=@'!?-]"
@@ -66,17 +68,20 @@ class Graph:
         )
 
     def circles(self) -> tuple[tuple[str, ...], ...]:
-        """Return the circles in which tasks wait for themselves, each once, by a shortest way."""
+        """Return circles in which tasks wait for themselves: for each chain of any circle one of the shortest with it.
+
+        Where that would be very many, the first of them.
+        """
         known = Dependencies(lambda key: tuple(each.casefold() for each in self.tasks[key].depends_on))
         found: list[tuple[str, ...]] = []
-        seen: set[str] = set()
-        for key, task in self.tasks.items():
-            for each in task.depends_on if key not in seen else ():
-                way = known.way(each, key)
-                if way:
-                    found.append((task.id, *(self.tasks[one.casefold()].id for one in way)))
-                    seen.update(one.casefold() for one in way)
-                    break
+        named: set[tuple[str, str]] = set()
+        for up, down in self.chains:
+            way = () if (down, up) in named else tuple(each.casefold() for each in known.way(up, down))
+            if way:
+                named.update(pairwise((down, *way)))
+                found.append(tuple(self.tasks[each].id for each in (down, *way)))
+            if len(found) == MOST_CIRCLES:
+                break
         return tuple(found)
 
 
@@ -97,7 +102,9 @@ def _reached(start: Iterable[str], following: Mapping[str, list[str]]) -> set[st
 def as_text(graph: Graph) -> str:
     """Return the graph as a tree: under each task those that wait for it; one that stood before is only named again."""
     lines = list(_tree(graph))
-    lines += [f"circle: {' → '.join(circle)}" for circle in graph.circles()]
+    circles = graph.circles()
+    lines += [f"circle: {' → '.join(circle)}" for circle in circles]
+    lines += ["there may be more circles"] if len(circles) == MOST_CIRCLES else []
     return "\n".join(lines) or "no tasks"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import contextmanager
 from pathlib import PurePosixPath
@@ -38,6 +39,13 @@ def require_at_rest(workspace: Workspace) -> str:
         raise TaskstateError(what, help="run `git init` there, and make a first commit", code="no-git")
     require_quiet(workspace)
     head = git.head(workspace.root)
+    unmerged = worktree.unmerged(workspace.root, workspace.is_ours)
+    if unmerged:
+        from taskstate.delta import named
+
+        what = f"git has not merged {named(unmerged)}: the working tree is not what anybody left"
+        help_ = "settle the conflict, then `git add` the file; or give it up (`git status` says how)"
+        raise TaskstateError(what, help=help_, code="under-way")
     if head is None:
         what = "the branch has no commit yet, so there is nothing to compare the working tree with"
         raise TaskstateError(what, help="make a first commit, of whatever is ready", code="unborn")
@@ -63,35 +71,35 @@ def base_of(values: Mapping[str, Any]) -> str | None:
     return base if isinstance(base, str) else None
 
 
-def committed_since(workspace: Workspace, base: str) -> tuple[str, ...]:
-    """Return the paths that differ between a commit and HEAD, without our own files.
+def committed_since(workspace: Workspace, base: str, task_id: str) -> tuple[str, ...]:
+    """Return the paths that any commit since one touched, also where it was taken back again, without our own files.
 
     Raises:
         TaskstateError: code "no-commit": there is no such commit here.
     """
     if not re.fullmatch(_COMMIT, base):
-        raise no_commit(base)
+        raise no_commit(base, task_id)
     try:
-        touched = git_log.touched(workspace.root, base)
+        touched = git_log.passed(workspace.root, base)
     except GitFailed as error:
         if not error.message.startswith("git rev-parse failed"):
             raise
-        raise no_commit(base) from error
+        raise no_commit(base, task_id) from error
     return tuple(path for path in touched if not workspace.is_ours(path))
 
 
-def no_commit(base: str) -> TaskstateError:
+def no_commit(base: str, task_id: str) -> TaskstateError:
     """Return the refusal where a base commit is not here, or what was written as one is none."""
     what = f"the base commit {git.printable(base) or 'that is named'} is not in this repository"
-    help_ = 'fetch it, or begin anew at HEAD: `taskstate snapshot resolve ID --note "WHY"`'
+    help_ = f'fetch it, or begin anew at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
     return TaskstateError(what, help=help_, code="no-commit")
 
 
 def history(workspace: Workspace, base: str) -> str:
     """Return how HEAD follows a commit: "after" it, "merged" with other work since, or "other" where it does not."""
-    since = git.run(["rev-list", "--parents", f"{base}..HEAD", "--"], workspace.root).split(b"\n")
+    since = git.run(["rev-list", "--parents", "--end-of-options", f"{base}..HEAD", "--"], workspace.root).split(b"\n")
     try:
-        git.run(["merge-base", "--is-ancestor", base, "HEAD"], workspace.root)
+        git.run(["merge-base", "--is-ancestor", "--end-of-options", base, "HEAD"], workspace.root)
     except GitFailed:
         return "other"
     return "merged" if any(line.count(b" ") > 1 for line in since) else "after"
@@ -109,12 +117,38 @@ def kept_in(workspace: Workspace, snapshot: Mapping[str, Any] | None) -> Path | 
     return artifacts.path_of(workspace, str(PurePosixPath(pack).parent.parent))
 
 
-def index_name(index: Path, mark: str) -> str:
-    """Return the name under which an index is kept.
+def is_purged(snapshot: Mapping[str, Any]) -> bool:
+    """Return whether what a snapshot kept was dropped on purpose."""
+    return "pack" in snapshot and snapshot["pack"] is None
+
+
+def has_pack(workspace: Workspace, snapshot: Mapping[str, Any]) -> bool:
+    """Return whether the pack of a snapshot is here, and looks whole by its ends; what lies between is not read."""
+    told = snapshot.get("pack")
+    named = re.fullmatch(f".*pack-({_COMMIT})[.]pack", told) if isinstance(told, str) else None
+    if named is None:
+        return False
+    pack, name = artifacts.path_of(workspace, str(told)), bytes.fromhex(named[1])
+    # A pack is named by the hash that it ends with; its index repeats that one, and ends with its own.
+    return _end(pack, len(name)) == name and _end(pack.with_suffix(".idx"), 2 * len(name))[: len(name)] == name
+
+
+def _end(path: Path, size: int) -> bytes:
+    """Return the last bytes of a file; nothing where it cannot be read or has fewer."""
+    try:
+        with path.open("rb") as stream:
+            stream.seek(-size, os.SEEK_END)
+            return stream.read(size)
+    except OSError:
+        return b""
+
+
+def index_name(index: Path, tree: object, mark: str) -> str:
+    """Return the name under which an index is kept with the snapshot of a tree.
 
     It holds the index's time stamp, by which git knows the files that it cannot trust, and a mark of the user's index.
     """
-    return f"{INDEX}{index.lstat().st_mtime_ns}-{mark}"
+    return f"{INDEX}{index.lstat().st_mtime_ns}-{tree}-{mark}"
 
 
 def is_as_left(workspace: Workspace, snapshot: Mapping[str, Any], folder: Path) -> bool:
@@ -127,10 +161,10 @@ def is_as_left(workspace: Workspace, snapshot: Mapping[str, Any], folder: Path) 
     index = next(folder.glob(f"{INDEX}*"), None)
     if at is None or index is None:
         return False
-    mark = worktree.index_mark(at)
-    same = index.name == index_name(index, mark)
-    if not same and index.name != index_name(index, index.name.rpartition("-")[2]):
-        return False  # it was copied, and git would trust files that it must not trust
+    mark, tree = worktree.index_mark(at), snapshot.get("tree")
+    same = index.name == index_name(index, tree, mark)
+    if not same and index.name != index_name(index, tree, index.name.rpartition("-")[2]):
+        return False  # it was copied, and git would trust files that it must not trust; or another tree is claimed
     ours, home, kept = workspace.is_ours, workspace.config.root, worktree.Kept(index, folder)
     try:
         if same:

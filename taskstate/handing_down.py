@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import chain, glance, guards, journal
+from taskstate import chain, glance, guards, journal, plan_secrets, secret_guard
 from taskstate.document import parse
 from taskstate.errors import TaskstateError
 from taskstate.kinds import id_key
-from taskstate.stamp import stamped, timestamp
+from taskstate.stamp import stamped, timestamp, with_event
 from taskstate.state import read_state
 
 if TYPE_CHECKING:
     from taskstate.chain import Upstream
-    from taskstate.workspace import Workspace
+    from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Request
 
 
@@ -30,35 +30,67 @@ def handed_down(
 ) -> tuple[tuple[journal.Operation, ...], tuple[str, ...]]:
     """Return the changes of the tasks that depend on `upstream`, and what to tell.
 
-    A task that cannot take the output is left out and named: it pulls it when it can be read again.
+    A task that cannot take the output is left out and named: it pulls it when it can be read again. So is one of which
+    nobody can tell what it depends on.
     """
     changes: list[journal.Operation] = []
     notes: list[str] = []
     words = "would hand" if request.dry_run else "handed"
     for path in downstream_of(workspace, upstream.id):
         try:
-            changed = _changed(workspace, path, upstream, request)
+            changed, warnings = _changed(workspace, path, upstream, request)
         except TaskstateError as error:
-            notes.append(f"not handed down to {path}: {error.message}; `taskstate chain pull` does it later")
+            notes.append(
+                f"not handed down to {path}: {error.message}; when that is seen to, `taskstate chain pull` does it"
+            )
             continue
         if changed:
             changes.append(changed)
-            notes.append(f"{words} the output down to {path}")
-    return tuple(changes), tuple(notes)
+            notes += [f"{words} the output down to {path}", *warnings]
+    unread = (f"{each}; whether it builds on task {upstream.id} nobody can tell" for each in unreadable(workspace))
+    return tuple(changes), (*notes, *unread)
 
 
-def _changed(workspace: Workspace, path: str, upstream: Upstream, request: Request) -> journal.Operation | None:
-    """Return the change of one task, or None where it has the output already.
+def unreadable(workspace: Workspace) -> tuple[str, ...]:
+    """Return why state files cannot be read, a line each."""
+    return tuple(sorted(f"not looked at: {task.problem}" for task in glance.all_tasks(workspace) if task.problem))
+
+
+def _changed(
+    workspace: Workspace, path: str, upstream: Upstream, request: Request
+) -> tuple[journal.Operation | None, tuple[str, ...]]:
+    """Return the change of one task, or None where it has the output already, and what to warn of.
 
     Raises:
-        TaskstateError: it cannot be read, or cannot be changed safely.
+        TaskstateError: it cannot be read, or cannot be changed safely; or what comes looks like a credential.
     """
+    _require_no_link(workspace, path)
     loaded = workspace.load(workspace.root / path)
     text = chain.pulled(loaded.document.text, upstream, timestamp(request.stamp.now), workspace.config)
     if text == loaded.document.text:
-        return None
+        return None, ()
     guards.require_writable(loaded, "")
     guards.require_whole(loaded)
+    change = _stamped(loaded, text, request)
+    found = plan_secrets.found_in(workspace, (change,), loaded.relative, loaded.document.text)
+    if found.lines and not request.force_secrets:
+        raise secret_guard.refusal(found.lines)
+    if found.lines:
+        change = _stamped(loaded, with_event(text, plan_secrets.event(found, request.stamp)), request)
+    return change, secret_guard.warnings(found.lines)
+
+
+def _require_no_link(workspace: Workspace, path: str) -> None:
+    """Refuse a link before a plan names it: nothing of that plan would be carried out.
+
+    Raises:
+        TaskstateError: code "is-link".
+    """
+    if (workspace.root / path).is_symlink():
+        raise TaskstateError("it is a symbolic link", help="name the real file", code="is-link")
+
+
+def _stamped(loaded: Loaded, text: str, request: Request) -> journal.Replace:
     text = stamped(text, request.stamp, revision=loaded.state.revision + 1)
     guards.require_sound(loaded, text, read_state(parse(text)))
     return journal.Replace(loaded.relative, loaded.digest, text.encode())

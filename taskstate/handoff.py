@@ -10,19 +10,20 @@ from taskstate.config import Lint
 from taskstate.document import parse
 from taskstate.edit import apply
 from taskstate.errors import TaskstateError
-from taskstate.handoff_document import OPEN, TEMPLATE, Handoff, Reading, head, parts_of
+from taskstate.handoff_document import OPEN, TEMPLATE, Handoff, Reading, head, is_none, is_unsaid, parts_of
 from taskstate.handoff_draft import LENGTHS, Known, draft
 from taskstate.handoff_files import (
     HandoffFile,
     archived,
     count_of,
-    folder,
     handoff_files,
     name_of,
     named_open,
+    open_document,
 )
 from taskstate.handoff_input import joined
 from taskstate.handoff_now import seen_in, tree_now
+from taskstate.handoff_places import folder
 from taskstate.lint import engine
 from taskstate.lint.diagnostic import ERROR
 from taskstate.phase_parts import phase_id
@@ -121,7 +122,7 @@ def _planned(
     """Return the document that would be written now."""
     state = loaded.state
     documents = handoff_files(workspace, state.id)
-    _require_possible(loaded, documents)
+    _require_possible(workspace, loaded, documents, force=wanted.force)
     phases = read_phases(state)
     phase = _phase(state, phases, wanted.handoff.phase)
     given = _from_root(workspace, wanted.handoff)
@@ -184,13 +185,15 @@ def _from_root(workspace: Workspace, handoff: Handoff) -> Handoff:
     )
 
 
-def _require_possible(loaded: Loaded, documents: tuple[HandoffFile, ...]) -> None:
-    """Refuse a task that is complete, or handed over already."""
+def _require_possible(workspace: Workspace, loaded: Loaded, documents: tuple[HandoffFile, ...], *, force: bool) -> None:
+    """Refuse a task that is complete, or handed over already; with `force` not for a document that nobody can read."""
     state = loaded.state
     if state.status == "complete":
         what = f"task {state.id} is complete, so there is nothing to hand over"
         raise TaskstateError(what, help=f'`taskstate reopen {state.id} --note "…"` takes it up again', code="complete")
     named = named_open(front_matter_values(loaded.document))
+    if named:
+        named = _still_open(workspace, named, state.id, force=force)
     found = named or next((each.path for each in documents if each.status == OPEN), "")
     if found:
         raise TaskstateError(
@@ -198,6 +201,21 @@ def _require_possible(loaded: Loaded, documents: tuple[HandoffFile, ...]) -> Non
             help=f"`taskstate handoff accept {state.id}` takes it over first",
             code="handoff-open",
         )
+
+
+def _still_open(workspace: Workspace, named: str, task_id: str, *, force: bool) -> str:
+    """Return the open handoff that a state file names; with `force` nothing where that is lost, so that it is replaced.
+
+    Raises:
+        TaskstateError: code "handoff-open": it is missing, cannot be read, or is none.
+    """
+    try:
+        open_document(workspace, named, task_id)
+    except TaskstateError as error:
+        if force:
+            return ""
+        raise TaskstateError(error.message, help=error.help, code="handoff-open") from error
+    return named
 
 
 def _phase(state: TaskState, phases: tuple[Phase, ...], name: str) -> Phase | None:
@@ -256,7 +274,10 @@ def _exists(workspace: Workspace) -> Any:  # noqa: ANN401 - a function from a pa
 
 def _missing(handoff: Handoff) -> tuple[str, ...]:
     """Return the flags that would say what is missing."""
-    return tuple(flag for field, flag in _NEEDED if not getattr(handoff, field).strip())
+    said = {field: getattr(handoff, field) for field, _ in _NEEDED}
+    if is_none(said["action"]):
+        said["action"] = ""
+    return tuple(flag for field, flag in _NEEDED if is_unsaid(said[field]))
 
 
 def _require_sound(workspace: Workspace, planned: _Planned) -> None:

@@ -35,6 +35,7 @@ TEMPLATE = "handoff.md.j2"
 
 # Patterns, compiled where they are used.
 _NONE = r"(?i)[\s*_`(-]*(?:none|nothing|n/?a|not applicable)(?: yet| so far| known)?[\s*_`).!]*"
+_PLACEHOLDER = r"(?i)[\W_]*(?:tbd|tba|tbc|to[ -]?do|to be (?:added|completed|decided|determined|done|filled in))[\W_]*"
 _LABEL = r"[*_]*(?P<label>[A-Za-z][A-Za-z ]*?)[*_]*:[*_]*[ \t]*"
 _REASON = r":[*_]*\s+(?=\S)"
 _LOOSE_REASON = _REASON + r"|\s(?:[-\u2013\u2014]+|->|=>|\u2192)\s+(?=\S)|\b(?i:because|since|due to|so that)\b"
@@ -77,13 +78,19 @@ class Passage(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What the front matter of a document says: `path` is from the state folder, `objectives` what they were then."""
+    """What the front matter of a document says: `path` is from the state folder.
+
+    `objectives` is what they were then, `sessions` the highest number of one; nothing and None where it does not say.
+    """
 
     path: str
     status: str
     phase: str
     created_at: str
     objectives: str
+    sessions: int | None = None
+    task_id: str = ""
+    accepted_at: str = ""
 
 
 class _Reading(NamedTuple):
@@ -113,7 +120,11 @@ class Reading(_Reading):
     def is_empty(self, name: str) -> bool:
         """Return whether a section says nothing: only blanks, comments, or a placeholder."""
         text = self._text(name)
-        return embed.says_nothing(text) or (kind(HANDOFF).is_placeholder(text) and not is_none(text))
+        return (
+            embed.says_nothing(text)
+            or _is_placeholder(text)
+            or (kind(HANDOFF).is_placeholder(text) and not is_none(text))
+        )
 
     def says_none(self, name: str) -> bool:
         """Return whether a section holds nothing but `None.` or the like."""
@@ -144,7 +155,7 @@ class Reading(_Reading):
         for passage in self.passages(STATE):
             match = re.match(_LABEL, passage.text)
             value = passage.text[match.end() :].strip() if match else ""
-            if match and value and not kind(HANDOFF).is_placeholder(value):
+            if match and value and not _is_placeholder(value) and not kind(HANDOFF).is_placeholder(value):
                 found.setdefault(match["label"].strip().lower(), Passage(value, passage.span))
         return found
 
@@ -246,16 +257,27 @@ def is_none(text: str) -> bool:
     return re.compile(_NONE).fullmatch(text.strip()) is not None
 
 
+def is_unsaid(text: str) -> bool:
+    """Return whether a text says nothing: it has no letter or digit, or is a placeholder, in emphasis or not."""
+    return not any(char.isalnum() for char in text) or _is_placeholder(text)
+
+
+def _is_placeholder(text: str) -> bool:
+    return re.compile(_PLACEHOLDER).fullmatch(text) is not None
+
+
 def reason_in(text: str, *, loose: bool = False) -> tuple[str, str]:
     """Return what a decision or an approach is, and why; what stands in code marks divides nothing.
 
+    A reason such as `-`, `n/a` or `to be completed` is none.
     With `loose` a dash, an arrow or `because` divides too, as in documents of other tools.
     """
     masked = re.compile(_CODE).sub(lambda found: "x" * len(found[0]), text)
     found = re.compile(_LOOSE_REASON if loose else _REASON).search(masked)
     if found is None:
         return text.strip(), ""
-    return text[: found.start()].strip(" \t\n*_"), text[found.end() :].strip()
+    what, why = text[: found.start()].strip(" \t\n*_"), text[found.end() :].strip()
+    return what, "" if is_unsaid(why) or is_none(why) else why
 
 
 def path_in(text: str) -> str:
@@ -287,10 +309,21 @@ def front_matter_of(document: Document) -> Mapping[str, Any]:
 def written_in(document: Document, path: str) -> Written:
     """Return what the front matter of the document at a path says."""
     values = front_matter_of(document)
-    verified = values.get("verified")
-    objectives = verified.get("objectives") if isinstance(verified, dict) else None
-    status, phase, created_at = (str(values.get(key, "")) for key in ("status", "phase", "created_at"))
-    return Written(path, status, phase, created_at, str(objectives or ""))
+    told = values.get("verified")
+    verified = told if isinstance(told, dict) else {}
+    sessions = verified.get("sessions")
+    keys = ("status", "phase", "created_at", "task_id", "accepted_at")
+    status, phase, created_at, task_id, accepted_at = (str(values.get(key) or "") for key in keys)
+    return Written(
+        path,
+        status,
+        phase,
+        created_at,
+        objectives=str(verified.get("objectives") or ""),
+        sessions=sessions if isinstance(sessions, int) else None,
+        task_id=task_id,
+        accepted_at=accepted_at,
+    )
 
 
 def with_values(document: Document, values: Mapping[str, object]) -> str:

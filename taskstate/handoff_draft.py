@@ -17,7 +17,13 @@ _MOST = 5  # entries of a list: no handoff is longer than the one before for the
 _FROM_BEFORE = 2  # entries that only the last handoff has
 _DECISION = r"(?i)[*_]*(?:decision|decided)[*_]*:?[*_]*\s+(?:to\s+|on\s+)?"
 _CODE = r"(?<!`)`([^`\r\n]+)`(?!`)"
-_GOOD = r"(?i)\W*(?:works?|worked|succe(?:eded|ss)\w*|passes|passed|done|ok|good|solved|fixed)\b"
+# A result that only succeeded: it says so, and nothing besides that could take it back.
+_GOOD = (
+    r"(?i)\W*(?:(?:it|this|that|now|all|everything|the|tests?|cases?)\W+)*"
+    r"(?:works?|worked|succeed(?:ed|s)|success(?:ful(?:ly)?)?|pass(?:es|ed)?|done|ok|good|solved|fixed|green)"
+    r"(?:\W+(?:it|now|all|every|everything|everywhere|fine|well|perfectly|completely|as|expected|planned|the|tests?|cases?"
+    r"|on|at|first|try|is|are|green|passed|pass|done|fixed|solved|and|works?|merged|committed))*[^\w?]*"
+)
 
 
 class Known(NamedTuple):
@@ -98,8 +104,9 @@ def _decisions(sessions: Iterable[Session]) -> Iterator[tuple[str, str]]:
 
 
 def _failed(phase: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+    """Yield what was tried, but for what clearly succeeded; what leaves a doubt is told."""
     for tried in phase["approaches_tried"] if phase else ():
-        if not re.match(_GOOD, tried["result"]):
+        if not re.fullmatch(_GOOD, tried["result"]):
             yield tried["approach"].rstrip(" .:"), tried["result"]
 
 

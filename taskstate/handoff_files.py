@@ -9,6 +9,8 @@ from taskstate import files, kinds
 from taskstate.document import parse
 from taskstate.errors import TaskstateError
 from taskstate.handoff_document import ACCEPTED, OPEN, Reading, front_matter_of
+from taskstate.handoff_places import ARCHIVE, folder, is_place
+from taskstate.lint.conflicts import find_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +18,15 @@ if TYPE_CHECKING:
     from taskstate.document import Document
     from taskstate.workspace import Workspace
 
-ARCHIVE = "archive"
+
+NO_HANDOFF = "no-handoff"
+
+
+class Documents(NamedTuple):
+    """The documents of a task, the oldest first, and the path and fault of each that cannot be read."""
+
+    read: tuple[HandoffFile, ...]
+    unread: tuple[tuple[str, str], ...]
 
 
 class _HandoffFile(NamedTuple):
@@ -45,6 +55,14 @@ class HandoffFile(_HandoffFile):
         return told if told in {OPEN, ACCEPTED} else ""
 
     @property
+    def is_foreign(self) -> bool:
+        """Whether another tool wrote it: it has no front matter, or one that is not ours."""
+        if self.document.front_matter.node is not None:
+            return "taskstate" not in self.values
+        missing = any(problem.kind == "front-matter-missing" for problem in self.document.problems)
+        return missing and not find_conflicts(self.document.text)
+
+    @property
     def verified(self) -> Mapping[str, Any]:
         """What the tool saw when it was written."""
         told = self.values.get("verified")
@@ -54,11 +72,6 @@ class HandoffFile(_HandoffFile):
         """Return a value of the front matter as a text, empty where there is none."""
         told = self.values.get(key)
         return "" if told is None else str(told)
-
-
-def folder(task_id: str) -> str:
-    """Return the folder of a task's open handoffs, from the state folder."""
-    return f"handoffs/task-{task_id}"
 
 
 def archived(path: str) -> str:
@@ -74,29 +87,64 @@ def name_of(phase: str, created_at: str) -> str:
 
 def handoff_files(workspace: Workspace, task_id: str) -> tuple[HandoffFile, ...]:
     """Return the documents of a task that are of our kind, the oldest first; what cannot be read is left out."""
-    found = []
+    return survey(workspace, task_id).read
+
+
+def survey(workspace: Workspace, task_id: str) -> Documents:
+    """Return the documents of a task, and those that cannot be read; what another tool wrote is left out."""
+    read: list[HandoffFile] = []
+    unread: list[tuple[str, str]] = []
     for place in (folder(task_id), f"{folder(task_id)}/{ARCHIVE}"):
         for name in files.names(workspace.state_root / place):
-            own = kinds.own_file(name)
-            read = _read(workspace, f"{place}/{name}") if own and own.type == "handoff" else None
-            if read and read.text("kind") == kinds.HANDOFF:
-                found.append(read)
-    return tuple(sorted(found, key=lambda each: (each.text("created_at"), each.path)))
+            path = f"{place}/{name}"
+            if is_place(path, task_id):
+                try:
+                    file = _file(workspace, path)
+                    if file.is_foreign:
+                        continue
+                    read.append(_required(file, task_id))
+                except TaskstateError as error:
+                    unread.append((path, error.message))
+    return Documents(tuple(sorted(read, key=lambda each: (each.text("created_at"), each.path))), tuple(unread))
 
 
-def _read(workspace: Workspace, path: str) -> HandoffFile | None:
-    try:
-        return read_handoff(workspace, path)
-    except TaskstateError:
-        return None
-
-
-def read_handoff(workspace: Workspace, path: str) -> HandoffFile:
-    """Return the document at a path from the state folder.
+def read_handoff(workspace: Workspace, path: str, task_id: str) -> HandoffFile:
+    """Return the document of a task at a path from the state folder.
 
     Raises:
-        TaskstateError: code "not-found": it is not there; or it cannot be read.
+        TaskstateError: code "not-found": it is not there; code "unreadable" or "not-utf8"; code "no-handoff": there
+            cannot be a handoff document of this task, or is another.
     """
+    if not is_place(path, task_id):
+        raise _no_handoff(path, f"is no place of a handoff document of task {task_id}")
+    return _required(_file(workspace, path), task_id)
+
+
+def open_document(workspace: Workspace, named: str, task_id: str) -> HandoffFile:
+    """Return the document that a task's state file names as open: where it says, or in the archive.
+
+    Raises:
+        TaskstateError: as `read_handoff`; what to do about it is said.
+    """
+    there = is_place(named, task_id) and files.size(workspace.state_root / named) is None
+    other = archived(named)
+    if there and files.size(workspace.state_root / other) is not None:
+        named = other  # the other side of a merge has accepted it
+    try:
+        return read_handoff(workspace, named, task_id)
+    except TaskstateError as error:
+        if error.code == "path-escapes":
+            raise
+        back = f"`git restore {files.shown(f'{workspace.config.root}/{named}')}` puts it back; "
+        raise TaskstateError(
+            f"task {task_id} is handed over, but its open handoff cannot be read: {error.message}",
+            help=f"{'' if error.code == NO_HANDOFF else back}"
+            f"`taskstate handoff new {task_id} --force …` hands over anew in its place",
+            code=error.code,
+        ) from error
+
+
+def _file(workspace: Workspace, path: str) -> HandoffFile:
     place = files.inside(workspace.state_root, path)
     if files.size(place) is None:
         what = f"the handoff document {files.shown(path)} is not there"
@@ -107,6 +155,27 @@ def read_handoff(workspace: Workspace, path: str) -> HandoffFile:
     except UnicodeDecodeError as error:
         what = f"{files.shown(path)} is not UTF-8: byte {error.start} is 0x{data[error.start]:02x}"
         raise TaskstateError(what, help="convert the file to UTF-8", code="not-utf8") from error
+
+
+def _required(file: HandoffFile, task_id: str) -> HandoffFile:
+    """Return a document that is one of a task.
+
+    Raises:
+        TaskstateError: code "unreadable": its front matter cannot be read; code "no-handoff".
+    """
+    if file.document.front_matter.node is None and not file.is_foreign:
+        what = f"the front matter of {files.shown(file.path)} cannot be read"
+        raise TaskstateError(what, help="run `taskstate lint` to see why", code="unreadable")
+    if file.text("kind") != kinds.HANDOFF:
+        raise _no_handoff(file.path, "is no handoff document: its front matter does not say so")
+    if file.text("task_id") != task_id:
+        raise _no_handoff(file.path, f"is the handoff document of task {files.shown(file.text('task_id'))}")
+    return file
+
+
+def _no_handoff(path: str, why: str) -> TaskstateError:
+    help_ = "put right by hand what `handoffs.open` names, then run `taskstate lint`"
+    return TaskstateError(f"{files.shown(path)} {why}", help=help_, code=NO_HANDOFF)
 
 
 def named_open(values: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from taskstate.data import Fault
 from taskstate.document import parse
 from taskstate.errors import TaskstateError
-from taskstate.handoff_document import Handoff, Reading
+from taskstate.handoff_document import Handoff, Reading, is_none, is_unsaid
 from taskstate.json_spans import read_json
 
 if TYPE_CHECKING:
@@ -76,7 +76,11 @@ def _entry(value: object, key: str, name: str) -> str:
         and all(isinstance(each, str) for each in value.values())
     ):
         first, second = (value[each] for each in pair)
-        return f"{first}, {second}" if key == "references" else f"{first}: {second}"
+        if key == "references":
+            return f"{first}, {second}" if second.strip() else first
+        if is_unsaid(second) or is_none(second):
+            raise _wrong(name, key, f"a list whose every item has its {pair[1]}, which {first!r} lacks")
+        return f"{first}: {second}"
     form = f'texts, or of {{"{pair[0]}": "..", "{pair[1]}": ".."}}' if pair else "texts"
     raise _wrong(name, key, f"a list of {form}")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from taskstate import artifacts, delta, files, worktree
 from taskstate.delta import File, quoted
+from taskstate.errors import TaskstateError
 from taskstate.packs import GITLINK
 from taskstate.scope import Scope, read_scope
 
@@ -28,9 +29,19 @@ def changed_files(seen: Look, entries: Iterable[Entry]) -> tuple[File, ...]:
     entries = tuple(entries)
     fresh = {path for state, path in worktree.status_entries(seen.report) if state == b"??"}
     prefix = os.fsencode(seen.place.prefix)
-    before = hashes(seen, ((each.old_mode, each.old_id) for each in entries))
+    before = _before(seen, entries)
     listed = (_file(seen, each, before.get(each.old_id), new=prefix + each.path in fresh) for each in entries)
     return tuple(sorted(listed))
+
+
+def _before(seen: Look, entries: Iterable[Entry]) -> dict[str, str]:
+    """Return the hashes of what the base commit has; where that is not here, the repository itself is broken."""
+    try:
+        return hashes(seen, ((each.old_mode, each.old_id) for each in entries))
+    except TaskstateError as error:
+        what = "the repository lacks a git object that the base commit needs"
+        help_ = "`git fsck` names what is missing; fetch it, or copy it from another clone"
+        raise TaskstateError(f"{what}: {error.message}", help=help_, code=error.code) from error
 
 
 def _file(seen: Look, entry: Entry, then: str | None, *, new: bool) -> File:

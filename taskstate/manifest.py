@@ -27,17 +27,11 @@ def manifest(task_id: str, context: Mapping[str, Any], exports: Mapping[str, str
     return {"manifest": FORMAT, "task_id": task_id, **context, "exports": listed}
 
 
-def write(workspace: Workspace, loaded: Loaded, context: Mapping[str, Any]) -> str:
-    """Write a task's exports and its manifest, and return the manifest's path from the state folder.
-
-    Raises:
-        TaskstateError: the system refuses.
-    """
+def artifacts_of(workspace: Workspace, loaded: Loaded, context: Mapping[str, Any]) -> tuple[artifacts.Artifact, ...]:
+    """Return a task's exports and its manifest, to be written together with the state file."""
     from taskstate.exports import export_texts
 
     task_id = loaded.state.id
     exports = export_texts(workspace, loaded)
-    for name, text in sorted(exports.items()):
-        artifacts.write(workspace, task_id, name, text.encode())
-    text = canonical_json(manifest(task_id, context, exports))
-    return artifacts.write(workspace, task_id, NAME, text.encode())
+    texts = {**dict(sorted(exports.items())), NAME: canonical_json(manifest(task_id, context, exports))}
+    return tuple(artifacts.Artifact(artifacts.name_of(task_id, name), text.encode()) for name, text in texts.items())

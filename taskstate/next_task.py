@@ -1,7 +1,7 @@
 """What to work on now: of the tasks that are ready the one that comes first, and in it the feature.
 
-A task is ready when all that it depends on is complete and nobody has blocked it. What is in progress comes before what
-was not begun, then the priority counts, then how many tasks wait for it, directly or through others, then the id.
+A task is ready when all that it depends on is complete and nobody has blocked it. The priority counts first, then how
+many tasks wait for it, directly or through others; of equals what is in progress comes first, then the id decides.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def in_order(tasks: Iterable[Glance], most: int = 0) -> Order:
     """
     known = glance.by_id(tasks)
     complete = {key for key, task in known.items() if task.status == COMPLETE}
-    alike: dict[tuple[bool, str], list[Glance]] = {}
+    alike: dict[str, list[Glance]] = {}
     below: dict[str, list[str]] = {}
     for key, task in known.items():
         if not is_open(task):
@@ -87,7 +87,7 @@ def in_order(tasks: Iterable[Glance], most: int = 0) -> Order:
         for each in upstream:
             below.setdefault(each, []).append(key)
         if task.status != BLOCKED and complete.issuperset(upstream):
-            alike.setdefault((task.status != IN_PROGRESS, task.priority or _NO_PRIORITY), []).append(task)
+            alike.setdefault(task.priority or _NO_PRIORITY, []).append(task)
     ready: list[Ready] = []
     for rank in sorted(alike):
         if not most or len(ready) < most:
@@ -96,10 +96,14 @@ def in_order(tasks: Iterable[Glance], most: int = 0) -> Order:
 
 
 def _ranked(tasks: Iterable[Glance], below: Mapping[str, Sequence[str]]) -> list[Ready]:
-    """Return tasks of one rank: that first for which most others wait, and of equals that with the lower id."""
+    """Return tasks of one priority: that first for which most others wait, of equals what is begun, then by the id."""
     counts = unblocked_by(tasks, below)
     counted = (Ready(task, counts[task.id.casefold()]) for task in tasks)
-    return sorted(counted, key=lambda each: (-each.unblocks, kinds.id_key(each.task.id)))
+    return sorted(counted, key=_rank)
+
+
+def _rank(ready: Ready) -> tuple[int, bool, object]:
+    return -ready.unblocks, ready.task.status != IN_PROGRESS, kinds.id_key(ready.task.id)
 
 
 def unblocked_by(tasks: Iterable[Glance], below: Mapping[str, Sequence[str]]) -> Mapping[str, int]:

@@ -12,6 +12,7 @@ WIDTH = 120
 _BLANKS = re.compile(r"[ \t]+")  # where lines may be wrapped: other white space is part of a word
 _COMMENT = re.compile(r"#(?!#)")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})")
+_TABLE = re.compile(r"(?=.*-)(?=.*[|:])[-:| \t]+\Z")  # the line below the head of a table
 _FENCE_END = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*\Z")
 # Lines whose end is part of their meaning: items, headings, quotes, tables, HTML, rules and underlines, definitions of
 # links, and what is indented, by whatever white space.
@@ -21,21 +22,26 @@ _KEPT = re.compile(
 
 
 def normalize(text: str) -> str:
-    """Return `text` without comments, paragraphs wrapped at 120 characters, blank lines single, one LF at the end."""
+    """Return `text` without comments, paragraphs wrapped at 120 characters, blank lines single, one LF at the end.
+
+    What may be code or a table stays as it is.
+    """
     blocks: list[str] = []
     paragraph: list[str] = []
     fence = ""
+    in_table = False
     for line in [*with_newlines(text, "\n").split("\n"), ""]:
         inside = fence
         fence = _fence_after(line, fence)
-        if inside or fence:
-            _flush(paragraph, blocks)
-            blocks.append(line.rstrip(" \t"))
-        elif _COMMENT.match(line):
+        fenced = bool(inside or fence)
+        if not fenced and _COMMENT.match(line):
             continue
-        elif not line.strip(" \t") or _KEPT.match(line):
+        begins_table = not fenced and bool(_TABLE.match(line))
+        in_table = begins_table or (in_table and not fenced and bool(line.strip(" \t")))
+        head = [paragraph.pop()] if begins_table and paragraph else []
+        if fenced or in_table or not line.strip(" \t") or _KEPT.match(line):
             _flush(paragraph, blocks)
-            blocks.append(line.rstrip(" \t"))
+            blocks += [*head, line.rstrip(" \t")]
         else:
             paragraph.append(line.strip(" \t"))
     _flush(paragraph, blocks)
@@ -55,7 +61,7 @@ def _flush(paragraph: list[str], blocks: list[str]) -> None:
     if paragraph:
         words = _BLANKS.split(" ".join(paragraph))
         wrapped = _wrapped(words)
-        structure = any(_KEPT.match(line) or _COMMENT.match(line) or _FENCE.match(line) for line in wrapped)
+        structure = any(pattern.match(line) for pattern in (_KEPT, _COMMENT, _FENCE, _TABLE) for line in wrapped)
         # A wrap must not make a list or a comment of a word.
         blocks.extend([" ".join(words)] if structure else wrapped)
         paragraph.clear()
@@ -73,11 +79,19 @@ def _wrapped(words: list[str]) -> list[str]:
 
 
 def _single_blanks(lines: list[str]) -> list[str]:
-    """Return the lines with several blank ones outside fences made one."""
+    """Return the lines with several blank ones made one, but in fences and before what is indented: it may be code."""
     kept: list[str] = []
     fence = ""
-    for line in lines:
+    for line, indented in zip(lines, _before_indented(lines), strict=True):
         fence = _fence_after(line, fence)
-        if line or fence or not kept or kept[-1]:
+        if line or fence or not kept or kept[-1] or indented:
             kept.append(line)
     return kept
+
+
+def _before_indented(lines: list[str]) -> list[bool]:
+    """Return of each line whether the first one from it on that is not blank is indented."""
+    found: list[bool] = []
+    for line in reversed(lines):
+        found.append(line[0] in " \t" if line else bool(found) and found[-1])
+    return found[::-1]

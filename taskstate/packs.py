@@ -127,12 +127,13 @@ class Store:
         """
         if old == new:
             return ()
-        said = self._run(["diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", "--no-abbrev", old, new]).split(b"\0")
+        args = ["diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", "--no-abbrev"]
+        said = self._run([*args, "--end-of-options", old, new]).split(b"\0")
         return tuple(_entry(said[at], said[at + 1]) for at in range(0, len(said) - 1, 2))
 
     def diff(self, old: str, new: str) -> Callable[[], tuple[str, bytes]]:
         """Return what gives the diff between two trees, in numbers as git words it and in full; git is started now."""
-        args = ["diff-tree", "-r", "-p", "--shortstat", *_DIFF, *_PREFIXES, old, new]
+        args = ["diff-tree", "-r", "-p", "--shortstat", *_DIFF, *_PREFIXES, "--end-of-options", old, new]
         said = git.started(args, self._root, env=self._env)
 
         def answer() -> tuple[str, bytes]:
@@ -143,7 +144,8 @@ class Store:
 
     def paths(self, tree: str, under: Sequence[str]) -> tuple[str, ...]:
         """Return the paths of the files in a tree that lie at or under one of those given; all of them for none."""
-        listed = self._run(["ls-tree", "-r", "-z", "--full-tree", "--name-only", tree, "--", *under])
+        args = ["ls-tree", "-r", "-z", "--full-tree", "--name-only", "--end-of-options"]
+        listed = self._run([*args, tree, *under])
         return tuple(os.fsdecode(name) for name in listed.split(b"\0") if name)
 
     def at(self, tree: str, path: str) -> tuple[str, str] | None:

@@ -6,6 +6,7 @@ somebody gave a fence stays.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import artifacts, embed, files, schema
@@ -15,6 +16,7 @@ from taskstate.edit import Edit, apply
 from taskstate.errors import TaskstateError
 from taskstate.guards import require_revision
 from taskstate.json_edits import json_text, update_json
+from taskstate.kinds import own_file, phase_in
 from taskstate.phase_parts import (
     DONE,
     IN_PROGRESS,
@@ -32,8 +34,6 @@ from taskstate.state import read_state
 from taskstate.writing import Change, Outcome, change
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from taskstate.data import Node
     from taskstate.phase_parts import PhasePart
     from taskstate.state import TaskState
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _NAME = r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
 _MAX_NAME = 64
+_PROGRESS = "progress"  # the type of file that an export writes
 
 
 class Phase(NamedTuple):
@@ -72,12 +73,14 @@ def find_phase(state: TaskState, name: str) -> Phase:
     """Return one phase of a task.
 
     Raises:
-        TaskstateError: code "not-found"; code "unreadable".
+        TaskstateError: code "not-found"; code "unreadable"; code "duplicate-id": several bear the name.
     """
     parts = phases_in(state)
-    found = next((part for part in parts if part.name.casefold() == name.casefold()), None)
-    if found is not None:
-        return _read(state, found)
+    found = [part for part in parts if part.name.casefold() == name.casefold()]
+    if len(found) > 1:
+        raise _ambiguous(f"task {state.id} has {len(found)} phases {found[0].name}", "give one of them another number")
+    if found:
+        return _read(state, found[0])
     from difflib import get_close_matches
 
     names = [part.name for part in parts]
@@ -88,6 +91,10 @@ def find_phase(state: TaskState, name: str) -> Phase:
         help=many or f'`taskstate phase add {state.id} {name} --name "…"` makes it',
         code="not-found",
     )
+
+
+def _ambiguous(what: str, help_: str) -> TaskstateError:
+    return TaskstateError(f"{what}, so nobody can tell which one is meant", help=help_, code="duplicate-id")
 
 
 def _read(state: TaskState, part: PhasePart) -> Phase:
@@ -200,7 +207,7 @@ def set_objective(workspace: Workspace, task_id: str, place: tuple[str, str], to
     """Record where an objective stands; `place` is the phase and the objective's id.
 
     Raises:
-        TaskstateError: code "not-found": there is no such phase or objective.
+        TaskstateError: code "not-found": there is no such phase or objective; code "duplicate-id": there are several.
     """
     note = {} if told.note is None else {"note": embed.clean(told.note, what="--note")}
 
@@ -226,6 +233,9 @@ def set_objective(workspace: Workspace, task_id: str, place: tuple[str, str], to
 
 def _index(state: TaskState, phase: Phase, objective: str) -> int:
     ids = [str(each["id"]) for each in phase.value["objectives"]]
+    if ids.count(objective) > 1:
+        what = f"phase {phase.part.name} of task {state.id} has {ids.count(objective)} objectives {objective}"
+        raise _ambiguous(what, "give one of them another id")
     if objective in ids:
         return ids.index(objective)
     known = f"it has {', '.join(ids)}" if ids else "it has none"
@@ -294,8 +304,11 @@ class Exported(NamedTuple):
 def export(workspace: Workspace, task_id: str, name: str, output: Path | None, request: Request) -> Exported:
     """Write a phase as a progress file: to `output`, or among the task's artifacts, since it is derived.
 
+    An existing file is replaced only where it is a progress file of the same phase.
+
     Raises:
-        TaskstateError: code "not-found"; code "file-name": lint would not know a file of that name for one.
+        TaskstateError: code "not-found"; code "file-name": lint would not know a file of that name for one of this
+            phase; code "exists": another file is there; code "path-escapes": it lies outside, or in git's own folder.
     """
     loaded = workspace.load(workspace.locate(task_id))
     require_revision(loaded, request.expect)
@@ -303,12 +316,62 @@ def export(workspace: Workspace, task_id: str, name: str, output: Path | None, r
     text = json_text(phase.value) + "\n"
     file_name = f"phase-{phase.part.name}-progress.json"
     where = artifacts.name_of(loaded.state.id, file_name)
-    path = output or artifacts.path_of(workspace, where)
-    same = files.size(path) is not None and files.read(path) == text.encode()
+    path = artifacts.path_of(workspace, where) if output is None else _place(workspace, output, loaded.state.id, phase)
+    before = None if files.size(path) is None else files.read(path)
+    same = before == text.encode()
     if not same and not request.dry_run:
         if output is None:
             artifacts.write(workspace, loaded.state.id, file_name, text.encode())
+        elif before is None:
+            files.create(path, text.encode())
         else:
-            files.replace(output, text.encode())
+            files.replace(path, text.encode())
     shown = f"{workspace.config.root}/{where}" if output is None else output.as_posix()
     return Exported(text, phase.value, Outcome(path=shown, revision=loaded.token, changed=not same))
+
+
+def _place(workspace: Workspace, output: Path, task_id: str, phase: Phase) -> Path:
+    """Return where the progress file of a phase may be written.
+
+    Raises:
+        TaskstateError: as `export`.
+    """
+    path = files.inside(workspace.root, workspace.relative(_absolute(output, workspace.root)))
+    own, name = own_file(path.as_posix()), phase.part.name
+    is_known = own is not None and own.type == _PROGRESS and not workspace.excludes(path)
+    if own is None or not is_known or phase_in(path.name) != name or own.id not in {None, task_id}:
+        raise TaskstateError(
+            f"{files.shown(output)} is no name of a file with the progress of phase {name} of task {task_id}",
+            help=f"call it phase-{name}-progress.json, so that lint knows what it is",
+            code="file-name",
+        )
+    if files.size(path) is not None and not _is_same_phase(files.read(path), phase.value):
+        raise TaskstateError(
+            f"{files.shown(output)} exists already, and is no progress of this phase",
+            help="move it out of the way, or name another folder",
+            code="exists",
+        )
+    return path
+
+
+def _absolute(path: Path, root: Path) -> Path:
+    """Return a path from the file system's root; below the repository's root wherever links lead there."""
+    import os
+
+    plain = Path(os.path.abspath(path))  # links stay, so that a writer can still refuse one
+    if plain.is_relative_to(root):
+        return plain
+    real, real_root = plain.parent.resolve(), root.resolve()
+    return root / real.relative_to(real_root) / plain.name if real.is_relative_to(real_root) else plain
+
+
+def _is_same_phase(data: bytes, value: dict[str, Any]) -> bool:
+    """Return whether a file holds the progress of a phase, at whatever time."""
+    import json
+
+    try:
+        there = json.loads(data)
+    except ValueError:
+        return False
+    keys = ("phase", "phase_name")
+    return not schema.faults(there, SCHEMA) and all(there[key] == value[key] for key in keys)

@@ -1,7 +1,9 @@
-"""Tells what looks like a credential in the texts that a plan writes and stood in none of the files that it changes.
+"""Tells what looks like a credential in the texts that a plan writes, where it did not stand as often before.
 
 A secret that somebody put into a file by hand is lint's to tell: archiving the session that holds it, or mending the
-line above it, is not refused. Files are read again only where something is found.
+line above it, is not refused; writing it once more is. So occurrences are counted: those that a file has more than
+before are new, unless they may have come out of another file of the plan. Files are read again only where something is
+found.
 """
 
 from __future__ import annotations
@@ -45,15 +47,31 @@ def found_in(workspace: Workspace, plan: Plan, path: str = "", old: str = "") ->
         if isinstance(operation, Create | Replace | Append):
             text = operation.data.decode(errors="replace")
             parts = changed_parts(old, text) if operation.path == path else (Span(0, len(text)),)
-            found = [each for part in parts for each in _new_in(workspace, plan, text, part)]
+            found = _new_in(workspace, plan, operation, parts)
             what = f"what is added to {operation.path}" if isinstance(operation, Append) else operation.path
             lines += secret_guard.told(text, found, what)
             kinds += [each.kind for each in found]
     return Found(tuple(lines), tuple(kinds))
 
 
-def _new_in(workspace: Workspace, plan: Plan, text: str, part: Span) -> Iterator[Secret]:
-    for each in secret_guard.new_in(part.of(text), workspace.config, _old_texts(workspace, plan)):
+def _new_in(
+    workspace: Workspace, plan: Plan, operation: Create | Replace | Append, parts: tuple[Span, ...]
+) -> tuple[Secret, ...]:
+    text = operation.data.decode(errors="replace")
+    found = [each for part in parts for each in _found(text, part, workspace)]
+    if not found:
+        return ()
+    old = "".join(_old_texts(workspace, (operation,))) if isinstance(operation, Replace) else ""
+    others = "\n".join(_old_texts(workspace, tuple(each for each in plan if each is not operation)))
+
+    def more(value: str) -> int:
+        return sum(sign * secret_guard.times(value, each) for sign, each in ((1, text), (-1, old), (-1, others)))
+
+    return secret_guard.beyond(text, found, old, more)
+
+
+def _found(text: str, part: Span, workspace: Workspace) -> Iterator[Secret]:
+    for each in secrets.find(part.of(text), workspace.config.secrets.allow):
         yield each._replace(span=Span(part.start + each.span.start, part.start + each.span.end))
 
 
@@ -103,7 +121,8 @@ def accepted(found: Found, *, force: bool) -> tuple[str, ...]:
         TaskstateError: code "secret": something was found, and nobody forces it.
     """
     if found.lines and not force:
-        raise secret_guard.refusal(found.lines)
+        # These lines are on no disk: whoever looks for them there would not find them.
+        raise secret_guard.refusal([f"what would be written: {line}" for line in found.lines])
     return secret_guard.warnings(found.lines)
 
 

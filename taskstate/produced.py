@@ -12,6 +12,7 @@ from taskstate import chain, embed
 from taskstate.document import parse
 from taskstate.errors import TaskstateError
 from taskstate.kinds import kind_of, section_key
+from taskstate.quoting import parts_of
 from taskstate.state import item_text
 from taskstate.text import Span, with_newlines
 
@@ -25,6 +26,10 @@ _CODE = r"(`+)(.+?)\1(?!`)"
 _LINK = r"\[[^\]\n]*\]\(<?([^)\s>]+)>?[^)\n]*\)"
 _REMARK = r"(?s)\s+(?:[-\u2013\u2014#:]\s|\().*"
 _PATH_LIKE = r"(?:[^\s/]+/)+[^\s/]*|[^\s/]*[^\s/.]\.[A-Za-z][A-Za-z0-9]{0,9}|\.[A-Za-z][\w.-]*"
+_REAL = (
+    r"(?s)(?:\.{0,2}/|~).*|(?:.*/)?(?:[^/]*[^/.])?\.[A-Za-z][A-Za-z0-9_-]{0,20}"  # begins like a path, or ends like one
+)
+_ADDRESS = r"[A-Za-z][A-Za-z0-9+.-]+:|//|#"  # of a page, or of a place on one
 _LINES = r":L?\d+(?:[-:]L?\d+)?\Z"
 _BOLD = r"\A(?:\*\*|__)(?=`)"
 _DELETED = r"(?i)\((?:file )?(?:deleted|removed)\)"
@@ -42,10 +47,21 @@ class Part(NamedTuple):
 
 
 class NamedFile(NamedTuple):
-    """A file that an output names, as a path from the repository's root, and whether it says that it is gone."""
+    """A file that an output names, as a path from the repository's root, and whether it says that it is gone.
+
+    What is not `sure` is a word without a mark or an extension: it names a file only where there is one.
+    """
 
     path: str
     deleted: bool = False
+    sure: bool = True
+
+
+class Gap(NamedTuple):
+    """A thing that completion asks for and that is not there: `key` names it for good, `words` tell people of it."""
+
+    key: str
+    words: str
 
 
 def slug_of(title: str) -> str:
@@ -55,7 +71,7 @@ def slug_of(title: str) -> str:
 
 def parts(output: str) -> tuple[Part, ...]:
     """Return the parts of an output; what stands before the first heading is called `lead`."""
-    return tuple(_part(text) for text in chain.parts_of(output))
+    return tuple(_part(text) for text in parts_of(output))
 
 
 def _part(text: str) -> Part:
@@ -67,17 +83,17 @@ def _part(text: str) -> Part:
     return Part(title=title, slug=slug_of(title) if title else "lead", text=text, code=code)
 
 
-def find_part(output: str, name: str, task_id: str) -> Part:
-    """Return the part of an output that `name` means: its slug, or its title.
+def find_parts(output: str, name: str, task_id: str) -> tuple[Part, ...]:
+    """Return the parts of an output that `name` means by their slug or title: several where headings are alike.
 
     Raises:
         TaskstateError: code "not-found": there is none.
     """
     found = parts(output)
     wanted = slug_of(name.lstrip("# "))
-    for part in found:
-        if part.slug == wanted:
-            return part
+    meant = tuple(part for part in found if part.slug == wanted)
+    if meant:
+        return meant
     from difflib import get_close_matches
 
     slugs = [part.slug for part in found]
@@ -103,20 +119,27 @@ def _named(text: str) -> list[NamedFile]:
     """Return the files that a list item names before its remark; an item in plain words names none."""
     text = re.sub(_BOLD, "", with_newlines(text, "\n").strip())
     deleted = bool(re.search(_DELETED, text))
-    return [NamedFile(path, deleted) for written in _written(text) if (path := _path(written))]
+    marked = _marked(text)
+    found = marked or _bare(text)
+    return [
+        NamedFile(path, deleted, sure=bool(marked) or deleted or bool(re.fullmatch(_REAL, path)))
+        for written in found
+        if (path := _path(written)) and not re.match(_ADDRESS, path)
+    ]
 
 
-def _written(text: str) -> list[str]:
-    """Return the paths as they are written: code marks at the beginning, a link, or one word before a remark."""
+def _marked(text: str) -> list[str]:
+    """Return the paths that stand in code marks at the beginning of an item, or in a link there."""
     leading, at = [], 0
     while match := re.compile(_LEADING_CODE).match(text, at):
         leading.append(match[2])
         at = match.end()
-    if leading:
-        return leading
     link = re.match(_LINK, text)
-    if link:
-        return [link[1]]
+    return leading or ([link[1]] if link else [])
+
+
+def _bare(text: str) -> list[str]:
+    """Return the paths of an item that begins with none in code marks: the words before a remark, or the first one."""
     before = re.sub(_REMARK, "", text).strip()
     if before and not re.search(r"\s", before):
         return [] if before.rstrip(".").casefold() in _NO_FILE else [before.rstrip(":,;")]
@@ -143,18 +166,20 @@ def is_pattern(path: str) -> bool:
 # What an output lacks
 
 
-def output_gaps(state: TaskState) -> tuple[str, ...]:
-    """Return what an output lacks to be handed down, a line each: its summary, and at least one other part."""
+def output_gaps(state: TaskState) -> tuple[Gap, ...]:
+    """Return what an output lacks to be handed down: its summary, and at least one other part."""
     spec = kind_of(state.kind).section(chain.OUTPUT)
     if spec is None:
         return ()
     if state.section(chain.OUTPUT) is None:
-        return (f"there is no section {chain.OUTPUT}",)
+        return (Gap("section", f"there is no section {chain.OUTPUT}"),)
     group = spec.some_filled.of if spec.some_filled else ()
     needed = tuple(each.name for each in spec.subsections if chain.COMPLETE in each.must_be_filled)
-    gaps = [f"the {name} of the {chain.OUTPUT} is not written" for name in needed if not _is_written(state, name)]
+    lacking = (name for name in needed if not _is_written(state, name))
+    gaps = [Gap(f"part:{name}", f"the {name} of the {chain.OUTPUT} is not written") for name in lacking]
     if group and not any(_is_written(state, name) for name in group):
-        gaps.append(f"no part of the {chain.OUTPUT} besides the summary is written: one of {', '.join(group)}")
+        words = f"no part of the {chain.OUTPUT} besides the summary is written: one of {', '.join(group)}"
+        gaps.append(Gap("output", words))
     return tuple(gaps)
 
 

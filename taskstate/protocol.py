@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 TEMPLATE = "protocol.md.j2"
 AGENTS = ("claude", "codex", "cursor", "generic")
 LEAD = "lead"  # no role of a task: who starts the others, or does everything alone
-_ANY_TASK = "ID"
+_ANY_TASK, _ANY_KIND = "ID", "task"
 
 
-def text(workspace: Workspace, *, role: str = "", agent: str = "", short: bool = False, task_id: str = "") -> str:
+def text(
+    workspace: Workspace, *, role: str = "", agent: str = "", short: bool = False, task: tuple[str, str] = ("", "")
+) -> str:
     """Return the session protocol as Markdown: in full, or the short form that is part of every brief.
+
+    `task` is the id and the kind of the task that it is for, where there is one.
 
     Raises:
         TaskstateError: there is no such role or agent, or the project's own template is wrong.
@@ -30,7 +34,8 @@ def text(workspace: Workspace, *, role: str = "", agent: str = "", short: bool =
     if agent and agent not in AGENTS:
         raise TaskstateError(f"there is no agent {agent!r}", help=f"known are {', '.join(AGENTS)}", code="usage")
     parts = {
-        "id": task_id or _ANY_TASK,
+        "id": task[0] or _ANY_TASK,
+        "kind": task[1] or _ANY_KIND,
         "role": named,
         "previous": (roles.before(named, known) or "") if named else "",
         "last": bool(named) and known[-1] == named,

@@ -66,6 +66,8 @@ def status(workspace: Workspace, paths: tuple[Path, ...]) -> tuple[tuple[Standin
     for path in paths:
         try:
             loaded = workspace.load(path)
+            if not loaded.document.front_matter:
+                guards.require_whole(loaded)
         except TaskstateError as error:
             unreadable.append(f"not looked at: {error}")
             continue
@@ -109,6 +111,8 @@ def _of(workspace: Workspace, document: Document, upstream: Upstream) -> Link:
     if any(not each.is_of(upstream) for each in present):
         since = f"its output changed since revision {present[0].revision}, and is at {upstream.revision}"
         return Link(upstream.id, STALE, since, changed)
+    if any(not chain.is_current(document, each, upstream, workspace.config) for each in present):
+        return Link(upstream.id, STALE, f"its quote is not what was pulled at revision {present[0].revision}", changed)
     if present:
         return Link(upstream.id, CURRENT, at.removeprefix(", "), changed)
     if chain.has_input(document, upstream.id):

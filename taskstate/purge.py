@@ -31,10 +31,12 @@ def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
     """Drop a task's delta data and its artifacts; where there are none any more, nothing happens.
 
     Raises:
-        TaskstateError: the file cannot be changed, or the artifacts cannot be deleted.
+        TaskstateError: code "drift-unresolved": what a role left may be nowhere but in its snapshot; or the file cannot
+            be changed, or the artifacts cannot be deleted.
     """
 
     def job(loaded: Loaded) -> Change:
+        roles.require_settled(front_matter_values(loaded.document), loaded.state.id)
         text, rolled = purged(workspace, loaded.document.text, request.stamp)
         return Change(text=text, before=rolled)
 

@@ -106,13 +106,18 @@ def coverage(name: str, text: str) -> Decimal | None:
     return Decimal(next(filter(None, found.groups()))) if found else None
 
 
+def is_name(name: str) -> bool:
+    """Return whether a text has the form of a result's name."""
+    return len(name) <= MAX_TEXT // 5 and bool(re.fullmatch(_NAME, name))
+
+
 def require_name(name: str) -> str:
     """Return the name of a result.
 
     Raises:
         TaskstateError: code "usage": it has not the form of one.
     """
-    if len(name) > MAX_TEXT // 5 or not re.fullmatch(_NAME, name):
+    if not is_name(name):
         help_ = "letters and digits, joined by single . _ or -, such as lint or test-web; x- is not for results"
         raise TaskstateError(f"{printable(name)!r} is no name of a result", help=help_, code="usage")
     return name

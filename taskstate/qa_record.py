@@ -99,15 +99,16 @@ def record(workspace: Workspace, task_id: str, told: Told, request: Request, *, 
     checked = outside_text.check(workspace, pieces(told.log), request, what="the log")
     if role:
         _require_as_left(workspace, task_id, role, request)
-    kept = artifacts.gzipped(told.log)
+    packed: list[int] = []
 
     def job(loaded: Loaded) -> Change:
         values = front_matter_values(loaded.document)
         require_task_file(workspace, values, loaded.state.id)
         if role:
             roles.require_settled(values, loaded.state.id)
-        name = f"qa-{role or BASELINE}.log.gz"
-        log = {"path": artifacts.name_of(loaded.state.id, name), "sha256": files.digest(told.log)}
+        kept = log_artifact(loaded.state.id, role or BASELINE, told.log)
+        log = {"path": kept.path, "sha256": files.digest(told.log)}
+        packed[:] = [len(kept.data)]
         key = _COORDINATION if role else BASELINE
         before = _block(values, key, loaded.state.id)
         if role:
@@ -119,19 +120,29 @@ def record(workspace: Workspace, task_id: str, told: Told, request: Request, *, 
         rolled: Plan = ()
         if text != loaded.document.text:
             text, rolled = checked.remembered(workspace, text)
-        if not request.dry_run:
-            artifacts.write(workspace, loaded.state.id, name, kept)
-        return Change(text=text, before=rolled, notes=notes)
+        gone = _named(before.get(role) if role else before, "qa_log_path" if role else "log")
+        return Change(text=text, before=rolled, notes=notes, kept=(kept,), gone=gone)
 
     outcome = change(workspace, task_id, job, request)
-    warnings = (*_size_warning(told.log, kept), *checked.warnings, *outcome.warnings)
+    warnings = (*_size_warning(told.log, packed[0]), *checked.warnings, *outcome.warnings)
     return Recorded(outcome._replace(warnings=warnings), results)
 
 
-def _size_warning(log: bytes, kept: bytes) -> tuple[str, ...]:
+def log_artifact(task_id: str, whose: str, log: bytes) -> artifacts.Artifact:
+    """Return the artifact that keeps a log: of the baseline, or of a role."""
+    return artifacts.packed(task_id, f"qa-{whose}", log, ".log")
+
+
+def _named(told: object, key: str) -> tuple[str, ...]:
+    """Return the path of the log that was recorded before, if any."""
+    path = told.get(key) if isinstance(told, dict) else None
+    return (path,) if isinstance(path, str) else ()
+
+
+def _size_warning(log: bytes, kept: int) -> tuple[str, ...]:
     if len(log) <= _LARGE:
         return ()
-    sizes = f"the log holds {len(log) // 1024**2} MB, of which {-(-len(kept) // 1024**2)} MB are kept packed"
+    sizes = f"the log holds {len(log) // 1024**2} MB, of which {-(-kept // 1024**2)} MB are kept packed"
     return (f"warning: {sizes}; the end of it, where tools tell their results, would do",)
 
 
@@ -208,8 +219,13 @@ def require_task_file(workspace: Workspace, values: Mapping[str, Any], task_id: 
     if there and sha in blob_ids(files.read(path)):
         return
     became = "changed" if there else "is gone"
-    what = f"task {task_id}: the task file {files.shown(name)} {became} since the task was sealed"
-    help_ = f"see `taskstate context check {task_id}`, then take it over with `taskstate context rebuild {task_id}`"
+    if isinstance(context.get("seal"), str):
+        since = "the task was sealed"
+        help_ = f"see `taskstate context check {task_id}`, then take it over with `taskstate context rebuild {task_id}`"
+    else:
+        since = "the task was made from it"
+        help_ = f"take it over, and seal the task, with `taskstate context init {task_id}`"
+    what = f"task {task_id}: the task file {files.shown(name)} {became} since {since}"
     raise TaskstateError(what, help=help_, code="task-file-changed")
 
 

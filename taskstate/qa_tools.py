@@ -71,8 +71,10 @@ TOOLS = (
         (
             Line(
                 (" passed", " failed", " error", " skipped", " xfailed", " xpassed"),
-                r"(?:^|[\s=])(?P<counts>\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed)"
-                r"(?:, \d+ [a-z]+(?: [a-z]+)?)*) in \d+\.\d+s\b",
+                # a line of its own, behind the rule of `=` or what a CI system puts before each line; never a quotation
+                r"^(?:[^\"'`]*?[\]|:>Z\d](?=[ =\t]))??[ =\t]*"
+                r"(?P<counts>\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed)"
+                r"(?:, \d+ [a-z]+(?: [a-z]+)?)*) in \d+\.\d+s(?: \([\d:, days]+\))?[^\w\"'`]*$",
             ),
             Line(
                 ("no tests ran", " deselected", " warning"),

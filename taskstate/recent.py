@@ -199,11 +199,13 @@ def _place(journal: Path, relative: str) -> Path:
 def _made(place: Path) -> bool:
     """Make the folder, and tell whether it can be used; one that is a link could lead anywhere."""
     with suppress(OSError):
-        if place.is_dir() and not place.is_symlink() and not place.parent.is_symlink():
-            return True
-        if not place.parent.is_symlink():
+        if place.parent.is_symlink() or place.is_symlink():
+            return False
+        if not place.is_dir():
             place.mkdir(parents=True)
-            return True
+        if place.parent.stat().st_mode & 0o077:  # what was taken out of a file again may stand here: nobody else's
+            place.parent.chmod(0o700)
+        return True
     return False
 
 

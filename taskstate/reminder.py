@@ -18,19 +18,19 @@ FILE = "cache/protocol.json"
 _MOST = 64  # short texts
 
 
-def short_protocol(workspace: Workspace, *, role: str, task_id: str) -> str:
-    """Return the short form of the protocol for a task and a role.
+def short_protocol(workspace: Workspace, *, role: str, task: tuple[str, str]) -> str:
+    """Return the short form of the protocol for a task, as its id and its kind, and a role.
 
     Raises:
         TaskstateError: the project's own template is wrong.
     """
     where, source = templates.source_of(workspace, protocol.TEMPLATE)
-    asked = "\0".join((VERSION, where, source, role, *workspace.config.roles, task_id))
+    asked = "\0".join((VERSION, where, source, role, *workspace.config.roles, *task))
     key = digest(asked.encode())
     known = _known(workspace)
     if key in known:
         return known[key]
-    text = protocol.text(workspace, role=role, short=True, task_id=task_id).strip("\n")
+    text = protocol.text(workspace, role=role, short=True, task=task).strip("\n")
     kept = dict([*known.items()][1 - _MOST :]) | {key: text}
     memory.save(workspace.state_root / FILE, kept)
     return text

@@ -10,9 +10,9 @@ from taskstate.edit import apply
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.packs import leaves
 from taskstate.rolling import remember
-from taskstate.snapshots import newest_role
+from taskstate.snapshots import newest_role, require_open
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp, with_event
-from taskstate.taking import Wanted, photograph, sweep, with_snapshots
+from taskstate.taking import ACCEPTED, Wanted, photograph, sweep, with_snapshots
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:
@@ -47,13 +47,15 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
     """Accept the working tree and HEAD as they are: drift budgets are 0 again, and the note stays as an event.
 
     Raises:
-        TaskstateError: code "nothing-to-resolve": nothing differs from what was left; or the repository is not at rest.
+        TaskstateError: code "nothing-to-resolve": nothing differs from what was left; code "task-complete"; or the
+            repository is not at rest.
     """
     note = embed.one_line(note, what="--note")
     head = ground.require_at_rest(workspace)
     done: list[tuple[tuple[str, ...], str]] = []
 
     def job(loaded: Loaded) -> Change:
+        require_open(loaded.state)
         values = front_matter_values(loaded.document)
         made: list[Snapshot] = []
         block: Mapping[str, Any] = values
@@ -82,7 +84,7 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
 def _plan(seen: Look, loaded: Loaded, values: Mapping[str, Any], head: str) -> _Plan:
     names, base = seen.workspace.config.roles, ground.base_of(values)
     newest, open_ = newest_role(values, names), roles.unresolved(values)
-    start = head if base is None else _start(seen.workspace, base, head)
+    start = head if base is None else _start(seen.workspace, loaded.state.id, base, head)
     candidates = tuple(name for name in names if name in open_) or ((newest,) if newest else ())
     snapshots = {name: each for name in candidates if (each := roles.snapshot_of(values, name))}
     retaken = tuple(name for name, each in snapshots.items() if _is_other(each, seen.tree, start))
@@ -96,10 +98,10 @@ def _is_other(snapshot: Mapping[str, Any], tree: str, base: str) -> bool:
     return (snapshot.get("tree"), snapshot.get("base_commit")) != (tree, base)
 
 
-def _start(workspace: Workspace, base: str, head: str) -> str:
+def _start(workspace: Workspace, task_id: str, base: str, head: str) -> str:
     """Return the base commit from now on: HEAD where work was committed since, or the old one is gone."""
     try:
-        return head if ground.committed_since(workspace, base) else base
+        return head if ground.committed_since(workspace, base, task_id) else base
     except TaskstateError as error:
         if error.code != "no-commit":
             raise
@@ -130,7 +132,7 @@ def _event(role: str, planned: _Plan, note: str, request: Request) -> dict[str, 
     event: dict[str, object] = {
         "at": timestamp(request.stamp.now),
         "actor": request.stamp.actor,
-        "event": "drift-accepted",
+        "event": ACCEPTED,
         "note": note,
     }
     if role:

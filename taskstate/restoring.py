@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import artifacts, delta, files, git, ground, roles, worktree
-from taskstate.errors import TaskstateError
+from taskstate.errors import GitFailed, TaskstateError
 from taskstate.listing import recorded_files
 from taskstate.packs import GITLINK, LINK, TREE, Store
-from taskstate.snapshots import require_snapshot
+from taskstate.snapshots import require_open, require_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,11 +30,21 @@ _HASHES = {FROM_BASE: "diff_sha", INCREMENTAL: "incremental_diff_sha"}
 
 
 class _Kept(NamedTuple):
-    """A file of a snapshot: where it belongs, its mode, and its bytes as they stand in a working tree."""
+    """A file of a snapshot: its path in git's bytes as text, its mode, and the object that holds it."""
 
-    place: Path
+    path: str
     mode: str
-    content: bytes
+    object_id: str
+
+    @property
+    def name(self) -> str:
+        """The path as a report shows it."""
+        return delta.quoted(os.fsencode(self.path))
+
+    @property
+    def governs(self) -> bool:
+        """Whether the file says how git checks others out."""
+        return self.path.rpartition("/")[2] == ".gitattributes"
 
 
 class Restored(NamedTuple):
@@ -45,36 +57,45 @@ class Restored(NamedTuple):
 def restore(workspace: Workspace, task_id: str, role: str, names: Sequence[str], *, dry_run: bool = False) -> Restored:
     """Put the snapshot's version of files back into the working tree; `names` are paths as a report shows them.
 
-    All of them are looked up before the first is written.
+    All of them are looked up, and their places too, before the first is written. Files with git's attributes go first,
+    since the others are checked out as those say.
 
     Raises:
-        TaskstateError: code "not-found": the snapshot has no such file; code "objects-lost"; or a place cannot be
-            written.
+        TaskstateError: code "task-complete"; code "not-found": the snapshot has no such file; code "objects-lost"; or a
+            place cannot be written, or git is in the middle of something.
     """
     roles.require_role(role, workspace.config.roles)
     loaded = workspace.load(workspace.locate(task_id))
+    require_open(loaded.state)
     snapshot = require_snapshot(workspace, loaded, role)
+    ground.require_at_rest(workspace)
     kept = ground.kept_in(workspace, snapshot)
     with worktree.scratch(workspace.root, *([kept] if kept else [])) as place:
         store = Store(place, str(snapshot["tree"]))
         try:
-            found = {name: _kept(workspace, store, place, snapshot, name) for name in dict.fromkeys(names)}
+            looked_up = {each.path: each for each in (_kept(workspace, store, snapshot, name) for name in names)}
+            found = sorted(looked_up.values(), key=lambda each: (not each.governs, each.path.count("/")))
+            contents = {each: _content(place, store, each) for each in found}
+            for each in found:
+                _require_place(workspace.root, each)
+            for each in () if dry_run else found:
+                if found[0].governs:  # what was read is not what the attributes say that are back now
+                    contents[each] = _content(place, store, each)
+                _put(workspace.root / each.path, each.mode, contents[each])
         finally:
             store.close()
-    for each in () if dry_run else found.values():
-        _put(each)
-    return Restored(tuple(found), _remarks(workspace, snapshot, found))
+    return Restored(tuple(each.name for each in looked_up.values()), _remarks(workspace, snapshot, contents))
 
 
-def _kept(workspace: Workspace, store: Store, place: worktree.Scratch, snapshot: Mapping[str, Any], name: str) -> _Kept:
-    path = os.fsdecode(delta.unquoted(name))
+def _kept(workspace: Workspace, store: Store, snapshot: Mapping[str, Any], name: str) -> _Kept:
+    path = _normal(os.fsdecode(delta.unquoted(name)))
     above = path.rpartition("/")[0]
     if above:
         files.inside(workspace.root, above)
     tree = str(snapshot["tree"])
-    found = store.at(tree, path) if store.has(tree) and path else None
-    if found is None and not store.has(tree):
-        raise lost_snapshot(str(snapshot.get("actor", "")))
+    if not store.has(tree):
+        raise lost_snapshot(snapshot)
+    found = store.at(tree, path) if path else None
     if found is None:
         what = f"the snapshot has no file {files.shown(name)}"
         help_ = "name a file as the report shows it; one that came later is deleted by hand"
@@ -84,49 +105,104 @@ def _kept(workspace: Workspace, store: Store, place: worktree.Scratch, snapshot:
         what = f"{files.shown(name)} is a {'folder' if mode == TREE else 'submodule'} in the snapshot"
         help_ = "name the files in it" if mode == TREE else f"check its commit out there: {object_id}"
         raise TaskstateError(what, help=help_, code="not-a-file")
-    target = workspace.root / path
+    if not store.has(object_id):
+        raise lost_snapshot(snapshot)
+    return _Kept(path, mode, object_id)
+
+
+def _normal(path: str) -> str:
+    """Return a path without the parts that say nothing; one that begins at the root of the disk stays as it is."""
+    if path.startswith("/"):
+        return path
+    return "/".join(part for part in path.split("/") if part not in {"", "."})
+
+
+def _require_place(root: Path, kept: _Kept) -> None:
+    """Refuse a path at which no file can be put now."""
+    target = root / kept.path
     if target.is_dir() and not target.is_symlink():
         help_ = "move it out of the way first"
-        raise TaskstateError(f"{files.shown(name)} is a folder now", help=help_, code="not-a-file")
-    if not store.has(object_id):
-        raise lost_snapshot(str(snapshot.get("actor", "")))
-    content = store.read(object_id) if mode == LINK else _smudged(place, path, object_id)
-    return _Kept(target, mode, content)
+        raise TaskstateError(f"{files.shown(kept.name)} is a folder now", help=help_, code="not-a-file")
+    with files.told("write", target):
+        above = next(folder for folder in target.parents if os.path.lexists(folder))
+        if not above.is_dir():
+            help_ = "move that out of the way first"
+            there = files.shown(above.relative_to(root))
+            what = f"{files.shown(kept.name)} cannot be put back: {there} is no folder now"
+            raise TaskstateError(what, help=help_, code="not-a-file")
+        if not os.access(above, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(above))
 
 
-def lost_snapshot(actor: str) -> TaskstateError:
+def lost_snapshot(snapshot: Mapping[str, Any]) -> TaskstateError:
     """Return the refusal where a snapshot's objects are gone."""
-    what = "the objects of the snapshot are not here: its artifacts are lost or broken"
+    if ground.is_purged(snapshot):
+        what, help_ = "the snapshot was purged: nothing can be put back from it", "git may have the file in a commit"
+        return TaskstateError(what, help=help_, code="objects-lost")
+    what, actor = "the objects of the snapshot are not here: its artifacts are lost or broken", snapshot.get("actor")
     by = f" from the clone in which {actor} took it" if actor else " from where it was taken"
     return TaskstateError(what, help=f"copy the task's folder under artifacts/{by}", code="objects-lost")
 
 
-def _smudged(place: worktree.Scratch, path: str, object_id: str) -> bytes:
-    """Return the content of a file as git would check it out: with its line ends, and through its filters."""
-    return place.run(["cat-file", "--filters", f"--path={place.prefix}{path}", object_id])
+def _content(place: worktree.Scratch, store: Store, kept: _Kept) -> bytes:
+    """Return the bytes of a file as git would check it out: with its line ends, and through its filters.
+
+    Raises:
+        TaskstateError: code "objects-lost": its object is broken; or a filter fails.
+    """
+    if kept.mode == LINK:
+        return store.read(kept.object_id)
+    path = f"--path={place.prefix}{kept.path}"
+    try:
+        return place.run(["cat-file", "--filters", path, "--end-of-options", kept.object_id])
+    except GitFailed:
+        if _is_whole(place, kept.object_id):
+            raise  # it is the filter that fails
+        raise _broken(kept) from None
 
 
-def _put(kept: _Kept) -> None:
-    """Write one file; what stands at its place is replaced at once, also a link, which is never followed."""
-    with files.told("write", kept.place):
-        files.make_folder(kept.place.parent)
-        if kept.mode == LINK:
-            with files.temporary_file(kept.place, b"") as temporary:
+def _is_whole(place: worktree.Scratch, object_id: str) -> bool:
+    try:
+        place.run(["cat-file", "blob", "--end-of-options", object_id])
+    except GitFailed:
+        return False
+    return True
+
+
+def _broken(kept: _Kept) -> TaskstateError:
+    what = f"{files.shown(kept.name)} cannot be read from the snapshot: its artifacts are broken"
+    help_ = "copy the task's folder under artifacts/ from another clone or a backup; `git fsck` tells of git's own"
+    return TaskstateError(what, help=help_, code="objects-lost")
+
+
+def _put(target: Path, mode: str, content: bytes) -> None:
+    """Write one file; what stands at its place is replaced at once, also a link, which is never followed.
+
+    Git knows of a mode only whether a file is a program: a file that is there keeps what else its mode says.
+    """
+    with files.told("write", target):
+        files.make_folder(target.parent)
+        if mode == LINK:
+            with files.temporary_file(target, b"") as temporary:
                 temporary.unlink()
-                os.symlink(kept.content, os.fsencode(temporary))
-                temporary.replace(kept.place)
+                os.symlink(content, os.fsencode(temporary))
+                temporary.replace(target)
         else:
-            with files.temporary_file(kept.place, kept.content) as temporary:
-                readable = temporary.stat().st_mode & 0o777
-                temporary.chmod(readable | (readable & 0o444) >> 2 if kept.mode.endswith("755") else readable & ~0o111)
-                temporary.replace(kept.place)
-        files.sync_folder(kept.place.parent)
+            before = target.lstat() if os.path.lexists(target) else None
+            like = before if before and stat.S_ISREG(before.st_mode) else None
+            with files.temporary_file(target, content, like) as temporary:
+                told = stat.S_IMODE(temporary.stat().st_mode)
+                temporary.chmod(told | (told & 0o444) >> 2 if mode.endswith("755") else told & ~0o111)
+                temporary.replace(target)
+        files.sync_folder(target.parent)
 
 
-def _remarks(workspace: Workspace, snapshot: Mapping[str, Any], found: Mapping[str, _Kept]) -> tuple[str, ...]:
+def _remarks(workspace: Workspace, snapshot: Mapping[str, Any], contents: Mapping[_Kept, bytes]) -> tuple[str, ...]:
     """Return where the bytes are not those that were recorded, though git takes both for the same."""
     recorded = {each.path: each.sha256 for each in recorded_files(workspace, snapshot) or ()}
-    other = [name for name, each in found.items() if recorded.get(name) not in {None, files.digest(each.content)}]
+    other = [
+        each.name for each, content in contents.items() if recorded.get(each.name) not in {None, files.digest(content)}
+    ]
     return (
         (f"as git checks them out, with other line ends or filters than then: {delta.named(other)}",) if other else ()
     )

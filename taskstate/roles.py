@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 PENDING, IN_PROGRESS, DONE, BLOCKED = "pending", "in_progress", "done", "blocked"
 STATUSES = (PENDING, IN_PROGRESS, DONE, BLOCKED)
+OBJECT_ID = "[0-9a-f]{40}([0-9a-f]{24})?"
 
 
 class Role(NamedTuple):
@@ -101,6 +102,21 @@ def snapshot_of(values: Mapping[str, Any], role: str) -> Mapping[str, Any] | Non
     snapshots = delta.get("snapshots") if isinstance(delta, dict) else None
     told = snapshots.get(role) if isinstance(snapshots, dict) else None
     return told if isinstance(told, dict) else None
+
+
+def require_ids(snapshot: Mapping[str, Any], what: str) -> None:
+    """Refuse a snapshot whose trees are no ids of git objects: git would take such a text for something else.
+
+    Raises:
+        TaskstateError: code "bad-snapshot".
+    """
+    import re
+
+    for key in ("tree", "index_tree"):
+        told = snapshot.get(key)
+        if told is not None and not (isinstance(told, str) and re.fullmatch(OBJECT_ID, told)):
+            help_ = "somebody edited the state file: take its last good version, or the snapshot anew"
+            raise TaskstateError(f"{what}: `{key}` is no id of a git object", help=help_, code="bad-snapshot")
 
 
 def unresolved(values: Mapping[str, Any]) -> tuple[str, ...]:

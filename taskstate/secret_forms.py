@@ -93,6 +93,13 @@ FORMS = (
     ),
     Form("a Databricks token", "dapi", rf"{_NO_BASE64}dapi{_HEX}{{32}}(?![A-Za-z0-9])(?:-[0-9])?"),
     Form("a HashiCorp Vault token", "hvs. hvb. hvr.", rf"hv[sbr]\.{_ANY}{{24,}}"),
+    # Before version 1.10; code has such names too, but none that mixes cases and has digits in two places.
+    Form(
+        "a HashiCorp Vault token",
+        "s.",
+        r"s\.(?=[A-Za-z]*[0-9]+[A-Za-z]+[0-9])(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])[A-Za-z0-9]{24}(?![A-Za-z0-9_.(-])",
+    ),
+    Form("a HashiCorp Vault token", "s.", r"s\.[A-Za-z0-9]{24}(?![A-Za-z0-9_.(-])", "vault"),
     Form("a Terraform token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}"),
     Form("a Pulumi token", "pul-", rf"pul-{_HEX}{{40}}"),
     Form("a Doppler token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,40}\.)?[A-Za-z0-9]{40,44}"),
@@ -119,7 +126,8 @@ FORMS = (
     Form("a Telegram bot token", ":AA", rf"(?:bot)?[0-9]{{8,10}}:AA{_ANY}{{33}}(?!{_ANY})"),
     Form("a Twilio key", "SK", rf"SK{_HEX}{{32}}(?![A-Za-z0-9])", "twilio"),
     Form("a SendGrid key", "SG.", rf"SG\.{_ANY}{{22}}\.{_ANY}{{43}}"),
-    Form("a Mailgun key", "-", rf"key-{_HEX}{{32}}(?![A-Za-z0-9])|{_HEX}{{32}}-{_HEX}{{8}}-{_HEX}{{8}}", "mailgun"),
+    Form("a Mailgun key", "key-", rf"(?<![.-])key-{_HEX}{{32}}(?![A-Za-z0-9-])"),
+    Form("a Mailgun key", "-", rf"{_HEX}{{32}}-{_HEX}{{8}}-{_HEX}{{8}}", "mailgun"),
     Form("a Mailchimp key", "-us", rf"{_HEX}{{32}}-us[0-9]{{1,2}}(?![A-Za-z0-9-])"),
     Form("a Brevo key", "xkeysib-", rf"xkeysib-{_HEX}{{64}}-[A-Za-z0-9]{{16}}"),
     Form("a Resend key", "re_", r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}"),

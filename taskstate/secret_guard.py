@@ -5,20 +5,22 @@ What is said names the kind and the line and never the value. Nothing here reads
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from taskstate import secrets
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from taskstate.config import Config
     from taskstate.secrets import Secret
 
 _HELP = (
-    "take it out and name the place where it is kept; if it is none, end its line with the comment"
-    " `taskstate: allow secret`, or write it with --force-secrets"
+    "take it out of the text or the source that it comes from, and name the place where it is kept; if it is none, let"
+    " `secrets.allow` of the configuration fit it, or write it with --force-secrets; in free text the comment"
+    " `taskstate: allow secret` at the end of its line does as well"
 )
 _TOLD = 3  # findings that a refusal names
 
@@ -28,8 +30,8 @@ def require_none(
 ) -> tuple[str, ...]:
     """Refuse a text with something in it that looks like a credential; where forced, return what to warn of instead.
 
-    `what` names the text for people. What stands in one of the `known` texts already is no news; they are looked at
-    only where something is found.
+    `what` names the text for people. What stands as often in the `known` texts already is no news; they are looked
+    at only where something is found.
 
     Raises:
         TaskstateError: code "secret".
@@ -52,17 +54,43 @@ def refusal(lines: Sequence[str]) -> TaskstateError:
 
 
 def new_in(text: str, config: Config, known: Iterable[str] = ()) -> tuple[Secret, ...]:
-    """Return what looks like a credential in `text` and stands in none of the `known` texts."""
+    """Return what looks like a credential in `text` more often than in the `known` texts together."""
     found = secrets.find(text, config.secrets.allow)
     if not found:
         return ()
-    texts = tuple(known)
-    return tuple(each for each in found if not any(_stands_in(each.span.of(text), old) for old in texts))
+    old = "\n".join(known)
+    return beyond(text, found, old, lambda value: times(value, text) - times(value, old))
 
 
-def _stands_in(value: str, text: str) -> bool:
-    """Return whether a value is in a text; one of several lines may stand there indented or quoted otherwise."""
-    return value in text or ("\n" in value and all(line.strip("> \t\r") in text for line in value.split("\n")))
+def beyond(text: str, found: Sequence[Secret], old: str, more: Callable[[str], int]) -> tuple[Secret, ...]:
+    """Return, of each value among findings, as many as it is written `more` often.
+
+    One whose line is no more frequent than in the `old` text is none of them: another line, which is allowed, may be.
+    """
+    fresh = Counter(text.split("\n"))
+    fresh.subtract(old.split("\n"))
+    by_value: dict[str, list[Secret]] = {}
+    for each in found:
+        value = each.span.of(text)
+        if "\n" in value or fresh[_line_of(text, each)] > 0:
+            by_value.setdefault(value, []).append(each)
+    return tuple(sorted(each for value, those in by_value.items() for each in those[: max(more(value), 0)]))
+
+
+def _line_of(text: str, secret: Secret) -> str:
+    end = text.find("\n", secret.span.start)
+    return text[text.rfind("\n", 0, secret.span.start) + 1 : end if end >= 0 else len(text)]
+
+
+def times(value: str, text: str) -> int:
+    """Return how often a value stands in a text; one of several lines may be indented or quoted otherwise there."""
+    if "\n" not in value:
+        return text.count(value)
+    return _bare(text).count(_bare(value))
+
+
+def _bare(text: str) -> str:
+    return "\n".join(line.strip("> \t\r") for line in text.split("\n"))
 
 
 def told(text: str, found: Sequence[Secret], what: str) -> tuple[str, ...]:

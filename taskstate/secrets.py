@@ -40,7 +40,8 @@ _BEGIN_KEY = r"-{4,5} ?BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)? ?-{4
 _END_KEY = r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 _KEY_LINES = r"(?:(?:\\[nr]|[\s>])*[A-Za-z0-9+/=]{16,})*"
 _REST_OF_KEY = rf"(?:(?:(?!-----BEGIN)[\s\S]){{0,16384}}?{_END_KEY}|{_KEY_LINES})"
-_PUTTY_KEY = rf"Private-Lines: [0-9]{{1,4}}{_KEY_LINES}"
+_PUTTY = "PuTTY-User-Key-File-[0-9]:"
+_PUTTY_KEY = rf"{_PUTTY}(?:(?:(?!{_PUTTY})[\s\S]){{0,16384}}?Private-Lines: [0-9]{{1,4}}{_KEY_LINES})?"
 _WEB_KEY = r'"d"\s{0,8}:\s{0,8}"(?P<value>[A-Za-z0-9_-]{40,1024})"'
 _WORD = r"\S{0,2048}"  # no token has a blank in it
 _LONGEST = 1024  # characters of a token
@@ -56,8 +57,18 @@ _NAME = (
     r"(?:[_-]?access)?(?:[_-]?key)?\\?[\"'` ]?\Z"
 )
 _UUID = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_LOGIN = r"[a-z]://[^\s/:@\"'`<>]{1,64}:(?P<value>[^\s/@\"'`<>]{6,200})\Z"  # what stands before an `@`
+_LOGIN = r"[a-z]://[^\s/:@\"'`<>]{0,64}:(?P<value>[^\s/@\"'`<>]{6,200})\Z"  # what stands before an `@`
 _LONGEST_LOGIN = 300
+# What is typed as an option: `--password VALUE`, `curl -u NAME:VALUE`. With `=`, options are assignments like others.
+_OPTION = (
+    r"--(?:[a-z]{1,16}-){0,3}(?:pass(?:w(?:or)?d|phrase)?|secret|token|api-?key)[ \t]{1,8}"
+    r"(?P<open>[\"'])?(?P<value>[^\s\"'`<>{}$()\[\],;\\]{10,200})"
+)
+_USER_OPTION = (
+    r"(?:-u|--user|-U|--proxy-user)[ \t=]{0,8}[\"']?(?P<name>[^\s:\"'`<>{}$()-][^\s:\"'`<>{}$()]{0,63}):"
+    r"(?P<value>[^\s\"'`<>{}$()\\]{6,200})"
+)
+_CURL = r"curl[ \t][^\r\n]{0,1000}"
 _HEADER = r"B(?<=B)(?:earer (?P<token>[A-Za-z0-9._~+/-]{20,512}=*)|asic (?P<login>[A-Za-z0-9+/]{16,512}={0,2}))"
 _HARMLESS = (
     r"(?i)example|placeholder|sample|change[-_ ]?me|redacted|dummy|your[-_]|insert[-_]|my[-_]?(?:secret|token|password)"
@@ -82,7 +93,8 @@ def find(text: str, allow: tuple[str, ...] = ()) -> tuple[Secret, ...]:
 
     Left out is what its own line allows in a comment, and values that one of the expressions in `allow` fits.
     """
-    found = [*_private_keys(text), *_tokens(text), *_assigned(text), *_in_addresses(text), *_in_headers(text)]
+    found = [*_private_keys(text), *_tokens(text), *_assigned(text), *_in_options(text)]
+    found += [*_in_addresses(text), *_in_headers(text)]
     return kept(text, found, allow) if found else ()
 
 
@@ -289,6 +301,19 @@ def _in_addresses(text: str) -> Iterator[Secret]:
         if match and _looks_random(match["value"], quoted=True):
             yield Secret(Span(*match.span("value")), IN_ADDRESS)
         end = at + 1
+
+
+def _in_options(text: str) -> Iterator[Secret]:
+    """Yield the values that a command line gives to options for passwords."""
+    if "--" in text:
+        for match in _compiled(_OPTION).finditer(text):
+            if _looks_random(match["value"], quoted=True):
+                yield Secret(Span(*match.span("value")), ASSIGNED)
+    if "curl" in text:
+        for command in _compiled(_CURL).finditer(text):
+            for match in _compiled(rf"(?<=\s){_USER_OPTION}").finditer(text, *command.span()):
+                if _looks_random(match["value"], quoted=True):
+                    yield Secret(Span(*match.span("value")), ASSIGNED)
 
 
 def _in_headers(text: str) -> Iterator[Secret]:

@@ -17,7 +17,12 @@ IGNORED = ("artifacts/", "cache/", "journal/", "lock")
 TEMPORARY = ".taskstate-*.tmp"  # what a killed writer leaves beside the file that it was writing
 PRE_COMMIT = ".pre-commit-config.yaml"
 _HOOK_ID = "taskstate-lint"
-MERGED = ("task-*-state.md", "task-*-archive.md", "task-*-impact-map.json")  # without `/`: wherever they stand
+MERGED = (
+    "task-*-state.md",
+    "task-*-archive.md",
+    "task-*-impact-map.json",
+    "phase-*-handoff-*.md",
+)  # without `/`: wherever they stand
 DRIVER_KEY, DRIVER = "merge.taskstate.driver", "taskstate merge-driver -- %O %A %B %P"
 _DRIVER_NAME = "merge.taskstate.name"
 _GIT_CONFIG = "git config merge.taskstate"  # how it is told: it is no file of the working tree

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import artifacts, delta, files, git, ground, roles, worktree
+from taskstate import artifacts, delta, files, git, ground, roles, submodules, worktree
+from taskstate.chain import COMPLETE
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.stamp import front_matter_values
 
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.delta import Verified
+    from taskstate.state import TaskState
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Change, Request
 
 LOST = "the snapshot's artifacts are lost or broken, as in another clone: it can be compared, and not restored"
+PURGED = "the snapshot's artifacts were purged: it can be compared, and not restored"
 
 
 def verify(workspace: Workspace, task_id: str, role: str, request: Request) -> Verified:
@@ -79,25 +82,40 @@ def compare(workspace: Workspace, loaded: Loaded, role: str) -> Verified:
     """Compare the working tree with the snapshot of a role, and write nothing.
 
     Raises:
-        TaskstateError: code "no-snapshot"; code "no-commit": its base commit is gone; or the repository is not at rest.
+        TaskstateError: code "task-complete"; code "no-snapshot"; code "no-commit": its base commit is gone; or the
+            repository is not at rest.
     """
+    require_open(loaded.state)
     ground.require_quiet(workspace)
     snapshot = require_snapshot(workspace, loaded, role)
     kept = ground.kept_in(workspace, snapshot)
-    notes = () if kept and kept.is_dir() else (LOST,)
-    unmoved = kept is not None and _is_unmoved(workspace, str(snapshot.get("base_commit")))
+    notes = () if ground.has_pack(workspace, snapshot) else (PURGED if ground.is_purged(snapshot) else LOST,)
+    remarks = (*notes, *submodules.remarks(workspace.root))
+    unmoved = kept is not None and _is_unmoved(workspace, str(snapshot.get("base_commit")), loaded.state.id)
     if kept and unmoved and ground.is_as_left(workspace, snapshot, kept):
-        return delta.matching(notes)
+        return delta.matching(remarks)
     from taskstate.comparing import compared
 
-    return compared(workspace, loaded, role, notes)
+    return compared(workspace, loaded, role, remarks)
+
+
+def require_open(state: TaskState) -> None:
+    """Refuse a task that is complete: what was to be compared has been handed down, and its artifacts dropped.
+
+    Raises:
+        TaskstateError: code "task-complete".
+    """
+    if state.status == COMPLETE:
+        what = f"task {state.id} is complete, so its snapshots stay as they are"
+        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'
+        raise TaskstateError(what, help=help_, code="task-complete")
 
 
 def require_snapshot(workspace: Workspace, loaded: Loaded, role: str) -> Mapping[str, Any]:
     """Return the snapshot of a role.
 
     Raises:
-        TaskstateError: code "no-snapshot".
+        TaskstateError: code "no-snapshot"; code "bad-snapshot": what it names as a tree is no object id.
     """
     task_id = loaded.state.id
     snapshot = roles.snapshot_of(front_matter_values(loaded.document), role)
@@ -107,13 +125,14 @@ def require_snapshot(workspace: Workspace, loaded: Loaded, role: str) -> Mapping
         if files.names(artifacts.path_of(workspace, artifacts.name_of(task_id, role))):
             help_ += "; if git has set the state file back, `taskstate doctor --fix` brings back what it said"
         raise TaskstateError(what, help=help_, code="no-snapshot")
+    roles.require_ids(snapshot, f"task {task_id}: the snapshot of {role}")
     return snapshot
 
 
-def _is_unmoved(workspace: Workspace, base: str) -> bool:
+def _is_unmoved(workspace: Workspace, base: str, task_id: str) -> bool:
     """Return whether HEAD is where it was but for our own files."""
     head = git.head(workspace.root)
-    return head is not None and (head == base or not ground.committed_since(workspace, base))
+    return head is not None and (head == base or not ground.committed_since(workspace, base, task_id))
 
 
 def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:

@@ -133,6 +133,13 @@ def seal_of(values: Mapping[str, Any], static: str) -> str:
     return sha256(canonical_json({**{key: values.get(key) for key in SEALED_VALUES}, "static": static}))
 
 
+def seal_broken(state: TaskState, values: Mapping[str, Any]) -> bool:
+    """Return whether a state file has a seal of its static part that does not hold; `values` is its front matter."""
+    context = values.get("context")
+    seal = context.get("seal") if isinstance(context, dict) else None
+    return isinstance(seal, str) and context_seal(state.document, values, state) != seal
+
+
 def is_sealed(node: Node | None) -> bool:
     """Return whether a front matter, as its span tree, holds a seal of the static part."""
     seal = node.get("context", "seal") if node else None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from taskstate import files, kinds
 from taskstate.asked import Asked
 from taskstate.handoff_document import Written, front_matter_of, written_in
-from taskstate.handoff_files import ARCHIVE, folder
+from taskstate.handoff_places import ARCHIVE, FOLDER, folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,4 +55,4 @@ class HandoffAnswers(Asked):
 
 def handed_over(state_root: Path) -> frozenset[str]:
     """Return the names of the folders of tasks that have handoff documents."""
-    return frozenset(files.names(state_root / os.path.dirname(folder(""))))
+    return frozenset(files.names(state_root / FOLDER))

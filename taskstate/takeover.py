@@ -9,7 +9,15 @@ from taskstate.document import parse
 from taskstate.errors import TaskstateError
 from taskstate.handoff import with_handoffs
 from taskstate.handoff_document import ACCEPTED, OPEN, with_values
-from taskstate.handoff_files import HandoffFile, archived, count_of, handoff_files, named_open, read_handoff
+from taskstate.handoff_files import (
+    HandoffFile,
+    archived,
+    count_of,
+    handoff_files,
+    named_open,
+    open_document,
+    survey,
+)
 from taskstate.handoff_now import differences
 from taskstate.stamp import front_matter_values, timestamp
 from taskstate.writing import Change, Outcome, change
@@ -39,16 +47,19 @@ def find(workspace: Workspace, task_id: str) -> tuple[Loaded, HandoffFile]:
     """Return a task's open handoff, or the newest one where none is open.
 
     Raises:
-        TaskstateError: code "not-found": there is none.
+        TaskstateError: code "not-found": there is none, or the one that the state file names is missing; code
+            "unreadable", "not-utf8" or "no-handoff": that one cannot be read, or is none.
     """
     loaded = workspace.load(workspace.locate(task_id))
     named = named_open(front_matter_values(loaded.document))
-    documents = handoff_files(workspace, loaded.state.id)
-    if named and any(each.path == named for each in documents):
-        return loaded, next(each for each in documents if each.path == named)
+    if named:
+        return loaded, open_document(workspace, named, loaded.state.id)
+    documents, unread = survey(workspace, loaded.state.id)
     still = [each for each in documents if each.status == OPEN]
     if still or documents:
         return loaded, (still or documents[-1:])[0]
+    if unread:
+        raise TaskstateError(unread[0][1], help="run `taskstate lint` to see why", code="unreadable")
     raise TaskstateError(
         f"task {loaded.state.id} has no handoff",
         help=f"`taskstate handoff new {loaded.state.id} …` writes one",
@@ -74,7 +85,8 @@ def accept(workspace: Workspace, task_id: str, agent: str, request: Request) -> 
     """Mark a task's open handoff as accepted and move it to the archive folder, in one step with the state file.
 
     Raises:
-        TaskstateError: code "not-found": none is open, or its document is gone.
+        TaskstateError: code "not-found": none is open, or its document is gone; code "unreadable", "not-utf8" or
+            "no-handoff": what the state file names cannot be read, or is no handoff document of the task.
     """
     made: list[HandoffFile] = []
     given = {"status": ACCEPTED, "accepted_by": agent, "accepted_at": timestamp(request.stamp.now)}
@@ -106,8 +118,7 @@ def _to_accept(workspace: Workspace, loaded: Loaded) -> HandoffFile:
     state = loaded.state
     named = named_open(front_matter_values(loaded.document))
     if named:
-        there = files.size(files.inside(workspace.state_root, named)) is not None
-        return read_handoff(workspace, named if there else _moved(workspace, named))
+        return open_document(workspace, named, state.id)
     found = next((each for each in handoff_files(workspace, state.id) if each.status == OPEN), None)
     if found is None:
         raise TaskstateError(
@@ -118,27 +129,35 @@ def _to_accept(workspace: Workspace, loaded: Loaded) -> HandoffFile:
     return found
 
 
-def _moved(workspace: Workspace, path: str) -> str:
-    """Return where a document lies that is not where the state file says: in the archive, or nowhere."""
-    other = archived(path)
-    return other if files.size(files.inside(workspace.state_root, other)) is not None else path
-
-
 def mention(workspace: Workspace, state: TaskState) -> str:
-    """Return what the next session shall say of the handoff that was accepted last; nothing where one has said it."""
+    """Return what the next session shall say of the handoff that was accepted last; nothing where one has said it.
+
+    Two branches may both have handed over: the one that was open beside it is said too.
+    """
     values = front_matter_values(state.document)
     if not count_of(values) or named_open(values):
         return ""
-    last = next((each for each in reversed(handoff_files(workspace, state.id)) if each.status == ACCEPTED), None)
+    accepted = [each for each in handoff_files(workspace, state.id) if each.status == ACCEPTED]
+    last = max(accepted, key=lambda each: (each.text("accepted_at"), each.text("created_at")), default=None)
     if last is None:
         return ""
-    told = last.verified.get("sessions")
+    beside = [each for each in accepted if each is last or _overlap(each, last)]
+    names = [f"`{workspace.config.root}/{each.path}`" for each in beside if not _is_told(each, state)]
+    return f"took over from {' and '.join(names)}" if names else ""
+
+
+def _overlap(one: HandoffFile, other: HandoffFile) -> bool:
+    """Return whether two documents were open at one time, which happens only on two branches."""
+    return one.text("created_at") < other.text("accepted_at") and other.text("created_at") < one.text("accepted_at")
+
+
+def _is_told(file: HandoffFile, state: TaskState) -> bool:
+    """Return whether a session since then has said that its writer took over from a document."""
+    told = file.verified.get("sessions")
     seen_then = told if isinstance(told, int) else 0
-    later = [session for session in state.sessions if session.number > seen_then]
-    name = last.path.rpartition("/")[2]
-    if state.archived > seen_then or any(name in session.entry for session in later):
-        return ""
-    return f"took over from `{workspace.config.root}/{last.path}`"
+    name = file.path.rpartition("/")[2]
+    later = (session for session in state.sessions if session.number > seen_then)
+    return state.archived > seen_then or any(name in session.entry for session in later)
 
 
 def fields_of(file: HandoffFile) -> dict[str, Any]:

@@ -12,12 +12,13 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, delta, files, ground, roles, secrets
+from taskstate import artifacts, delta, files, ground, roles, secrets, worktree
 from taskstate.edit import apply
 from taskstate.errors import GitFailed, LockTimeout, TaskstateError
 from taskstate.listing import changed_files, outside, scope_hash, scope_of
-from taskstate.packs import TREE, leaves, new_objects
+from taskstate.packs import GITLINK, TREE, leaves, new_objects
 from taskstate.seal import canonical_json, sha256
+from taskstate.snapshots import require_open
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp
 from taskstate.writing import Change, change
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request
 
+ACCEPTED = "drift-accepted"  # the event of which `resolving` leaves one
 _LARGE = 10 * 1024 * 1024  # bytes of a diff
 
 
@@ -49,8 +51,9 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Tak
     """Record the working tree as `role` leaves it.
 
     Raises:
-        TaskstateError: code "nothing-to-snapshot": nothing differs from the base commit; code "committed": work was
-            committed since; code "drift-unresolved"; or the repository is not at rest.
+        TaskstateError: code "nothing-to-snapshot": nothing differs from the base commit, and nobody left anything
+            before; code "committed": work was committed since; code "drift-unresolved" or "task-complete"; or the
+            repository is not at rest.
     """
     roles.require_role(role, workspace.config.roles)
     head = ground.require_at_rest(workspace)
@@ -58,12 +61,16 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Tak
 
     def job(loaded: Loaded) -> Change:
         values = front_matter_values(loaded.document)
+        require_open(loaded.state)
         roles.require_settled(values, loaded.state.id)
         named = ground.base_of(values)
         base = head if named is None else named
         _require_unmoved(workspace, loaded.state.id, base)
         with ground.look(workspace, values, head) as seen:
-            made = photograph(seen, loaded.state, values, Wanted(role, base, request))
+            wanted = Wanted(role, base, request, clean=_may_be_clean(workspace, values, role))
+            made = photograph(seen, loaded.state, values, wanted)
+            if not request.dry_run:
+                worktree.sweep(seen.place)
         found[:] = [made]
         text = apply(loaded.document.text, set_front_matter(loaded.document, "delta", with_snapshots(values, (made,))))
         return Change(text=text, notes=made.notes)
@@ -76,10 +83,24 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Tak
     return Taken(outcome, found[0].record["diff_stat"], found[0].number)
 
 
+def _may_be_clean(workspace: Workspace, values: Mapping[str, Any], role: str) -> bool:
+    """Return whether a tree without changes may be what a role leaves: work came before it, from a role or committed.
+
+    A role may take all of it back; and work that was committed, and accepted, is in the base commit.
+    """
+    names = workspace.config.roles
+    if any(roles.snapshot_of(values, name) for name in names[: names.index(role)]):
+        return True
+    audit = values.get("audit")
+    events = audit.get("events") if isinstance(audit, dict) else None
+    held = events if isinstance(events, list) else []
+    return any(isinstance(each, dict) and each.get("event") == ACCEPTED for each in held)
+
+
 def _require_unmoved(workspace: Workspace, task_id: str, base: str) -> None:
-    committed = ground.committed_since(workspace, base)
+    committed = ground.committed_since(workspace, base, task_id)
     if committed:
-        what = f"{delta.files(len(committed))} differ between the base commit {base[:10]} and HEAD"
+        what = f"{delta.files(len(committed))} committed since the base commit {base[:10]}"
         help_ = f'if that is right, begin anew at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
         raise TaskstateError(f"{what}: {delta.named(committed)}", help=help_, code="committed")
 
@@ -122,7 +143,7 @@ def photograph(seen: Look, state: TaskState, values: Mapping[str, Any], wanted: 
     found = _found(values, seen, wanted)
     if not found.entries and not wanted.clean:
         what = f"nothing to snapshot: the working tree does not differ from the base commit {wanted.base[:10]}"
-        help_ = "a role that leaves nothing behind needs no snapshot; what git ignores is no part of one"
+        help_ = "take it when work is there; what git ignores is no part of a snapshot"
         raise TaskstateError(what, help=help_, code="nothing-to-snapshot")
     config = seen.workspace.config
     scope = scope_of(state, config)
@@ -138,6 +159,7 @@ class _Found(NamedTuple):
     diff: bytes
     incremental: bytes | None
     incremental_error: str | None
+    nested: tuple[str, ...]
 
 
 class _Making(NamedTuple):
@@ -153,15 +175,29 @@ def _found(values: Mapping[str, Any], seen: Look, wanted: Wanted) -> _Found:
     changed = store.changes(whole, tree)
     entries = leaves(changed, workspace.is_ours)
     base = _without_ours(seen, whole, changed)
-    objects = {*new_objects(changed), tree}
-    if seen.index_tree:
-        objects |= {*new_objects(store.changes(whole, seen.index_tree)), seen.index_tree}
+    staged = store.changes(whole, seen.index_tree) if seen.index_tree else ()
+    objects = {*new_objects(changed), *new_objects(staged), tree, *filter(None, [seen.index_tree])}
     diffed = store.diff(base, tree)
     listed = changed_files(seen, entries)
     stat, diff = diffed()
     before = roles.before(wanted.role, workspace.config.roles)
     incremental, error = _incremental(seen, values, before) if before else (None, None)
-    return _Found(entries, tuple(sorted(objects)), listed, stat, diff, incremental, error)
+    nested = _nested(changed, staged)
+    return _Found(entries, tuple(sorted(objects)), listed, stat, diff, incremental, error, nested)
+
+
+def _nested(changed: Iterable[Entry], staged: Iterable[Entry]) -> tuple[str, ...]:
+    """Return the repositories in the tree that are no submodules, since the user's index does not have them.
+
+    What `changed`, and is `staged`, is so since the same commit.
+    """
+    now, index = ({each.path: each for each in entries} for entries in (changed, staged))
+    found = []
+    for path in sorted({*now, *index}):
+        here = now[path].new_mode if path in now else index[path].old_mode
+        if here == GITLINK != (index[path].new_mode if path in index else now[path].old_mode):
+            found.append(delta.quoted(path))
+    return tuple(found)
 
 
 def _without_ours(seen: Look, tree: str, changed: Iterable[Entry]) -> str:
@@ -232,18 +268,22 @@ def _store(task_id: str, making: _Making, record: dict[str, Any]) -> None:
         path = written(f"{role}-files.json", listed.encode())
         record["files_changed"] = {"count": len(found.files), "sha256": sha256(listed), "path": path}
     if real:
-        _keep_index(seen, target)
+        _keep_index(seen, target, trusted=not found.nested)
     record["pack"] = artifacts.name_of(task_id, f"{folder}/pack/{packed().name}")
 
 
-def _keep_index(seen: Look, folder: Path) -> None:
-    """Keep the temporary index: a later look at the tree need not read the files that it knows."""
+def _keep_index(seen: Look, folder: Path, *, trusted: bool) -> None:
+    """Keep the temporary index, if trusted: a later look at the tree need not read the files that it knows.
+
+    One in which a plain repository stands as a submodule is not: git would not see it become a folder of files.
+    """
     index = seen.place.own_index
-    kept = folder / ground.index_name(index, seen.place.mark)
+    kept = folder / ground.index_name(index, seen.tree, seen.place.mark)
     with files.told("write", kept):
         for older in folder.glob(f"{ground.INDEX}*"):
             older.unlink()
-        shutil.copy2(index, kept)
+        if trusted:
+            shutil.copy2(index, kept)
 
 
 def sweep(workspace: Workspace, task_id: str) -> None:
@@ -267,19 +307,30 @@ def _notes(found: _Found, scope: Scope, config: Config) -> tuple[str, ...]:
     strays = outside(scope, [each.path for each in found.files])
     if strays:
         notes.append(f"warning: {delta.files(len(strays))} outside of the Repository Paths: {delta.named(strays)}")
+    if found.nested:
+        what = "a repository of its own" if len(found.nested) == 1 else f"{len(found.nested)} repositories of their own"
+        how = "have git ignore it, or add it as a submodule"
+        notes.append(f"warning: the files of {what} are no part of the snapshot: {delta.named(found.nested)}; {how}")
     if len(found.diff) > _LARGE:
         size = len(found.diff) / 1024**2
         notes.append(f"warning: the diff holds {size:.1f} MB: see whether a generated or binary file got into the tree")
-    else:
-        notes += _secrets(found.diff, config)
+    notes += _secrets(found.diff, config)
     if found.incremental_error:
         notes.append(f"there is no diff from the role before: {found.incremental_error}")
     return tuple(notes)
 
 
 def _secrets(diff: bytes, config: Config) -> list[str]:
-    """Return a warning where a line that the diff adds looks like a credential; the diff keeps it exactly."""
+    """Return a warning where a line that the diff adds looks like a credential; the diff keeps it exactly.
+
+    Another one says where not all of it was searched.
+    """
     lines = [line[1:] for line in diff.split(b"\n") if line.startswith(b"+") and not line.startswith(b"+++ ")]
-    found = secrets.find(b"\n".join(lines).decode("utf-8", "replace"), config.secrets.allow)
+    added = b"\n".join(lines)
+    found = secrets.find(added[:_LARGE].decode("utf-8", "replace"), config.secrets.allow)
     kinds = ", ".join(sorted({each.kind for each in found}))
-    return [f"warning: the diff adds what looks like {kinds}; it is kept as it is"] if kinds else []
+    notes = [f"warning: the diff adds what looks like {kinds}; it is kept as it is"] if kinds else []
+    if len(added) > _LARGE:
+        size = _LARGE // 1024**2
+        notes.append(f"warning: only the first {size} MB of the added lines were searched for credentials")
+    return notes

@@ -7,6 +7,7 @@ not described in `schemas/task-file.schema.json` mean nothing here.
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import schema
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from taskstate.schema.published import Path
 
+_DIRECTIVE = r"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n?|\n))*(%)"  # as the first line that says anything
 _MOST_REQUIREMENT = 140  # characters
 _NOTHING: Mapping[Any, Any] = {}
 MOST_BYTES = 10 * 1024**2  # of a task file: it is a text that people write
@@ -105,13 +107,23 @@ def _parsed(name: str, data: bytes) -> Node:
         raise TaskstateError(
             f"{name} is not UTF-8 (byte {error.start})", help="convert it to UTF-8", code="not-utf8"
         ) from error
+    directive = re.compile(_DIRECTIVE).match(text)
+    if directive:
+        line = text.count("\n", 0, directive.start(1)) + 1
+        what = f"{name}, line {line}: a directive (`%`) stands here; task files are read as YAML 1.2"
+        raise TaskstateError(what, help="leave that line out", code="invalid-input")
     node = read_yaml_file(text)
     if not isinstance(node, Node):
         line = text.count("\n", 0, node[0].span.start) + 1
         raise TaskstateError(
-            f"{name}, line {line}: {node[0].message}", help="correct the task file", code="invalid-input"
+            f"{name}, line {line}: {_worded(node[0].message)}", help="correct the task file", code="invalid-input"
         )
     return node
+
+
+def _worded(message: str) -> str:
+    """Return a message of the YAML reader, which reads front matters as a rule, for a file that is YAML as a whole."""
+    return message.replace("the front matter", "the task file")
 
 
 def _valid(name: str, root: Node, lines: Mapping[Path, int]) -> Mapping[str, Any]:

@@ -140,6 +140,14 @@ class Workspace(_Workspace):
         relative = self.relative(path)
         return any(matches(relative, pattern) for pattern in self.config.exclude)
 
+    def read(self, path: Path) -> bytes:
+        """Return the content of a file of the repository.
+
+        Raises:
+            TaskstateError: code "path-escapes": it lies elsewhere, or a link leads out; it cannot be read.
+        """
+        return files.read(files.inside(self.root, self.relative(path)))
+
     def load(self, path: Path) -> Loaded:
         """Return the state file at `path`.
 
@@ -149,7 +157,7 @@ class Workspace(_Workspace):
         from taskstate.document import parse
         from taskstate.state import read_state
 
-        data = files.read(path)
+        data = self.read(path)
         try:
             document = parse(data.decode("utf-8"))
         except UnicodeDecodeError as error:

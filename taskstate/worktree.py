@@ -9,8 +9,9 @@ All paths are from `root`, which may lie below the top of git's working tree; wh
 from __future__ import annotations
 
 import os
+import re
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +21,8 @@ from taskstate.errors import GitFailed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+_SCRATCH = "taskstate-scratch-"  # begins the name of a temporary place
+_DAY = 24 * 60 * 60
 _SPARSE_ADD = (2, 34)  # the first git that has `add --sparse`, and that needs it
 # No program of the user's that runs beside git, no write but the ones that are asked for, no refusal over line ends.
 _STILL = (
@@ -102,13 +105,29 @@ def scratch(root: Path, *kept: Path) -> Iterator[Scratch]:
     at = git.folders(root)
     if at is None:
         raise GitFailed(f"{git.printable(str(root))} is no working tree of git", help="run `git init` there first")
-    with tempfile.TemporaryDirectory(prefix="taskstate-") as folder:
+    with tempfile.TemporaryDirectory(prefix=_SCRATCH, ignore_cleanup_errors=True) as folder:
         made = Scratch(root, at, Path(folder), kept, index_mark(at))
         made.objects.mkdir()
         index = _index(at)
         if index.is_file():
             shutil.copy2(index, made.own_index)
         yield made
+
+
+def sweep(place: Scratch) -> None:
+    """Delete the temporary places beside this one that processes of the same user left a day ago or longer.
+
+    Only one that was killed leaves its place; what cannot be deleted stays.
+    """
+    import shutil
+
+    own = place.folder.stat()
+    with suppress(OSError), os.scandir(place.folder.parent) as found:
+        for each in found:
+            if re.fullmatch(f"{_SCRATCH}[a-z0-9_]{{8}}", each.name) and each.is_dir(follow_symlinks=False):
+                status = each.stat(follow_symlinks=False)
+                if status.st_uid == own.st_uid and status.st_mtime < own.st_mtime - _DAY:
+                    shutil.rmtree(each.path, ignore_errors=True)
 
 
 def tree_id(root: Path, is_ours: Callable[[str], bool], *, folder: str = "") -> str | None:
@@ -134,11 +153,33 @@ def tree_id(root: Path, is_ours: Callable[[str], bool], *, folder: str = "") -> 
 def take_in(place: Scratch, is_ours: Callable[[str], bool], folder: str) -> tuple[bytes, ...]:
     """Bring the temporary index up to the files as they are, and return those of our own that are in it."""
     sparse = ("--sparse",) if _is_sparse(place.at) else ()
+    _look_at_all(place)
     try:
         place.run([*_AT_ONCE, "add", "--all", *sparse, "--", *_all_but(folder)])
     except GitFailed as error:
+        unborn = re.search(r"error: '(.+?)/?' does not have a commit checked out", error.message)
+        if unborn:
+            what = f"{unborn[1]} is a repository of its own without a commit, so git cannot take it in"
+            help_ = "have git ignore it, make a commit in it, or add it as a submodule"
+            raise GitFailed(what, help=help_) from error
         raise GitFailed(error.message, help="mend that, or have git ignore the file") from error
     return ours_in(place.run(["ls-files", "-z", "--cached", "--", *_ours(folder)]), is_ours)
+
+
+def _look_at_all(place: Scratch) -> None:
+    """Take from the temporary index the marks by which git was told not to look at files that are there.
+
+    A file that a sparse checkout leaves out is not there, and stays as the index has it.
+    """
+    listed = place.run(["ls-files", "-v", "-z", "--cached"])
+    marked = re.findall(rb"(?:\A|\0)([a-zS]) ([^\0]+)", listed)
+    assumed = [name for letter, name in marked if letter.islower()]
+    skipped = [
+        name for letter, name in marked if letter in b"Ss" and os.path.lexists(os.fsencode(place.root) + b"/" + name)
+    ]
+    for mark, names in (("--no-assume-unchanged", assumed), ("--no-skip-worktree", skipped)):
+        if names:
+            place.run(["update-index", mark, "-z", "--stdin"], stdin=b"".join(name + b"\0" for name in names))
 
 
 def ours_in(listed: bytes, is_ours: Callable[[str], bool]) -> tuple[bytes, ...]:
@@ -281,6 +322,17 @@ def held(root: Path, path: str) -> Held | None:
             return Held(0, None)
         with open(place, "rb", buffering=0) as stream:
             return Held(status.st_size, hashlib.file_digest(stream, "sha256").hexdigest())
+
+
+def unmerged(root: Path, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
+    """Return the paths under `root` that the user's index has in several versions, for a conflict, without our own.
+
+    Raises:
+        GitFailed: git refuses, or is missing.
+    """
+    listed = git.run([*_STILL, "ls-files", "--unmerged", "-z", "--", "."], root).split(b"\0")
+    paths = {os.fsdecode(entry.partition(b"\t")[2]) for entry in listed if entry}
+    return tuple(sorted(path for path in paths if not is_ours(path)))
 
 
 def under_way(root: Path) -> str | None:

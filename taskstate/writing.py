@@ -10,7 +10,7 @@ import difflib
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, guards, journal, kinds, lost, plan_secrets, recent, secret_library
+from taskstate import artifacts, files, guards, journal, kinds, lost, plan_secrets, recent, secret_library
 from taskstate.document import parse
 from taskstate.errors import StaleFile, TaskstateError
 from taskstate.plans import paths_of
@@ -47,6 +47,8 @@ class Change(NamedTuple):
     """What a job makes of a state file: its text before the stamp, other files' changes that go ahead, what to tell.
 
     What receives text is changed before what gives it away: `after` are the changes that take text out of other files.
+    `kept` are artifacts that are written where nothing refuses the change, and not on a dry run; `gone` are the paths
+    of those that the state file named before, which are deleted once it is written.
 
     A job that had to read or stamp the text itself hands on its state, and the text with its stamp. The new revision is
     higher than `above`.
@@ -59,6 +61,8 @@ class Change(NamedTuple):
     stamped: str = ""
     above: int = 0
     after: journal.Plan = ()
+    kept: tuple[artifacts.Artifact, ...] = ()
+    gone: tuple[str, ...] = ()
 
 
 class Outcome(NamedTuple):
@@ -122,6 +126,8 @@ def _change(
 def _write(workspace: Workspace, loaded: Loaded, change: Change, request: Request, told: tuple[str, ...]) -> Outcome:
     notes = (*told, *change.notes)
     if change.text == loaded.document.text and not change.before:
+        if not request.dry_run:
+            artifacts.keep(workspace, change.kept)  # one that was missing here is written all the same
         return Outcome(path=loaded.relative, revision=loaded.token, changed=False, notes=notes)
     made = _made(loaded, change, request)
     found = plan_secrets.found_in(workspace, made.plan, loaded.relative, loaded.document.text)
@@ -129,9 +135,21 @@ def _write(workspace: Workspace, loaded: Loaded, change: Change, request: Reques
     if found.kinds and made.is_stamped:
         made = _made(loaded, _remembering(workspace, change, plan_secrets.event(found, request.stamp)), request)
     if not request.dry_run:
-        journal.write(workspace.root, workspace.journal, made.plan)
+        _carry_out(workspace, loaded.state.id, change, made.plan)
     diff = "".join(_diff(workspace, operation) for operation in made.plan) if request.dry_run else ""
     return Outcome(loaded.relative, made.token, changed=True, notes=notes, diff=diff, warnings=warnings)
+
+
+def _carry_out(workspace: Workspace, task_id: str, change: Change, plan: journal.Plan) -> None:
+    """Write a change's artifacts and then its plan; artifacts of a plan that is not carried out go again."""
+    before = artifacts.keep(workspace, change.kept)
+    try:
+        journal.write(workspace.root, workspace.journal, plan)
+    except TaskstateError:
+        if not journal.pending(workspace.journal):  # else the next command finishes it
+            artifacts.take_back(workspace, before)
+        raise
+    artifacts.drop(workspace, task_id, {*change.gone}.difference(each.path for each in change.kept))
 
 
 class _Made(NamedTuple):

@@ -28,6 +28,7 @@ LEVELS = (  # a room may import from its own level and from those above it in th
         "stamp",
         "batches",
         "chain",
+        "quoting",
         "produced",
         "graph",
         "circles",
@@ -51,11 +52,13 @@ LEVELS = (  # a room may import from its own level and from those above it in th
         "handoff_document",
         "handoff_draft",
         "handoff_input",
+        "handoff_places",
         "turns",
         "secret_guard",
         "qa",
         "qa_tools",
         "qa_logs",
+        "rendering",
     },
     DISK := {"files", "git", "git_log", "journal", "lock", "plans", "recent", "resources", "source", "swap"}
     | {"git_index", "worktree", "packs"},
@@ -86,6 +89,7 @@ LEVELS = (  # a room may import from its own level and from those above it in th
         "context_capture",
         "context_check",
         "context_past",
+        "context_readable",
         "context_sources",
         "context_text",
         "context_view",
@@ -94,6 +98,7 @@ LEVELS = (  # a room may import from its own level and from those above it in th
     | {"surroundings_context"}
     | {"phases", "handoff", "handoff_files", "handoff_now", "successor", "surroundings_handoffs", "takeover"}
     | {"delta", "ground", "comparing", "listing", "taking", "snapshots", "resolving", "restoring", "purge"}
+    | {"submodules"}
     | {"coordination", "status", "surroundings_artifacts"}
     | {"named", "pulling", "completeness", "completion", "handing_down", "glance", "next_task"}
     | {"budget", "exports", "reminder"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate import chain
+from taskstate import chain, quoting
 from taskstate.chain import Upstream
 from taskstate.circles import Dependencies
 from taskstate.config import Chain, Config
@@ -99,8 +99,8 @@ def test_structure_in_a_fence_is_text() -> None:
     """What looks like a heading or a placeholder within a fence belongs to its part."""
     text = "### API Contract\n\n```md\n### Summary\n\n*To be completed.*\n## 2. Chain Inputs\n```\n"
     assert output(text) == text.rstrip("\n")
-    assert chain.parts_of(text + "\n### B\n\nx") == (text.rstrip("\n"), "### B\n\nx")
-    assert chain.parts_of("Free.\n\n### B\n\nx") == ("Free.", "### B\n\nx")
+    assert quoting.parts_of(text + "\n### B\n\nx") == (text.rstrip("\n"), "### B\n\nx")
+    assert quoting.parts_of("Free.\n\n### B\n\nx") == ("Free.", "### B\n\nx")
 
 
 def test_blank_lines_are_empty_but_in_code() -> None:
@@ -136,7 +136,7 @@ def test_input_is_as_the_format_says() -> None:
 
 def test_large_output_is_cut_at_the_end_of_a_part() -> None:
     """As many whole parts as there is room for, and then where the rest is."""
-    big = "### Summary\n\nDone.\n\n### API Contract\n\n" + "word " * 300 + "\n\n### Notes\n\nShort."
+    big = "### Summary\n\nDone.\n\n### B\n\n" + "word " * 300 + "\n\n### Notes\n\nShort."
     text = pulled("\n\nNone.\n\n", upstream(big), kb=1)
     assert "> Done.\n>\n> *Cut to stay within 1 KB. The whole output, 2 KB: `taskstate chain output 101`*\n\n" in text
     assert "word" not in text
@@ -231,6 +231,68 @@ def test_what_would_be_swallowed_is_not_pulled(opening: str) -> None:
     """Where something never closes, nothing is changed and the cause is told."""
     with pytest.raises(TaskstateError, match="never closes"):
         pulled(f"\n\n{opening}\n\n")
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_heading_that_is_swallowed_ends_nothing(newline: str) -> None:
+    """A fence that another one closes takes in the next section: an input would land there."""
+    text = f"{HEAD}## 2. Chain Inputs\n\n```\nx\n## 3. Feature Checklist\n\n```json\n{{}}\n```\n\n## 4. Progress Log\n"
+    with pytest.raises(TaskstateError, match=r"never closes before the heading '3. Feature Checklist'"):
+        chain.pulled(text.replace("\n", newline), upstream(), NOW, Config())
+    named = text.replace("```json", "```\n\n## 3. Feature Checklist\n\n```json")
+    assert "From Task #101" in chain.pulled(named.replace("\n", newline), upstream(), NOW, Config())
+
+
+# Whose a quote is
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_lines_below_the_quote_stay(newline: str) -> None:
+    """What somebody wrote directly below the quote becomes a quote of its own when the output changes."""
+    old = whole(upstream("### Summary\n\nOld."))
+    text = f"{HEAD}## 2. Chain Inputs\n\n{old}\n> my own line\n>\n> and more\n\n## 3. Feature Checklist\n"
+    after = chain.pulled(text.replace("\n", newline), upstream(), NOW, Config()).replace(newline, "\n")
+    assert f"{whole()}\n\n> my own line\n>\n> and more\n\n## 3." in after
+    assert chain.pulled(after, upstream("### Summary\n\nNew."), NOW, Config()).count("> my own line") == 1
+    assert all(chain.is_current(parse(after), each, upstream(), Config()) for each in chain.inputs_of(parse(after)))
+
+
+def test_lines_in_the_quote_stay() -> None:
+    """A line that the output does not have is kept, wherever in the quote it stands; one that was ours goes."""
+    quote = whole(upstream("### Summary\n\nDone.\n\nMore.")).replace("> Done.", "> Done.\n> mine")
+    same = pulled(f"\n\n{quote}\n\n", upstream("### Summary\n\nDone.\n\nMore."))
+    assert same.endswith("> More.\n\n> mine\n\n")
+    later = pulled(f"\n\n{quote}\n\n", upstream("### Summary\n\nDone.\n\nLess."))
+    assert later.endswith("> Less.\n\n> mine\n> More.\n\n")
+
+
+def test_quote_that_was_taken_out_comes_again() -> None:
+    """The comment alone is no input, and neither is a part of the quote."""
+    for damaged in (whole().rsplit("\n\n", 1)[0], whole().removesuffix("\n>\n> Done.")):
+        document = parse(f"{HEAD}## 2. Chain Inputs\n\n{damaged}\n")
+        assert not any(chain.is_current(document, each, upstream(), Config()) for each in chain.inputs_of(document))
+        assert pulled(f"\n\n{damaged}\n\n") == f"\n\n{whole()}\n\n"
+
+
+def test_lines_below_a_cut_quote_stay() -> None:
+    """A quote that was cut ends with the line that says so."""
+    config = Config(chain=Chain(max_input_kb=1))
+    text = f"{HEAD}## 2. Chain Inputs\n\nNone.\n\n## 3. Feature Checklist\n"
+    old = chain.pulled(text, upstream("### Summary\n\n" + "word " * 300), NOW, config)
+    own = old.replace("\n\n## 3.", "\n> mine\n\n## 3.")
+    after = chain.pulled(own, upstream("### Summary\n\n" + "other " * 300), NOW, config)
+    assert "101`*\n\n> mine\n\n## 3." in after
+    assert "101`*\n\n> mine\n\n## 3." in chain.pulled(own, upstream("### Summary\n\n" + "word " * 300), NOW, config)
+
+
+def test_structured_parts_are_kept_first() -> None:
+    """Where an output is too large, what programs are written against is not what is cut."""
+    contract, code = "### API Contract\n\nGET /users", "### Notes\n\n```ini\na = 1\n```"
+    big = f"### Summary\n\n{'word ' * 300}\n\n{contract}\n\n### B\n\nShort.\n\n{code}"
+    text = pulled("\n\nNone.\n\n", upstream(big), kb=1)
+    assert "> ### API Contract\n>\n> GET /users\n>\n> ### Notes\n>\n> ```ini\n> a = 1\n> ```\n>\n> *Cut" in text
+    first = f"### Summary\n\nDone.\n\n### B\n\n{'word ' * 300}\n\n{contract}"
+    assert "> Done.\n>\n> ### API Contract" in pulled("\n\nNone.\n\n", upstream(first), kb=1)
 
 
 def test_file_without_inputs_is_refused() -> None:

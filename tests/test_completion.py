@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import artifacts, checklist, completeness, completion, handing_down
+from taskstate import artifacts, checklist, completeness, completion, handing_down, phases
 from taskstate.chain import output_of
 from taskstate.completion import Incomplete
 from taskstate.document import parse
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+GITHUB_TOKEN = "ghp_" + "Ab1cD2eF3g" * 4
 COMPLETED_AT = "2026-01-31T12:06:00Z"
 
 
@@ -33,8 +35,18 @@ def place(tmp_path: Path) -> Chained:
 
 
 def gaps(place: Chained, task_id: str = "101") -> list[str]:
-    """Return what a task lacks."""
-    return list(completeness.gaps(place.workspace, place.workspace.load(place.file(task_id))))
+    """Return what a task lacks, in words."""
+    return [each.words for each in completeness.gaps(place.workspace, place.workspace.load(place.file(task_id)))]
+
+
+def git(place: Chained, *arguments: str) -> str:
+    """Run git in the repository, and return what it says."""
+    who = ("-c", "user.name=Somebody", "-c", "user.email=somebody@example.invalid")
+    return (
+        subprocess.run(["git", *who, *arguments], cwd=place.root, check=True, capture_output=True)
+        .stdout.decode()
+        .strip()
+    )
 
 
 def values(place: Chained, task_id: str = "101") -> Mapping[str, Any]:
@@ -95,6 +107,10 @@ def test_nothing_is_missing_from_a_finished_task(place: Chained) -> None:
     [
         ("seen", "", False),
         ("", "passes without evidence", False),
+        (" \t", "passes without evidence", False),
+        ({"command": "pytest"}, "does not say how the command ended", False),
+        ({"commit": "HEAD"}, "names neither a command nor a commit", False),
+        ({"x-a": 1}, "names neither a command nor a commit", True),
         (None, "passes without evidence", False),
         ({"commit": "abc1234"}, "", True),
         ({"command": "true", "exit_status": 0, "log_sha256": "0" * 64}, "", True),
@@ -127,6 +143,56 @@ def test_moved_feature_counts_no_more(place: Chained) -> None:
     place.write("101", '"passes": true', '"passes": false')
     place.write("101", '"tested_at"', '"moved_to": "102", "tested_at"')
     assert gaps(place) == []
+    for goal, words in (
+        ("101", "to this very task"),
+        ("9", "to task 9: there is no task 9"),
+        ("../x", "to task ../x: "),
+    ):
+        place.write("101", '"moved_to": "[^"]*"', f'"moved_to": "{goal}"')
+        (told,) = gaps(place)
+        assert told.startswith(f"feature jwt-1 is moved {words}")
+
+
+def test_commit_as_evidence_is_here(place: Chained) -> None:
+    """A commit that git does not know proves nothing."""
+    git(place, "init", "--quiet")
+    git(place, "commit", "--quiet", "--allow-empty", "--message=begin")
+    head = git(place, "rev-parse", "HEAD")
+    place.finish()
+    for commit, there in ((head, True), (head[:8], True), ("deadbeef", False)):
+        tested = checklist.Tested(passes=True, evidence={"commit": commit})
+        checklist.set_feature(place.workspace, "101", "jwt-1", tested, place.request())
+        told = [] if there else ["feature jwt-1: its evidence is the commit deadbeef, which is not here"]
+        assert gaps(place) == told
+
+
+@pytest.mark.parametrize("escape", ["\x1b[2J", "\u202e", "\x0c"])
+def test_output_that_can_never_be_handed_down_is_told(place: Chained, escape: str) -> None:
+    """What no downstream task could take is among what is missing."""
+    place.finish()
+    place.write("101", "Tokens are issued\\.", f"Tokens {escape} are issued.")
+    (told,) = gaps(place)
+    assert told.startswith("the Chain Output cannot be handed down: the output of task 101 holds U+")
+    place.write("101", "Tokens [^.]* issued\\.", "Tokens are issued.")
+    place.write("101", "title: JWT Service", 'title: "JWT\\eService"')
+    (told,) = gaps(place)
+    assert told.startswith("the Chain Output cannot be handed down: the title of task 101 holds U+001B")
+    place.output("### Summary\n\nA\n\n<<<<<<< ours\n\n### API Contract\n\nB\n")
+    (told,) = gaps(place)
+    assert "cannot be handed down: a fence never closes, or a merge was not finished in it" in told
+
+
+def test_open_handoff_on_disk_is_told(place: Chained) -> None:
+    """A document that says that it is open counts, whatever the front matter says; an accepted one does not."""
+    place.finish()
+    folder = place.workspace.state_root / "handoffs" / "task-101"
+    folder.mkdir(parents=True)
+    path = folder / "phase-1-handoff-20260131T120000Z.md"
+    path.write_text('---\ntaskstate: 1\ntask_id: "101"\nkind: handoff\nstatus: open\n---\n', encoding="utf-8")
+    (told,) = gaps(place)
+    assert told == f"a handoff is open: handoffs/task-101/{path.name}; `taskstate handoff accept 101`"
+    path.write_text('---\ntaskstate: 1\ntask_id: "101"\nkind: handoff\nstatus: accepted\n---\n', encoding="utf-8")
+    assert gaps(place) == []
 
 
 def test_files_may_be_gone_if_that_is_said(place: Chained) -> None:
@@ -136,6 +202,22 @@ def test_files_may_be_gone_if_that_is_said(place: Chained) -> None:
     place.write("101", "- `app\\.py` - entry point", "- `old.py` (deleted)\n- `src/`\n- `*.py`\n- `src/*.py`")
     assert len(gaps(place)) == 1
     assert "names src/*.py, which is not there" in gaps(place)[0]
+
+
+def test_plain_words_name_no_file(place: Chained) -> None:
+    """A word with a slash in it is a file where there is one; what leads out is told, and never kept."""
+    place.finish()
+    place.write(
+        "101", "- `app\\.py` - entry point", "- CI/CD pipeline runs\n- Makefile\n- ~/.bashrc\n- `C:\\x`\n- LICENSE"
+    )
+    (place.root / "LICENSE").write_bytes(b"free\n")
+    assert [each.split(", ")[0] for each in gaps(place)] == [
+        "Files Created/Modified names ~/.bashrc",
+        "Files Created/Modified names C:\\x",
+    ]
+    place.complete(note="mine alone")
+    assert [each["path"] for each in values(place)["output"]["files"]] == ["LICENSE"]
+    assert codes(place) == []
 
 
 # Completing
@@ -191,7 +273,36 @@ def test_every_task_that_depends_on_it_gets_the_output(place: Chained) -> None:
     told = "\n".join(outcome.notes)
     assert told.index("task-7-state.md") < told.index("task-102-state.md") < told.index("task-104-state.md")
     assert "not handed down to .taskstate/tasks/task-104-state.md: there is no section Chain Inputs" in told
-    assert "task-103-state.md" not in told  # nobody can tell what it depends on
+    assert "task-103-state.md, line " in told
+    assert "; whether it builds on task 101 nobody can tell" in told
+    assert "task-106" not in told
+
+
+def test_link_downstream_is_left_out(place: Chained) -> None:
+    """A link is named and keeps the task from nothing."""
+    place.finish()
+    real = place.file("102").rename(place.root / "real.md")
+    place.file("102").symlink_to(real)
+    before = real.read_bytes()
+    (told,) = place.complete().notes
+    assert told.startswith("not handed down to .taskstate/tasks/task-102-state.md: it is a symbolic link")
+    assert (values(place)["status"], real.read_bytes()) == ("complete", before)
+
+
+def test_credential_is_not_handed_down(place: Chained) -> None:
+    """What looks like a credential in the output stays where somebody wrote it, but for those who force it."""
+    place.finish()
+    place.write("101", "Tokens are issued\\.", f"Use {GITHUB_TOKEN} now.")
+    (told,) = place.complete().notes
+    assert "not handed down to .taskstate/tasks/task-102-state.md: .taskstate/tasks/task-102-state.md, line" in told
+    assert "this looks like" in told
+    assert GITHUB_TOKEN not in place.read("102") + told
+    completion.reopen(place.workspace, "101", place.request(), note="again")
+    forced = place.request()._replace(force_secrets=True)
+    outcome = completion.complete(place.workspace, "101", forced)
+    assert "warning: .taskstate/tasks/task-102-state.md, line" in "\n".join(outcome.notes)
+    assert GITHUB_TOKEN in place.read("102")
+    assert [each["event"] for each in values(place, "102")["audit"]["events"]] == ["secrets-forced"]
 
 
 def test_downstream_file_that_a_hand_sealed_is_left_out(place: Chained) -> None:
@@ -230,6 +341,15 @@ def test_what_cannot_be_read_is_refused_also_with_force(place: Chained, old: str
     assert tree(place.root) == before
 
 
+def test_phase_that_is_no_json_is_refused(place: Chained) -> None:
+    """The fence of a phase is a part of the file that cannot be read then."""
+    place.finish()
+    phases.add_phase(place.workspace, "101", ("1", "Build"), ("make it",), place.request())
+    place.write("101", '"objectives"', "objectives")
+    error = refusal(lambda: place.complete(note="why not"))
+    assert (error.code, "phase 1 cannot be read" in error.message) == ("unreadable", True)
+
+
 def test_unresolved_drift_is_refused_also_with_force(place: Chained) -> None:
     """A drift that nobody resolved is not let pass."""
     place.finish()
@@ -244,13 +364,37 @@ def test_what_is_let_pass_is_remembered(place: Chained) -> None:
     outcome = place.complete(note="102 does the rest")
     (event,) = values(place)["audit"]["events"]
     assert (event["event"], event["actor"], event["note"]) == ("waived", "somebody", "102 does the rest")
-    assert event["waived"][0] == "feature jwt-1 does not pass: makes a JWT"
+    assert event["waived"] == ["feature:jwt-1", "criterion:1", "criterion:2", "part:Summary", "output"]
+    assert event["missing"][0] == "feature jwt-1 does not pass: makes a JWT"
     assert outcome.notes[0] == "let pass: feature jwt-1 does not pass: makes a JWT"
     assert codes(place) == []
     assert place.inputs() == []
     completion.reopen(place.workspace, "101", place.request(), note="after all")
     place.write("101", "status: in_progress", "status: complete")
     assert {"TS901", "TS906"} <= set(codes(place))
+
+
+def test_what_came_later_was_not_let_pass(place: Chained) -> None:
+    """Only what the event lists is let pass."""
+    place.finish()
+    (place.root / "app.py").unlink()
+    place.complete(note="it was generated")
+    assert values(place)["audit"]["events"][0]["waived"] == ["file:app.py"]
+    assert codes(place) == []
+    tested = checklist.Tested(passes=False, evidence="broken")
+    checklist.set_feature(place.workspace, "101", "jwt-1", tested, place.request())
+    checklist.set_criterion(place.workspace, "101", 1, place.request(), checked=False)
+    place.write("101", "Tokens are issued\\.[^#]*", "*To be completed.*\n\n")
+    assert codes(place) == ["TS901", "TS901", "TS906"]
+
+
+def test_evidence_that_was_let_pass_is_no_finding(place: Chained) -> None:
+    """Where words were let pass as evidence, the linter is content with them, until that feature fails."""
+    place.configure("[lint]\nrequire-command-evidence = true\n")
+    place.finish()
+    assert codes(place) == ["TS303"]
+    place.complete(note="seen by all")
+    assert (values(place)["audit"]["events"][0]["waived"], codes(place)) == (["evidence:jwt-1"], [])
 
 
 def test_reason_without_need_is_not_remembered(place: Chained) -> None:

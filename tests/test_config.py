@@ -208,6 +208,14 @@ def test_a_byte_order_mark_is_no_error() -> None:
             "secrets.allow[0] is not a regular expression: missing ), unterminated subpattern",
         ),
         (
+            "[[qa]]\nname = 'a b'\npattern = '(?P<text>x)'",
+            "qa[0].name must be the name of a result: letters and digits, joined by single . _ or -, and",
+        ),
+        (
+            "[[qa]]\nname = 'x-a'\npattern = '(?P<text>x)'",
+            "and not x-, not 'x-a'",
+        ),
+        (
             "[[qa]]\nname = 'a'\npattern = 'x'",
             "qa[0].pattern must be a regular expression with a group (?P<text>…), not 'x'",
         ),

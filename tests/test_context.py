@@ -13,6 +13,7 @@ from taskstate.capture_citations import mapped_citations
 from taskstate.config import parse_config
 from taskstate.context_capture import Wanted
 from taskstate.document import parse
+from taskstate.errors import TaskstateError
 from taskstate.lint import engine
 from taskstate.seal import canonical_json
 from taskstate.stamp import front_matter_values
@@ -591,3 +592,80 @@ def test_a_long_value_of_ones_own_has_no_place_to_point_to(place: Place) -> None
     notes = init(place, shorten=True).outcome.notes
     assert any("the description holds" in note and "say it in fewer words" in note for note in notes)
     assert static(place).description.split() == long.split()
+
+
+# What `new` copied
+
+
+def test_what_new_copied_can_be_cut(place: Place) -> None:
+    """`--shorten` cuts what `new` took over; what somebody wrote in its place stays, and no cut is told of."""
+    long = "word " * 600
+    made_from(place, TASK_FILE.replace("Keys rotate.", long))
+    told = f"the description is cut to 2048 of its 3024 bytes, and points to {NAME}#L4"
+    assert told in init(place, shorten=True).outcome.notes
+    assert static(place).description.endswith(f"… see {NAME}#L4")
+    made_from(place, TASK_FILE.replace("Keys rotate.", long))
+    place.text = place.text.replace("Issue and verify", "Sign")
+    notes = init(place, shorten=True).outcome.notes
+    assert told not in notes
+    assert [note for note in notes if note.startswith("description: kept")]
+    assert static(place).description.startswith("Sign tokens. word")
+
+
+def test_code_and_deep_headings_are_sealed_as_they_are(place: Place) -> None:
+    """Blank lines in code, tables and headings below those of the format come from the task file unchanged."""
+    description = "Do it.\n\n#### How\n\n- a\n\n    ```\n    x\n\n\n    y\n    ```\n\na | b\n--|--\n1 | 2"
+    indented = description.replace("\n", "\n  ").replace("\n  \n", "\n\n")
+    made_from(place, TASK_FILE.replace("Issue and verify tokens.\n  # a comment\n  Keys rotate.", indented))
+    init(place)
+    assert static(place).description == description.replace("\n    ```\n    x", "\n    ```\n    x")
+    assert rebuild(place).outcome.changed is False
+
+
+def test_headings_of_the_format_are_text_in_a_description(place: Place) -> None:
+    """A description cannot begin a section or a subsection."""
+    made_from(place, TASK_FILE.replace("  Keys rotate.", "\n  ### Scope\n\n  ## Notes"))
+    init(place)
+    assert static(place).description == "Issue and verify tokens.\n\n\\### Scope\n\n\\## Notes"
+
+
+@pytest.mark.parametrize("by_new", [True, False])
+def test_paths_are_taken_out_of_a_mixed_scope(place: Place, *, by_new: bool) -> None:
+    """One item in words does not keep the paths beside it from being repository paths; it is told."""
+    text = TASK_FILE.replace('"src/auth/**", ":ui"', '"all of the logins", "src/auth/**", ":pages"')
+    made_from(place, text)
+    if not by_new:
+        by_hand(place, scope_in=("all of the logins",), priority="P1", area="backend")
+    told = "repository paths: left out what looks like words in the scope: all of the logins"
+    assert told in init(place, task_file=NAME).outcome.notes
+    assert static(place).paths == ("pages/*.ts", "src/auth/**")
+
+
+@pytest.mark.parametrize("verb", [context.init, context.rebuild])
+def test_a_merge_that_is_not_settled_is_not_sealed(place: Place, verb: Any) -> None:  # noqa: ANN401 - either job
+    """Marker lines of a merge are named by their line, and nothing is written."""
+    if verb is context.rebuild:
+        init(place)
+    mark = "### Task Description\n"
+    place.text = place.text.replace(mark, f"<<<<<<< ours\n{mark}=======\n{mark}>>>>>>> theirs\n")
+    before = place.text
+    error = refusal(lambda: verb(place.workspace, TASK, Wanted(), place.request()))
+    line = before[: before.index("<<<<<<<")].count("\n") + 1
+    assert (error.code, error.message) == (
+        "merge-conflict",
+        f".taskstate/tasks/task-101-state.md, line {line}: a merge conflict stands here",
+    )
+    assert place.text == before
+
+
+def test_a_failed_write_leaves_no_exports(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the state file cannot be written, nothing of a sealing is left, neither its manifest nor its exports."""
+    before = tree(place.root)
+
+    def full(*_: object) -> None:
+        raise TaskstateError("no space left", code="io", help="make room")
+
+    monkeypatch.setattr("taskstate.writing.journal.write", full)
+    assert refusal(lambda: context.init(place.workspace, TASK, Wanted(), place.request())).code == "io"
+    assert tree(place.root) == before
+    assert not (place.workspace.state_root / "artifacts").exists()

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import context, context_check, context_view, git, mend
+from taskstate import context, context_check, context_past, context_view, git, mend
 from taskstate.context_capture import Wanted
 from taskstate.lint import engine
+from taskstate.stamp import front_matter_values
+from taskstate.static_part import read_static, static_text
+from taskstate.workspace import find_workspace
 from tests.place import TASK, Place, refusal
 from tests.test_context import NAME, SETTINGS, STANDARD, TASK_FILE, block, by_hand, made_from, write
 
@@ -96,7 +99,7 @@ def test_a_changed_section_is_shown_line_by_line(place: Place) -> None:
     """What was sealed is found among the versions of late, or in git, or made of the sources again."""
     place.text = place.text.replace("Keys rotate.", "Keys stay.")
     (found,) = points(place)
-    assert found.what == "section 1 does not match its seal"
+    assert found.what == "section 1 is not as it was sealed"
     lines = ("-Issue and verify tokens. Keys rotate.", "+Issue and verify tokens. Keys stay.")
     assert [line for line in found.diff if line[0] in "+-"] == list(lines)
     forget(place)
@@ -124,7 +127,7 @@ def test_a_changed_title(place: Place) -> None:
         "JWT Service - State", "Tokens - State"
     )
     (found,) = points(place)
-    assert found.what == "title, priority, area do not match the seal; section 1 does"
+    assert found.what == "title (JWT Service then, Tokens now) is not as it was sealed"
     assert found.diff == ()
 
 
@@ -270,3 +273,85 @@ def _age(place: Place) -> None:
     for path in place.root.rglob("*"):
         if path.is_file() and ".git" not in path.parts:
             os.utime(path, (1_700_000_000, 1_700_000_000))
+
+
+# A task file that changed before the context was sealed
+
+
+def fresh(place: Place, text: str = TASK_FILE) -> None:
+    """Create task 101 from a task file, not sealed yet."""
+    made_from(place, text)
+
+
+def test_a_task_file_that_changed_since_new_counts(place: Place) -> None:
+    """What nobody changed in section 1 is taken from the task file as it is now; what somebody changed is kept."""
+    fresh(place)
+    place.text = place.text.replace("Keys rotate\n", "Keys rotate daily\n")
+    new = TASK_FILE.replace("Keys rotate.", "Keys turn.").replace("Keys rotate\n", "Keys turn\n")
+    write(place, NAME, new.replace("priority: P1", "priority: P0").replace("src/auth/**", "src/login/**"))
+    notes = context.init(place.workspace, TASK, Wanted(), request(place)).outcome.notes
+    told = read_static(place.state)
+    assert told.description == "Issue and verify tokens. Keys turn."
+    assert told.criteria == ("Tokens verify", "Keys rotate daily")
+    assert told.paths[-2:] == ("src/login/**", "src/ui/**")
+    assert place.state.text("priority") == "P0"
+    assert notes[0] == (
+        f"{NAME} has changed since the task was made from it: what it says now is taken where nobody changed section 1"
+    )
+    assert [note.partition(":")[0] for note in notes if "kept" in note] == ["acceptance criteria"]
+    assert points(place) == ()
+
+
+def test_a_change_that_git_cannot_tell_stays_visible(place: Place) -> None:
+    """Where git never had what the task was made from, section 1 is kept, and the difference goes on to show."""
+    fresh(place, TASK_FILE.replace("Keys rotate.", "Keys spin."))
+    write(place, NAME, TASK_FILE.replace("Keys rotate.", "Keys turn."))
+    notes = context.init(place.workspace, TASK, Wanted(), request(place)).outcome.notes
+    assert notes[0].endswith("git does not have what it said then: what section 1 says is kept")
+    assert [note for note in notes if note.startswith("description: kept") and "context rebuild" in note]
+    assert read_static(place.state).description == "Issue and verify tokens. Keys spin."
+    assert [point.code for point in points(place)] == ["TS604"]
+    context.rebuild(place.workspace, TASK, Wanted(), request(place))
+    assert read_static(place.state).description == "Issue and verify tokens. Keys turn."
+    assert points(place) == ()
+
+
+def test_a_citation_that_new_copied_goes_with_the_task_file(place: Place) -> None:
+    """A citation and its words that `new` took over are as the task file has them now."""
+    fresh(place, f"{TASK_FILE}standards:\n- standards/backend.md#layers-1\n- standards/backend.md#backend\n")
+    commit(place)
+    write(place, NAME, f"{TASK_FILE}standards:\n- standards/backend.md#layers-1\n")
+    context.init(place.workspace, TASK, Wanted(), request(place))
+    assert [each["section"] for each in read_static(place.state).standards] == ["handlers", "layers", "layers-1"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "then"),
+    [("title: JWT Service", "title: Tokens", "JWT Service"), ("priority: P1", "priority: P0", "P1")],
+)
+def test_a_value_that_no_version_holds_is_guessed(place: Place, old: str, new: str, then: str) -> None:
+    """The title line still has the old title, and there are few priorities: the seal says which one it was."""
+    seal = block(place)["seal"]
+    place.text = place.text.replace(f"\n{old}\n", f"\n{new}\n")
+    values, text = front_matter_values(place.state.document), static_text(place.state.document) or ""
+    found = context_past.values_with_seal(place.state, values, text, seal)
+    assert found
+    assert found.values[old.partition(":")[0]] == then
+    assert context_past.values_with_seal(place.state, values, f"{text} more", seal) is None
+
+
+def test_a_shallow_clone_says_that_it_cannot_tell(place: Place, tmp_path: Path) -> None:
+    """Where the commit of the sealing is not here, and HEAD is another one, that is told and nothing is claimed."""
+    commit(place)
+    write(place, "src/b.py", "x = 2\n")
+    commit(place)
+    clone = tmp_path / "clone"
+    command = ["git", "clone", "--quiet", "--depth", "1", f"file://{place.root}", str(clone)]
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+    checked = context_check.check(find_workspace(clone, root=str(clone)), TASK)
+    assert checked.points == ()
+    then = block(place)["git_head"][:10]
+    assert checked.notes == (
+        f"HEAD is not {then}, at which it was sealed: git cannot tell here what changed since then",
+    )
+    assert context_check.check(place.workspace, TASK).notes == ()

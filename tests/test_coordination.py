@@ -114,6 +114,16 @@ def test_a_role_begins_on_nothing_but_what_was_left(work: Work) -> None:
     assert work.statuses == ["done", "in_progress"]
 
 
+def test_a_commit_that_was_covered_up_is_drift(work: Work) -> None:
+    """Files and git's status are as they were left, and HEAD has moved over somebody's commit all the same."""
+    work.hand_on("implementer", "a = 2\n")
+    work.edit("a = 9\n")
+    work.commit("early")
+    work.edit("a = 2\n")
+    error = refusal(lambda: work.set("reviewer", "in_progress"))
+    assert (error.code, "a.py" in str(error)) == ("drift", True)
+
+
 def test_a_finding_is_no_way_around_the_check(work: Work) -> None:
     """A role that begins with a finding begins on what was left, too."""
     work.hand_on("implementer", "a = 2\n")
@@ -153,7 +163,7 @@ def test_a_log_is_kept_as_an_artifact(work: Work) -> None:
     """Packed, with the hash of what is in it in the file; the linter finds it there, and what is not."""
     log = b"2 passed\r\n"
     work.set("implementer", "in_progress", log=log, session_id=" s-1 ")
-    path = "artifacts/task-101/qa-implementer.log.gz"
+    path = f"artifacts/task-101/qa-implementer-{hashlib.sha256(log).hexdigest()[:8]}.log.gz"
     assert work.values["coordination"]["implementer"] == {
         "status": "in_progress",
         "qa_log_path": path,
@@ -164,7 +174,7 @@ def test_a_log_is_kept_as_an_artifact(work: Work) -> None:
     assert data is not None
     assert artifacts.gunzipped(data, path) == log
     assert codes(work) == []
-    artifacts.write(work.place.workspace, TASK, "qa-implementer.log.gz", artifacts.gzipped(b"2 failed"))
+    artifacts.write(work.place.workspace, TASK, path.rpartition("/")[2], artifacts.gzipped(b"2 failed"))
     assert codes(work) == ["TS704 error"]
     artifacts.remove_all(work.place.workspace, TASK)
     assert codes(work) == ["TS704 warning"]
@@ -177,6 +187,8 @@ def test_results_in_a_log_are_recorded(work: Work) -> None:
     work.set("implementer", "in_progress", log=b"all is well\n")
     assert work.values["coordination"]["implementer"]["qa"] == {}
     assert codes(work) == []
+    kept = list((work.place.workspace.state_root / "artifacts/task-101").iterdir())
+    assert len(kept) == 1, "the log that the file named before is gone, now that it names another one"
 
 
 def test_a_log_with_a_credential_is_refused(work: Work) -> None:
@@ -185,7 +197,7 @@ def test_a_log_with_a_credential_is_refused(work: Work) -> None:
     workspace, request = work.place.workspace, work.place.request()
     error = refusal(lambda: coordination.set_role(workspace, TASK, "implementer", setting, request))
     assert error.code == "secret"
-    assert artifacts.read(workspace, "artifacts/task-101/qa-implementer.log.gz") is None
+    assert not (workspace.state_root / "artifacts").exists()
     forced = work.place.request()._replace(force_secrets=True)
     assert coordination.set_role(workspace, TASK, "implementer", setting, forced).warnings
 

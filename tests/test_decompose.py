@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import chain
+from taskstate import chain, quoting
 from taskstate.check import check_files
 from taskstate.decompose import decompose, suggest
 from taskstate.document import parse
@@ -62,7 +62,7 @@ def test_subtasks_are_created(place: Place) -> None:
     ]
     (pulled,) = chain.inputs_of(state.document)
     assert (pulled.id, pulled.revision) == ("101", 3)
-    assert chain.unquoted(pulled.quote.of(state.document.text)) == "### Features That Pass\n\n- jwt-1: makes a JWT"
+    assert quoting.unquoted(pulled.quote.of(state.document.text)) == "### Features That Pass\n\n- jwt-1: makes a JWT"
     assert [each.text for each in at(place, "101b").criteria] == ["ui-1: shows *a* form"]
 
 
@@ -93,7 +93,8 @@ def test_output_so_far_is_handed_down(place: Place) -> None:
     decompose(place.workspace, TASK, place.request())
     document = at(place, "101b").document
     (pulled,) = chain.inputs_of(document)
-    assert chain.unquoted(pulled.quote.of(document.text)).startswith("### Summary\n\nTokens are made.\n\n### Features")
+    text = quoting.unquoted(pulled.quote.of(document.text))
+    assert text.startswith("### Summary\n\nTokens are made.\n\n### Features")
 
 
 def test_nothing_brought_about_is_no_input(tmp_path: Path) -> None:

@@ -56,10 +56,18 @@ def test_quoting_is_gits_own(repository: Path) -> None:
 
 def test_names_are_counted_from_the_sixth_on() -> None:
     """A message names five paths and how many more there are, each on the one line."""
-    assert delta.named(["a", "b\nc"]) == "a, b\\nc"
+    assert delta.named(["a", "b\nc"]) == 'a, "b\\nc"'
     assert delta.named([str(number) for number in range(5)]) == "0, 1, 2, 3, 4"
     assert delta.named([str(number) for number in range(7)]) == "0, 1, 2, 3, 4 and 2 more"
     assert (delta.files(1), delta.files(1234)) == ("1 file", "1,234 files")
+
+
+@given(PATHS)
+def test_path_in_a_report_is_one_printable_line(path: bytes) -> None:
+    """For people every path is printable, and what they see can be given back to the command."""
+    shown = delta.on_a_line(delta.quoted(path))
+    assert shown.isprintable()
+    assert delta.unquoted(shown) == path
 
 
 @pytest.mark.parametrize(
@@ -118,3 +126,17 @@ def test_verdict_without_anything_is_no_drift() -> None:
     assert (verified.drift, verified.message, verified.help) == (False, "", "")
     assert all(check.ok and check.detail == "" for check in verified.checks)
     assert verified.checks == delta.matching().checks
+
+
+def test_submodule_is_not_to_be_restored() -> None:
+    """Where only submodules differ, the advice is to check their commits out, since nothing can be put back."""
+    moved = Difference("sub", "modified", "a" * 40, "b" * 40, is_submodule=True)
+    verified = delta.judged(Seen("101", "implementer", "0" * 40, same_tree=False, files=(moved,)))
+    assert "another commit is checked out in the submodule sub" in verified.message
+    assert "--restore" not in verified.help
+    both = delta.judged(
+        Seen(
+            "101", "implementer", "0" * 40, same_tree=False, files=(moved, moved._replace(path="x", is_submodule=False))
+        )
+    )
+    assert "--restore" in both.help

@@ -107,3 +107,10 @@ def test_what_does_not_end_is_quoted() -> None:
 def test_quote_marks_each_line() -> None:
     """A blank line is quoted without a blank."""
     assert quote("a\n\n  b") == "> a\n>\n>   b"
+
+
+def test_headings_below_all_structure_may_stay() -> None:
+    """Headings deeper than a level stay where they are no structure; elsewhere none does."""
+    text = "# a\n\n### b\n\n#### c\n\nd\n---\n\n###### e"
+    assert paragraphs(text, deepest=3) == "\\# a\n\n\\### b\n\n#### c\n\nd\n\\---\n\n###### e"
+    assert paragraphs("#### c") == "\\#### c"

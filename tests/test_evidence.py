@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from taskstate import artifacts, evidence
-from taskstate.evidence import Ran, log_name, run_command
+from taskstate.evidence import Ran, log_stem, run_command
 from tests.place import Place, refusal
 
 
@@ -102,12 +102,13 @@ def test_command_that_never_stops_printing_is_ended(tmp_path: Path, monkeypatch:
 
 
 def test_what_goes_on_in_the_background_is_not_waited_for(tmp_path: Path) -> None:
-    """A server that a command leaves running holds nothing up, and runs on."""
-    ran = run_command(tmp_path, "sleep 30 & echo $!")
-    pid = int(ran.log)
-    assert ran.exit_status == 0
-    assert not _is_gone(pid, patience=0)
-    os.kill(pid, 9)
+    """What a command leaves running holds nothing up, quiet or not, and is ended; the command's own status counts."""
+    for left in ("sleep 30", "(while :; do echo x; sleep .02; done)", "yes x"):
+        begun = time.monotonic()
+        ran = run_command(tmp_path, f"{left} & echo $! > pid; echo done; exit 3", timeout=20)
+        assert (ran.exit_status, b"done\n" in ran.log) == (3, True)
+        assert time.monotonic() - begun < 10
+        assert _is_gone(int((tmp_path / "pid").read_text()))
 
 
 def _is_gone(pid: int, *, patience: float = 10) -> bool:
@@ -128,9 +129,9 @@ def _is_gone(pid: int, *, patience: float = 10) -> bool:
 
 def test_log_has_a_safe_name() -> None:
     """Whatever a feature is called, its log is a plain file among the artifacts, and no other feature's."""
-    assert log_name("jwt-1") == "feature-jwt-1.log.gz"
-    assert re.fullmatch(r"feature-a_\.\._b-[0-9a-f]{8}\.log\.gz", log_name("a/../b"))
-    assert len({log_name("a/b"), log_name("a_b"), log_name("a\u00e9b"), log_name("a\\b")}) == 4
+    assert log_stem("jwt-1") == "feature-jwt-1"
+    assert re.fullmatch(r"feature-a_\.\._b-[0-9a-f]{8}", log_stem("a/../b"))
+    assert len({log_stem("a/b"), log_stem("a_b"), log_stem("a\u00e9b"), log_stem("a\\b")}) == 4
 
 
 def test_log_is_kept_as_an_artifact(tmp_path: Path) -> None:
@@ -141,7 +142,7 @@ def test_log_is_kept_as_an_artifact(tmp_path: Path) -> None:
     ran = run_command(place.root, "seq 1 9")
     tested = checklist.Tested(passes=True, evidence=ran.evidence(), log=ran.log)
     checklist.set_feature(place.workspace, "101", "jwt-1", tested, place.request(dry_run=True))
-    path = "artifacts/task-101/feature-jwt-1.log.gz"
+    path = f"artifacts/task-101/feature-jwt-1-{hashlib.sha256(ran.log).hexdigest()[:8]}.log.gz"
     assert artifacts.read(place.workspace, path) is None
     refusal(lambda: checklist.set_feature(place.workspace, "101", "jwt-1", tested, place.request(expect="99")))
     assert artifacts.read(place.workspace, path) is None
@@ -151,3 +152,7 @@ def test_log_is_kept_as_an_artifact(tmp_path: Path) -> None:
     assert artifacts.gunzipped(packed, path) == ran.log
     assert place.state.checklist
     assert place.state.checklist.features[0].evidence == ran.evidence()
+    again = run_command(place.root, "seq 1 8")
+    tested = checklist.Tested(passes=True, evidence=again.evidence(), log=again.log)
+    checklist.set_feature(place.workspace, "101", "jwt-1", tested, place.request())
+    assert len(list((place.workspace.state_root / "artifacts/task-101").iterdir())) == 1

@@ -10,7 +10,7 @@ from taskstate.document import parse
 from taskstate.excerpt_check import CHANGED, GONE, MOVED, SAME
 from taskstate.excerpts import Source
 from taskstate.lint import engine
-from taskstate.stamp import front_matter_values
+from taskstate.stamp import Stamp, front_matter_values
 from tests.place import TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
@@ -234,18 +234,42 @@ def test_another_clone(place: Place) -> None:
     assert (show(place).state, show(place).text) == (SAME, "two\nthree")
     write(place, "zero\n" + TEXT)
     shown = show(place)
+    assert (shown.state, shown.lines, shown.text, shown.now) == (MOVED, "3-4", "two\nthree", None)
+    write(place, "zero\n" + TEXT.replace("three", "3"))
+    shown = show(place)
     assert (shown.state, shown.text, shown.now) == (CHANGED, None, "one\ntwo")
+
+
+def test_a_huge_source_in_another_clone(place: Place) -> None:
+    """Looking for lines by their hash alone is given up where it would take long."""
+    write(place, "x" * 99 + "\n" * 30_000)
+    excerpts.add(place.workspace, TASK, excerpts.Source("plan", "docs/plan.md", "1-15000"), place.request())
+    artifacts.remove_all(place.workspace, TASK)
+    write(place, "y\n" + "x" * 99 + "\n" * 30_000)
+    assert show(place).state == CHANGED
 
 
 @pytest.mark.parametrize("data", [b"no gzip", artifacts.gzipped(b"something else")])
 def test_kept_text_is_broken(place: Place, data: bytes) -> None:
     """A kept text that is not what was recorded is told and not shown; the source still decides."""
     add(place)
-    artifacts.write(place.workspace, TASK, "evidence-plan-1.txt.gz", data)
+    name = f"evidence-plan-1-{excerpts.hash_of('two' + chr(10) + 'three')[:8]}.txt.gz"
+    assert (place.workspace.state_root / artifacts.name_of(TASK, name)).exists()
+    artifacts.write(place.workspace, TASK, name, data)
     shown = show(place)
     assert (shown.state, shown.text, len(shown.notes)) == (SAME, "two\nthree", 1)
     write(place, "x\n")
     assert (show(place).state, show(place).text) == (CHANGED, None)
+
+
+def test_a_refused_excerpt_leaves_no_text_behind(place: Place) -> None:
+    """What refuses the write of the state file refuses the artifact too."""
+    request = place.request()._replace(stamp=Stamp(actor="ghp_" + "a1B2c3D4e5" * 4, now=place.now))
+    error = refusal(
+        lambda: excerpts.add(place.workspace, TASK, excerpts.Source("plan", "docs/plan.md", "2-3"), request)
+    )
+    assert error.code == "secret"
+    assert not (place.workspace.state_root / "artifacts").exists()
 
 
 def test_unknown_excerpt(place: Place) -> None:

@@ -11,13 +11,17 @@ from taskstate.config import Config, read_config
 from taskstate.document import parse
 from taskstate.export_fields import EXPORT_FIELDS
 from taskstate.seal import canonical_json
+from taskstate.stamp import front_matter_values
 from taskstate.state import TaskState, read_state
+from taskstate.static_part import context_seal
 from tests.place import Place, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-EXAMPLE = (Path(__file__).parent / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
+_UNSEALED = (Path(__file__).parent / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
+SEAL = context_seal(parse(_UNSEALED), front_matter_values(parse(_UNSEALED))) or ""
+EXAMPLE = _UNSEALED.replace("ab" * 32, SEAL)
 IDENTITY = {"export", "serializer", "role", "task", "sealed", "context"}
 
 
@@ -39,7 +43,7 @@ def test_export_of_a_task() -> None:
     whole = told("implementer", config={"export": {"implementer": {"drop": []}}})
     assert set(whole) == IDENTITY | set(EXPORT_FIELDS)
     assert whole["task"] == {"id": "101", "title": "JWT Service", "priority": "P1", "area": "backend"}
-    assert (whole["role"], whole["sealed"], whole["context"]["seal"]) == ("implementer", True, "ab" * 32)
+    assert (whole["role"], whole["sealed"], whole["context"]["seal"]) == ("implementer", True, SEAL)
     assert whole["description"] == "Issue and verify tokens.\n\nThe service signs with a rotating key."
     assert whole["scope"] == {"in": ["src/auth/**"], "out": ["src/ui/**"]}
     assert whole["criteria"] == ["Tokens verify", "Keys rotate"]
@@ -152,3 +156,11 @@ def test_an_export_never_replaces_our_own_files(tmp_path: Path) -> None:
     for path in (folder / "context-x.json", tmp_path / "x.json", place.root / "x.json"):
         exports.save(place.workspace, path, "{}\n")
         assert path.read_bytes() == b"{}\n"
+
+
+def test_what_was_changed_since_it_was_sealed_is_not_sealed() -> None:
+    """A broken seal is told by the export itself; a check mark breaks none."""
+    assert told("reviewer", EXAMPLE.replace("- [ ] Keys", "- [x] Keys"))["sealed"] is True
+    changed = told("reviewer", EXAMPLE.replace("Keys rotate", "Keys turn"))
+    assert (changed["sealed"], changed["seal_broken"], changed["context"]["seal"]) == (False, True, SEAL)
+    assert told("reviewer", EXAMPLE.replace(f"  seal: {SEAL}\n", "")).keys() == IDENTITY | told("reviewer").keys()

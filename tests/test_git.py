@@ -127,6 +127,18 @@ def test_toplevel_is_none_outside(tmp_path: Path) -> None:
         assert git.toplevel(tmp_path / name) is None
 
 
+@pytest.mark.parametrize("name", ["LITERAL", "GLOB", "NOGLOB", "ICASE"])
+def test_environment_does_not_change_what_patterns_mean(
+    repository: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What somebody set for his own commands does not have git take our patterns for something else."""
+    (repository / "A").write_text("a\n")
+    (repository / "task-1-state.md").write_text("---\n")
+    monkeypatch.setenv(f"GIT_{name}_PATHSPECS", "1")
+    assert git.files(repository) == ("task-1-state.md",)
+    assert git.run(["ls-files", "--others", "--", ":(literal)A", "a"], repository) == b"A\n"
+
+
 def test_toplevel_follows_the_environment(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A working tree whose repository only the environment names is found, and a wrong name is no traceback."""
     tree = tmp_path / "tree"
@@ -381,3 +393,36 @@ def test_a_shallow_clone_is_known(repository: Path, tmp_path: Path) -> None:
     assert git.is_shallow(tmp_path / "shallow")
     assert not git.is_shallow(repository)
     assert not git.is_shallow(tmp_path)
+
+
+def test_many_objects_are_read_at_once(repository: Path, objects: git.Objects) -> None:
+    """However many are asked for, each has its content, and one that is not there has none."""
+    ids = []
+    for number in range(3):
+        content = b"%d\n" % number * 40_000
+        ids.append(git.run(["hash-object", "-w", "--stdin"], repository, stdin=content).decode().strip())
+    asked = [*ids, "0" * 40] * 200
+    found = list(objects.contents(asked))
+    assert [content and content[:2] for content in found] == [b"0\n", b"1\n", b"2\n", None] * 200
+    assert list(objects.contents([])) == []
+
+
+def test_started_git_is_waited_for(repository: Path) -> None:
+    """What git printed is given when it is asked for, and its failure is raised there."""
+    assert git.started(["rev-parse", "--is-inside-work-tree"], repository)() == b"true\n"
+    assert git.started(["hash-object", "--stdin"], repository, stdin=b"x")().startswith(b"c1b0730e")
+    answer = git.started(["-c", "a.b=c", "cat-file", "-p", "nothing"], repository)
+    with pytest.raises(GitFailed, match="git cat-file failed"):
+        answer()
+
+
+def test_folders_of_gits_are_told(repository: Path, tmp_path: Path) -> None:
+    """A linked worktree has a folder of its own and shares the rest."""
+    git.run(["commit", "--quiet", "--allow-empty", "--message=x"], repository)
+    git.run(["worktree", "add", "--quiet", "--detach", str(tmp_path / "linked")], repository)
+    assert git.folders(repository) == (repository, repository / ".git", repository / ".git" / ".")
+    found = git.folders(tmp_path / "linked")
+    assert found is not None
+    assert (found.top, found.own.name) == (tmp_path / "linked", "linked")
+    assert found.common.resolve() == (repository / ".git").resolve()
+    assert git.folders(tmp_path) is None

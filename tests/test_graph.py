@@ -44,6 +44,25 @@ def test_circles_are_shown() -> None:
     assert as_mermaid(Graph(tasks)).count("-->") == 3
 
 
+def test_circles_that_share_a_task_are_all_named() -> None:
+    """Each chain that closes a circle is in one that is named, that of a task with itself too; no circle twice."""
+    tasks = (
+        Drawn("1", "A", "created", ("2", "3", "4")),
+        Drawn("2", "B", "created", ("1",)),
+        Drawn("3", "C", "created", ("1", "3")),
+        Drawn("4", "D", "created"),
+    )
+    assert Graph(tasks).circles() == (("1", "2", "1"), ("1", "3", "1"), ("3", "3"))
+
+
+def test_many_circles_are_cut() -> None:
+    """Where all tasks wait for all others, the first circles are named, and that there may be more."""
+    ids = [str(number) for number in range(60)]
+    text = as_text(Graph(Drawn(each, "A", "created", tuple(ids)) for each in ids))
+    assert text.count("circle: ") == 100
+    assert text.endswith("\nthere may be more circles")
+
+
 def test_mermaid() -> None:
     """Each task is a node of its status, each chain an arrow, a subtask's arrow dotted."""
     assert as_mermaid(Graph(TASKS[1:2])).split("\n")[:4] == [

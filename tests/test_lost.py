@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -333,3 +334,14 @@ def test_records_hold_what_json_can(place: Place) -> None:
     assert (loose["taskstate_lost"], loose["path"], loose["late"]) == (1, place.workspace.relative(place.path), False)
     assert "Gone é." in loose["text"]
     assert journal.pending(place.workspace.journal) is False
+
+
+def test_nobody_else_reads_what_was_kept(place: Place) -> None:
+    """A value that was taken out of a file again may stand in the versions of late: the folder is its owner's alone."""
+    place.add()
+    folder = place.workspace.journal / "recent"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    folder.chmod(0o755)
+    place.add()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert ".taskstate/journal" in (place.root / ".gitignore").read_text(encoding="utf-8")

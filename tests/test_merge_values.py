@@ -8,6 +8,8 @@ from taskstate.merge.sides import PREFERENCES, Sides
 from taskstate.merge.values import NOTHING, merge_value
 
 N = NOTHING
+LATER = "h/phase-1-handoff-20260131T110000Z.md"
+DONE, NEXT = {"id": 1, "status": "done"}, {"id": 2, "status": "not_started"}
 
 
 def merged(key: str, base: object, ours: object, theirs: object) -> Any:  # noqa: ANN401 - any value
@@ -48,6 +50,15 @@ def merged(key: str, base: object, ours: object, theirs: object) -> Any:  # noqa
             {"count": 2, "open": "x"},
             {"count": 2, "open": None, "x-mine": 1},
             {"count": 3, "open": "x", "x-mine": 1},
+        ),
+        ("open", None, "h/phase-9-handoff-20260131T100000Z.md", "h/phase-1-handoff-20260131T110000Z.md", LATER),
+        ("open", "h/phase-1-handoff-20260131T090000Z.md", None, LATER, LATER),
+        (
+            "phase",
+            {"objectives": [DONE | {"status": "in_progress"}], "current_objective": 1},
+            {"objectives": [DONE], "current_objective": None},
+            {"objectives": [DONE | {"status": "in_progress"}, NEXT], "current_objective": 1},
+            {"objectives": [DONE, NEXT], "current_objective": 2},
         ),
     ],
 )

@@ -29,9 +29,12 @@ def order(*tasks: Glance) -> list[str]:
 # The order
 
 
-def test_what_is_in_progress_comes_first() -> None:
-    """What was begun is finished before something else is begun, whatever its priority."""
-    assert order(task("1", priority="P0"), task("2", status="in_progress", priority="P3")) == ["2", "1"]
+def test_of_equals_what_is_in_progress_comes_first() -> None:
+    """What was begun is finished before something else is begun that is no more urgent and unblocks no more."""
+    begun = task("2", status="in_progress", priority="P1")
+    assert order(task("1", priority="P1"), begun) == ["2", "1"]
+    assert order(task("1", priority="P0"), begun) == ["1", "2"]
+    assert order(task("1", priority="P1"), begun, task("3", "1")) == ["1", "2"]
 
 
 def test_priority_comes_before_all_that_waits() -> None:

@@ -26,6 +26,11 @@ LONG = " ".join(["words"] * 30)
         ("```\n\n\n", "```\n"),
         ("    ```\n# gone\n    # kept", "    ```\n    # kept\n"),
         ("a \x0cb\xa0\nc\x0c", "a \x0cb\xa0 c\x0c\n"),
+        ("- a\n\n    ```\n    x\n\n\n    y\n    ```\n\n\nb", "- a\n\n    ```\n    x\n\n\n    y\n    ```\n\nb\n"),
+        ("a\n\n    x\n\n\n\n    y\n\n\n\tz\n\n\nb", "a\n\n    x\n\n\n\n    y\n\n\n\tz\n\nb\n"),
+        ("p\nq\na | b\n--|--\n1 | 2\n# gone\n3 | 4\n\nc\nd", "p q\na | b\n--|--\n1 | 2\n3 | 4\n\nc d\n"),
+        ("a | b\n:-: | ---\n```\nx\n```\nc\nd", "a | b\n:-: | ---\n```\nx\n```\nc d\n"),
+        ("| a | b |\n|--|--|\n1 | 2\n3 | 4", "| a | b |\n|--|--|\n1 | 2\n3 | 4\n"),
         ("a\n\x0c# b\n\u2028\n\nc", "a\n\x0c# b\n\u2028\n\nc\n"),
     ],
 )
@@ -47,4 +52,10 @@ def test_paragraphs_are_wrapped_at_words() -> None:
 def test_a_wrap_makes_no_structure(word: str) -> None:
     """Where a word would begin a line and mean something there, the paragraph stays on one line."""
     text = "x" * 120 + f" {word} " + "y" * 10
+    assert normalize(text) == text + "\n"
+
+
+def test_a_wrap_makes_no_table() -> None:
+    """A word that would be the line below the head of a table does not come to stand alone."""
+    text = "x" * 120 + " --|--"
     assert normalize(text) == text + "\n"

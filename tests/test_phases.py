@@ -18,7 +18,7 @@ from taskstate.lint import engine
 from taskstate.phase_parts import STATUSES, current_after, next_id, objectives_digest, phase_id, phases_in
 from taskstate.phases import Told
 from taskstate.state import json_fence, read_state
-from tests.place import Place, changes, refusal
+from tests.place import Place, changes, refusal, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -269,7 +269,24 @@ def test_a_section_that_swallows_what_is_added_is_refused(place: Place) -> None:
     assert refusal(lambda: add(place, "4")).code == "section-missing"
 
 
-def test_a_phase_is_exported(place: Place, tmp_path: Path) -> None:
+def test_two_of_one_name_are_refused(place: Place) -> None:
+    """Nobody can tell which phase or objective is meant: lint tells of both, and nothing is changed."""
+    whole = place.text
+    start = whole.index("### Phase 3")
+    part = whole[start : whole.index("\n## 4.")]
+    place.text = whole.replace(part, f"{part}\n{part}")
+    assert codes(place) == ["TS306"]
+    before = place.text
+    assert refusal(lambda: put(place, "1", "done")).code == "duplicate-id"
+    assert place.text == before
+    place.text = whole.replace('"id": 2', '"id": 1')
+    assert codes(place) == ["TS306"]
+    before = place.text
+    assert refusal(lambda: put(place, "1", "done")).code == "duplicate-id"
+    assert place.text == before
+
+
+def test_a_phase_is_exported(place: Place) -> None:
     """The file holds the same value, lints, is the same each time, and lies among the artifacts or where it is told."""
     put(place, "1", "done")
     exported = phases.export(place.workspace, "101", "3", None, place.request())
@@ -278,7 +295,7 @@ def test_a_phase_is_exported(place: Place, tmp_path: Path) -> None:
     assert json.loads(path.read_bytes()) == value(place) == exported.value
     assert check_files([path], place.checking(), str).findings == ()
     assert not phases.export(place.workspace, "101", "3", None, place.request()).outcome.changed
-    other = tmp_path / "phase-3-progress.json"
+    other = place.root / "docs/phase-3-progress.json"
     phases.export(place.workspace, "101", "3", other, place.request(dry_run=True))
     assert not other.exists()
     phases.export(place.workspace, "101", "3", other, place.request())
@@ -286,6 +303,42 @@ def test_a_phase_is_exported(place: Place, tmp_path: Path) -> None:
     assert (
         refusal(lambda: phases.export(place.workspace, "101", "3", other, place.request(expect="1"))).code == "revision"
     )
+    put(place, "2", "done")
+    assert phases.export(place.workspace, "101", "3", other, place.request()).outcome.changed, "it may be brought up"
+    assert json.loads(other.read_bytes()) == value(place)
+
+
+@pytest.mark.parametrize(
+    ("output", "code"),
+    [
+        (".taskstate/tasks/task-101-state.md", "file-name"),
+        ("app.py", "file-name"),
+        ("new.json", "file-name"),
+        ("phase-4-progress.json", "file-name"),
+        ("task-102/phase-3-progress.json", "file-name"),
+        ("out/phase-3-progress.json", "file-name"),
+        (".git/config", "path-escapes"),
+        (".git/phase-3-progress.json", "path-escapes"),
+        ("../phase-3-progress.json", "path-escapes"),
+        ("link/phase-3-progress.json", "path-escapes"),
+        ("phase-3-progress.json", "exists"),
+        ("docs/phase-3-progress.json", "exists"),
+    ],
+)
+def test_an_export_overwrites_nothing_else(place: Place, output: str, code: str, tmp_path: Path) -> None:
+    """It stays in the repository, bears the name of a progress file, and replaces no other file than such a one."""
+    place.configure('exclude = ["out/**"]\n')
+    for folder in (".git", "docs", "out", "task-102"):
+        (place.root / folder).mkdir()
+    for path in (".git/config", "app.py", "phase-3-progress.json"):
+        (place.root / path).write_text("mine\n", encoding="utf-8")
+    other = {**value(place), "phase_name": "Another task's"}
+    (place.root / "docs/phase-3-progress.json").write_text(json.dumps(other), encoding="utf-8")
+    (place.root / "link").symlink_to(tmp_path)
+    before = tree(tmp_path)
+    error = refusal(lambda: phases.export(place.workspace, "101", "3", place.root / output, place.request()))
+    assert error.code == code
+    assert tree(tmp_path) == before
 
 
 @given(st.lists(st.sampled_from(STATUSES), max_size=6), st.one_of(st.none(), st.integers(1, 7)))

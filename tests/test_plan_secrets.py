@@ -77,6 +77,8 @@ def test_a_refused_write_changes_nothing(place: Place, name: str) -> None:
     for dry_run in (False, True):
         error = refusal(lambda dry_run=dry_run: WRITES[name](place, place.request(dry_run=dry_run)))  # type: ignore[misc]  # mypy cannot type a lambda's default
         assert error.code == "secret"
+        assert error.message.startswith("what would be written: ")
+        assert "secrets.allow" in error.help
         assert not any(value in str(error) for value in (AWS_ID, TOKEN, "MIIE"))
         assert tree(place.root) == before
 
@@ -117,10 +119,24 @@ def test_what_stood_there_before_is_not_in_the_way(place: Place) -> None:
     """Recording work, checking, and archiving go on where somebody put a secret into the file by hand."""
     place.fill(1, 2, 3, 4)
     place.text = place.text.replace("did 1", f"did 1 with {AWS_ID} and {KEY}")
-    outcomes = [place.add(), place.check(), place.archive(), place.add(f"once more {AWS_ID}")]
+    outcomes = [place.add(), place.check(), place.archive(), place.add()]
     assert [(each.changed, each.warnings) for each in outcomes] == [(True, ())] * 4
     assert AWS_ID in place.archived
     assert events(place) == []
+
+
+@pytest.mark.parametrize("mark", ["", "  # taskstate: allow secret"])
+@pytest.mark.parametrize("copies", [1, 2])
+def test_what_stands_there_is_not_written_once_more(place: Place, mark: str, copies: int) -> None:
+    """One place that is allowed, or was overlooked, allows no other; each forced copy has its event."""
+    place.text = place.text + f"\n## Notes\n\n{f'k {TOKEN}{mark}{chr(10)}' * copies}"
+    before = place.text
+    error = refusal(lambda: place.add(f"once more {TOKEN}"))
+    assert (error.code, place.text) == ("secret", before)
+    assert error.message.count("looks like") == 1
+    for number in (1, 2):
+        assert len(place.add(f"once more {TOKEN}", request=forcing(place)).warnings) == 1
+        assert [each["event"] for each in events(place)] == ["secrets-forced"] * number
 
 
 def test_another_secret_beside_an_old_one_is_refused(place: Place) -> None:

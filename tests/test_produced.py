@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from taskstate.document import parse
-from taskstate.produced import NamedFile, find_part, is_pattern, named_files, output_gaps, parts, slug_of
+from taskstate.produced import NamedFile, find_parts, is_pattern, named_files, output_gaps, parts, slug_of
 from taskstate.state import TaskState, read_state
 from tests.place import refusal
 
@@ -20,9 +20,9 @@ def state(output: str, head: str = HEAD) -> TaskState:
 
 
 def named(items: str) -> list[str]:
-    """Return the paths that these list items name; a path that is said to be gone has a `-` before it."""
+    """Return the paths that these list items name; with `-` before what is gone, `?` behind what may be none."""
     found = named_files(state(f"### Files Created/Modified\n\n{items}\n"))
-    return ["-" * each.deleted + each.path for each in found]
+    return ["-" * each.deleted + each.path + "?" * (not each.sure) for each in found]
 
 
 # Parts
@@ -39,7 +39,9 @@ def test_output_has_parts() -> None:
 @pytest.mark.parametrize("name", ["api-contract", "API Contract", "### API  Contract", "api contract (new)"])
 def test_part_is_found(name: str) -> None:
     """A part is asked for by its slug or by its title."""
-    assert find_part(OUTPUT, name, "101").text == CONTRACT
+    assert [each.text for each in find_parts(OUTPUT, name, "101")] == [CONTRACT]
+    doubled = f"{OUTPUT}\n\n{CONTRACT}"
+    assert [each.text for each in find_parts(doubled, name, "101")] == [CONTRACT, CONTRACT]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +55,7 @@ def test_part_is_found(name: str) -> None:
 )
 def test_unknown_part_offers_the_nearest(name: str, hint: str) -> None:
     """What is not there is told, with what was probably meant."""
-    error = refusal(lambda: find_part(OUTPUT, name, "101"))
+    error = refusal(lambda: find_parts(OUTPUT, name, "101"))
     assert (error.code, hint in str(error)) == ("not-found", True)
     assert "the output of task 101 has no part" in str(error)
 
@@ -84,7 +86,7 @@ def test_slug(title: str, slug: str) -> None:
         ("- **`src/a.py`** - bold", ["src/a.py"]),
         ("- `a.py`, `b.py` and `c d.py` - all", ["a.py", "b.py", "c d.py"]),
         ("- [a](docs/a.md) - linked", ["docs/a.md"]),
-        ("- src/a.py: main\n- src/b.py (new)\n- Makefile - built", ["src/a.py", "src/b.py", "Makefile"]),
+        ("- src/a.py: main\n- src/b.py (new)\n- Makefile - built", ["src/a.py", "src/b.py", "Makefile?"]),
         ("- a.md, b.md", ["a.md", "b.md"]),
         ("- ./src/a.py:12-30 - lines\n- `src/a.py:L4`", ["src/a.py"]),
         ("1. `a.py`\n2. `b.py`", ["a.py", "b.py"]),
@@ -99,6 +101,9 @@ def test_slug(title: str, slug: str) -> None:
         ("None.", []),
         ("- We changed nothing else, e.g. docs\n- Renamed the `Service` class", []),
         ("- `.`", []),
+        ("- CI/CD pipeline now runs the tests\n- I/O errors are retried", ["CI/CD?", "I/O?"]),
+        ("- [a](http://x.y/z.py)\n- [b](#part)\n- `https://x.y/z.py`\n- http://x.y/z.py", []),
+        ("- `CI/CD` - marked\n- src/auth - bare\n- ~/.bashrc", ["CI/CD", "src/auth?", "~/.bashrc"]),
         ("```\n- `a.py`\n```", []),
     ],
 )
@@ -138,10 +143,10 @@ def test_pattern() -> None:
 def test_output_lacks(output: str, lacks: list[str]) -> None:
     """An output has a summary and one more part, and neither is a placeholder."""
     found = output_gaps(state(output))
-    assert [words in gap for words, gap in zip(lacks, found, strict=True)] == [True] * len(lacks)
+    assert [words in gap.words for words, gap in zip(lacks, found, strict=True)] == [True] * len(lacks)
 
 
 def test_section_that_is_missing_is_told() -> None:
     """Without the section there is one thing to say; a kind that hands nothing down lacks nothing."""
-    assert output_gaps(read_state(parse(HEAD))) == ("there is no section Chain Output",)
+    assert output_gaps(read_state(parse(HEAD))) == (("section", "there is no section Chain Output"),)
     assert output_gaps(state("", HEAD.replace("taskstate: 1", "taskstate: 1\nkind: permanent"))) == ()

@@ -38,7 +38,7 @@ def commands(told: str) -> list[list[str]]:
 @pytest.mark.parametrize("role", ROLES)
 def test_six_phases_and_twenty_one_steps(place: Place, role: str) -> None:
     """Each variant has the same phases in the same order, and steps that are numbered through."""
-    told = text(place.workspace, role=role, task_id="101")
+    told = text(place.workspace, role=role, task=("101", ""))
     assert re.findall(r"^## Phase (\d): (\w+)", told, re.MULTILINE) == [
         (str(number), name) for number, name in enumerate(PHASES, 1)
     ]
@@ -49,7 +49,7 @@ def test_six_phases_and_twenty_one_steps(place: Place, role: str) -> None:
 def test_every_command_in_it_is_one(place: Place, role: str) -> None:
     """What stands in backticks is understood by the command line as it stands there."""
     for agent, short in itertools.product(("", *AGENTS), (False, True)):
-        found = commands(text(place.workspace, role=role, agent=agent, short=short, task_id="101"))
+        found = commands(text(place.workspace, role=role, agent=agent, short=short, task=("101", "")))
         assert len(found) > 4
         for command, *arguments in found:
             known = cli._parser_of(command)  # noqa: SLF001 - what the command line asks
@@ -85,7 +85,9 @@ def test_what_must_be_said_is_said(place: Place, *, short: bool) -> None:
 
 def test_roles_are_told_what_is_theirs(place: Place) -> None:
     """A reviewer reads the diff of the role before it, a validator changes no code, only the last role commits."""
-    told = {role: text(place.workspace, role=role, task_id="101") for role in ("implementer", "reviewer", "validator")}
+    told = {
+        role: text(place.workspace, role=role, task=("101", "")) for role in ("implementer", "reviewer", "validator")
+    }
     assert "`taskstate snapshot diff 101 --role implementer`" in told["reviewer"]
     assert "change no code" in told["validator"]
     assert [role for role, each in told.items() if "then commit" in each] == ["validator"]
@@ -103,7 +105,7 @@ def test_agents_end_in_their_own_way(place: Place) -> None:
 def test_roles_of_a_project(place: Place) -> None:
     """Other roles than the three are told the same steps, with their own names."""
     workspace = place.workspace._replace(config=place.workspace.config._replace(roles=("builder", "checker")))
-    told = text(workspace, role="checker", task_id="7")
+    told = text(workspace, role="checker", task=("7", ""))
     assert "`taskstate role set 7 checker --status in_progress`" in told
     assert "what the builder left" in told
     assert refusal(lambda: text(workspace, role="reviewer")).code == "usage"
@@ -125,7 +127,7 @@ def own(workspace: Workspace, data: bytes) -> None:
 def test_a_project_has_its_own_words(place: Place) -> None:
     """A template in the state folder takes the place of the shipped one; line ends do not matter."""
     own(place.workspace, b"Do {{ id }}{% if role %} as {{ role }}{% endif %}.\r\n")
-    assert text(place.workspace, role="reviewer", task_id="101") == "Do 101 as reviewer.\n"
+    assert text(place.workspace, role="reviewer", task=("101", "")) == "Do 101 as reviewer.\n"
 
 
 @pytest.mark.parametrize(
@@ -137,3 +139,11 @@ def test_a_template_that_is_wrong_is_one_clear_error(place: Place, data: bytes, 
     error = refusal(lambda: text(place.workspace))
     assert error.code == code
     assert ".taskstate/templates/protocol.md.j2" in error.message
+
+
+def test_a_permanent_task_has_its_own_short_form(place: Place) -> None:
+    """It has no seal, no features and no sessions, so no command for those is named; its own sections are."""
+    told = text(place.workspace, short=True, task=("9", "permanent"))
+    assert re.findall(r"^(\d)\. ", told, re.MULTILINE) == [str(number) for number in range(1, 7)]
+    assert not re.search("context check|feature pass|session add|handoff new|role set", told)
+    assert "Change Log" in told

@@ -94,6 +94,20 @@ def test_output_behind_an_open_fence_is_unreadable(place: Chained) -> None:
     assert states(place) == [("101", "unreadable")]
 
 
+def test_quote_that_was_changed_is_stale(place: Chained) -> None:
+    """What the comment says is not enough: the quote must be what was pulled; what was kept beside it is no matter."""
+    place.finish()
+    place.complete()
+    place.write("102", "> Tokens are issued\\.", "> Tokens are never checked.")
+    (link,) = links(place)
+    assert (link.state, link.detail) == ("stale", "its quote is not what was pulled at revision 5")
+    pull(place)
+    assert "\n\n> Tokens are never checked.\n\n## 3." in place.read("102")
+    assert states(place) == [("101", "current")]
+    place.write("102", "(?s)> ### Summary.*\n> ```\n", "")
+    assert states(place) == [("101", "stale")]
+
+
 def test_complete_task_without_output_is_not_wrong(place: Chained) -> None:
     """A task that was completed with nothing to hand down leaves nothing to do."""
     place.write("101", "status: created", "status: complete")

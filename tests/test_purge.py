@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import artifacts, purge, rolling
+from taskstate import artifacts, purge, resolving, rolling, snapshots
 from taskstate.document import parse
 from taskstate.stamp import front_matter_values, with_events
 from taskstate.state import read_state
@@ -70,10 +70,33 @@ def test_purged_snapshot_still_decides(place: GitPlace) -> None:
     drop(place)
     assert not place.verify("reviewer").drift
     assert refusal(lambda: place.diff(role="reviewer")).code == "no-diff"
-    assert refusal(lambda: place.restore("a.txt", role="reviewer")).code == "objects-lost"
+    error = refusal(lambda: place.restore("a.txt", role="reviewer"))
+    assert (error.code, "was purged" in error.message, "copy" in error.help) == ("objects-lost", True, False)
     place.write("a.txt", "by hand\n")
     verified = place.verify("reviewer")
-    assert (verified.drift, "cannot be told" in verified.message) == (True, True)
+    assert (verified.drift, verified.notes) == (True, (snapshots.PURGED,))
+    assert "which files differ cannot be told, since the snapshot's artifacts were purged" in verified.message
+    assert "--restore" not in verified.help
+
+
+def test_purged_work_that_is_gone_is_not_looked_for(place: GitPlace) -> None:
+    """Where nothing differs from HEAD any more, nobody is sent to bring back what is not kept."""
+    drop(place)
+    place.git("stash", "--include-untracked", "--", ".", ":(exclude).taskstate")
+    verified = place.verify("reviewer")
+    assert (verified.drift, "stash" in verified.help + verified.message) == (True, False)
+
+
+def test_drift_that_is_open_keeps_everything(place: GitPlace) -> None:
+    """The only copy of the work may be in the snapshot, so nothing is dropped before somebody has resolved that."""
+    place.git("checkout", "--", "a.txt")
+    assert place.verify("reviewer").drift
+    before = tree(place.root)
+    assert refusal(lambda: drop(place)).code == "drift-unresolved"
+    assert tree(place.root) == before
+    place.restore("a.txt", role="reviewer")
+    resolving.resolve(place.workspace, TASK, "put back", place.request())
+    assert drop(place).changed
 
 
 def test_logs_lose_their_places_too(place: GitPlace) -> None:

@@ -13,7 +13,7 @@ from taskstate.errors import TaskstateError
 from taskstate.lint import engine
 from taskstate.qa import Result
 from taskstate.qa_record import Told
-from taskstate.stamp import front_matter_values, set_front_matter
+from taskstate.stamp import Stamp, front_matter_values, set_front_matter
 from taskstate.task_file import git_blob_id
 from taskstate.writing import Change, change
 from tests.place import TASK, Place, changes, refusal, tree
@@ -75,7 +75,7 @@ def test_baseline(place: Place) -> None:
         "status": "recorded",
         "recorded_at": f"{place.now:%Y-%m-%dT%H:%M:%SZ}",
         "results": {"lint": {"ok": True, "text": "0 errors"}, "test": {"ok": True, "text": "42 passed"}},
-        "log": "artifacts/task-101/qa-baseline.log.gz",
+        "log": f"artifacts/task-101/qa-baseline-{hashlib.sha256(GOOD).hexdigest()[:8]}.log.gz",
         "log_sha256": hashlib.sha256(GOOD).hexdigest(),
     }
     assert kept(place, told["log"]) == GOOD
@@ -105,7 +105,7 @@ def test_results_of_a_role(place: Place) -> None:
     assert told["implementer"] == {
         "status": "pending",
         "qa": {"lint": {"ok": True, "text": "0 errors"}, "test": {"ok": False, "text": "41 passed, 1 failed"}},
-        "qa_log_path": "artifacts/task-101/qa-implementer.log.gz",
+        "qa_log_path": f"artifacts/task-101/qa-implementer-{hashlib.sha256(BAD).hexdigest()[:8]}.log.gz",
         "qa_log_sha256": hashlib.sha256(BAD).hexdigest(),
         "blocking_findings": [],
         "drift_budget": 0,
@@ -168,8 +168,55 @@ def test_same_log_gives_the_same_bytes(tmp_path: Path) -> None:
     two.check()
     for place in (one, two):
         record(place, GOOD * 1000)
-    path = "artifacts/task-101/qa-baseline.log.gz"
+    path = values(one)["baseline"]["log"]
     assert (one.workspace.state_root / path).read_bytes() == (two.workspace.state_root / path).read_bytes()
+
+
+# What was kept before
+
+
+def kept_logs(place: Place) -> dict[str, bytes]:
+    """Return what lies among the artifacts, by name."""
+    folder = place.workspace.state_root / "artifacts"
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_new_log_takes_the_place_of_the_old_one(place: Place) -> None:
+    """Once the new one is recorded, the old one is nobody's; whatever else lies there stays."""
+    record(place, role="implementer")
+    record(place)
+    before = kept_logs(place)
+    record(place, BAD)
+    after = kept_logs(place)
+    assert len(before) == len(after) == 2
+    assert {name for name in before if name in after} == {name for name in before if "implementer" in name}
+    assert kept(place, values(place)["baseline"]["log"]) == BAD
+
+
+def test_a_refused_write_leaves_the_old_log(place: Place) -> None:
+    """Whoever reads the file finds the log that it names, and none that nobody names."""
+    record(place)
+    before, text = kept_logs(place), place.text
+    bad_actor = place.request()._replace(stamp=Stamp(actor="ghp_" + "a1B2c3D4e5" * 4, now=place.now))
+    error = refusal(lambda: qa_record.record(place.workspace, TASK, Told(BAD, {}, {}), bad_actor))
+    assert error.code == "secret"
+    assert (kept_logs(place), place.text) == (before, text)
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_a_failed_write_leaves_the_old_log(place: Place, monkeypatch: pytest.MonkeyPatch, *, recorded: bool) -> None:
+    """Where the system does not let the state file be written, as on a full disk, everything is as it was."""
+    if recorded:
+        record(place)
+    before, text = kept_logs(place), place.text
+
+    def full(*_: object) -> None:
+        raise TaskstateError("no space left", code="io", help="make room")
+
+    monkeypatch.setattr("taskstate.writing.journal.write", full)
+    assert refusal(lambda: record(place, BAD)).code == "io"
+    assert (kept_logs(place), place.text) == (before, text)
+    assert (place.workspace.state_root / "artifacts").exists() == recorded
 
 
 # Refusing
@@ -261,7 +308,8 @@ def test_task_file_has_changed(place: Place) -> None:
     path.write_bytes(data)
     set_block(place, "context", {"sealed_at": "2026-01-31T12:00:00Z", "task_file": "t.task.yaml"})
     assert record(place).outcome.changed
-    set_block(place, "context", {"task_file": "t.task.yaml", "task_file_sha": git_blob_id(data)})
+    seal = "0" * 64
+    set_block(place, "context", {"task_file": "t.task.yaml", "task_file_sha": git_blob_id(data), "seal": seal})
     assert record(place, BAD).outcome.changed
     path.write_bytes(b"title: T\r\n")
     assert record(place).outcome.changed
@@ -271,6 +319,17 @@ def test_task_file_has_changed(place: Place) -> None:
         error = refusal(lambda: record(place, BAD))
         assert (error.code, "context rebuild 101" in error.help) == ("task-file-changed", True)
         assert tree(place.root) == before
+
+
+def test_task_file_of_an_unsealed_task_has_changed(place: Place) -> None:
+    """Then the way on is to seal it: what checks and rebuilds a seal would refuse."""
+    (place.root / "t.task.yaml").write_bytes(b"title: U\n")
+    set_block(place, "context", {"task_file": "t.task.yaml", "task_file_sha": git_blob_id(b"title: T\n")})
+    error = refusal(lambda: record(place))
+    assert error.code == "task-file-changed"
+    assert "context init 101" in error.help
+    assert "sealed" not in error.message
+    assert "rebuild" not in error.help
 
 
 # Comparing

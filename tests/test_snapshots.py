@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
 import shutil
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import resolving, restoring, snapshots, taking
+from taskstate import git_log, resolving, restoring, snapshots, taking
 from taskstate.delta import CHECKS, STAGED_OTHERWISE
 from tests.git_place import ROLE, GitPlace
 from tests.place import TASK, refusal, tree
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from taskstate.delta import Verified
+
+
+X = hashlib.sha256(b"x\n").hexdigest()
 
 
 @pytest.fixture
@@ -89,6 +93,25 @@ def test_edit_of_the_same_size_in_the_same_instant_is_seen(place: GitPlace) -> N
         place.write("src/b.py", "b = 0\n")
         verified = snapshots.compare(workspace, workspace.load(place.path), ROLE)
         assert told(verified) == [("src/b.py", "modified")]
+
+
+def test_file_that_git_was_told_not_to_look_at_is_seen(place: GitPlace) -> None:
+    """What git takes for unchanged, or skips, is taken as it is; in the user's index it stays marked."""
+    place.git("update-index", "--assume-unchanged", "a.txt")
+    place.git("update-index", "--skip-worktree", "src/b.py", "src/c.py")
+    (place.root / "src/c.py").unlink()  # as a sparse checkout leaves it out
+    marks = place.git("ls-files", "-v")
+    place.write("a.txt", "first\n")
+    place.write("src/b.py", "b = 7\n")
+    place.take()
+    assert "first" in place.diff().decode()
+    assert "b = 7" in place.diff().decode()
+    assert not place.verify().drift
+    place.write("a.txt", "other\n")
+    assert told(place.verify()) == [("a.txt", "modified")]
+    place.write("src/b.py", "b = 8\n")
+    assert told(place.verify()) == [("a.txt", "modified"), ("src/b.py", "modified")]
+    assert place.git("ls-files", "-v") == marks
 
 
 def test_touched_file_is_no_drift(place: GitPlace) -> None:
@@ -217,6 +240,34 @@ def test_premature_commit_is_told(place: GitPlace) -> None:
     assert not place.verify().drift
 
 
+def test_commit_that_was_taken_back_is_told(place: GitPlace) -> None:
+    """HEAD has moved over more than our files, though all is again as it was."""
+    place.git("commit", "--quiet", "--message=early", "--only", "src/b.py")
+    place.git("revert", "--no-edit", "--no-commit", "HEAD")
+    place.git("commit", "--quiet", "--message=back")
+    place.write("src/b.py", "b = 2\n")
+    verified = place.verify()
+    assert verified.message == "work was committed too early, before the task was complete: src/b.py"
+    assert (verified.files, "base_commit" in failed(verified)) == ((), True)
+
+
+def test_merge_of_other_work_is_seen_whatever_came_of_it(place: GitPlace) -> None:
+    """What a merge leaves out was touched by a commit behind HEAD all the same; in a folder, what is there counts."""
+    place.git("add", ".taskstate")
+    place.git("commit", "--quiet", "--message=ours")
+    assert not place.verify().drift
+    base = place.git("rev-parse", "HEAD")
+    place.git("worktree", "add", "--quiet", "../side")
+    (place.root.parent / "side/src/c.py").write_text("other\n")
+    place.git("-C", "../side", "commit", "--quiet", "--all", "--message=other")
+    place.git("merge", "--quiet", "--no-edit", "--strategy=ours", "side")
+    assert git_log.touched(place.root, base) == ()
+    assert git_log.passed(place.root, base) == ("src/c.py",)
+    assert git_log.passed(place.root / "src", base) == ("c.py",)
+    assert git_log.passed(place.root / ".taskstate", base) == ()
+    assert place.verify().message.startswith("other work was merged or pulled in")
+
+
 @pytest.mark.parametrize("how", ["merge", "rebase"])
 def test_merge_and_rebase_are_told(place: GitPlace, how: str) -> None:
     """Other work that came in under the task's is told as what it was."""
@@ -291,7 +342,8 @@ def test_lost_artifacts_are_told(tmp_path: Path, what: str) -> None:
     if what == "all":
         shutil.rmtree(home)
     elif what == "list":
-        (place.root / ".taskstate" / place.snapshot()["files_changed"]["path"]).write_text("[]")
+        path = place.root / ".taskstate" / place.snapshot()["files_changed"]["path"]
+        path.write_text(path.read_text().replace(X, "0" * 64))
     elif what == "pack":
         shutil.rmtree(pack.parent)
     else:
@@ -308,9 +360,32 @@ def test_lost_artifacts_are_told(tmp_path: Path, what: str) -> None:
     else:
         expected = [("n00.txt", "modified"), ("n01.txt", "removed"), ("src/b.py", "modified")]
         assert told(verified) == expected
+        assert verified.files[0].expected == X
     assert (verified.notes == ()) == (what == "list")
     if what != "list":
         assert refusal(lambda: place.restore("n00.txt")).code == "objects-lost"
+
+
+@pytest.mark.parametrize("ending", [".pack", ".idx"])
+@pytest.mark.parametrize("size", [None, 0, 100])
+def test_lost_pack_is_told_while_the_tree_matches(place: GitPlace, ending: str, size: int | None) -> None:
+    """A pack, or its index, that is gone or torn is noted in time."""
+    assert place.verify().notes == ()
+    (path,) = place.root.glob(f".taskstate/artifacts/*/*/*/pack/*{ending}")
+    path.chmod(0o600)
+    content = path.read_bytes()
+    path.unlink()
+    if size is not None:
+        path.write_bytes(content[:size])
+    verified = place.verify()
+    assert (verified.drift, verified.notes) == (False, (snapshots.LOST,))
+
+
+def test_tree_that_somebody_wrote_by_hand_is_not_believed(place: GitPlace) -> None:
+    """The index that was kept stands for the tree that it was kept with, and for no other."""
+    place.text = place.text.replace(place.snapshot()["tree"], place.git("rev-parse", "HEAD^{tree}"))
+    reseal(place)
+    assert place.verify().drift
 
 
 def test_torn_and_missing_diffs_are_refused(place: GitPlace) -> None:
@@ -490,6 +565,10 @@ def test_base_that_is_gone_is_told_and_resolved(place: GitPlace) -> None:
     for call in (place.verify, lambda: place.take("reviewer")):
         error = refusal(call)
         assert (error.code, error.message) == ("no-commit", f"the base commit {gone} is not in this repository")
+        assert "snapshot resolve 101 --note" in error.help
+    place.write("a.txt", "by hand\n")
+    place.restore("a.txt")
+    assert (place.root / "a.txt").read_text() == "changed\n"
     assert resolve(place).base == place.git("rev-parse", "HEAD")
     assert not place.verify().drift
 
@@ -560,6 +639,162 @@ def test_link_on_the_way_is_not_followed(place: GitPlace, tmp_path: Path) -> Non
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
+@pytest.mark.parametrize("key", ["tree", "index_tree"])
+@pytest.mark.parametrize("told", ["--output=VICTIM", "HEAD", "", "A" * 40, "a" * 41])
+def test_tree_that_is_no_object_id_is_never_given_to_git(place: GitPlace, tmp_path: Path, key: str, told: str) -> None:
+    """What somebody wrote as a tree is refused, and is no option of git's for who takes or accepts either."""
+    victim = tmp_path / "victim"
+    victim.write_text("precious\n")
+    value = told.replace("VICTIM", str(victim))
+    place.text = place.text.replace(f' {key}: "{place.snapshot()[key]}"', f' {key}: "{value}"')
+    assert place.snapshot()[key] == value
+    reseal(place)
+    before = tree(place.root)
+    for call in (place.verify, lambda: place.restore("a.txt"), place.diff):
+        assert refusal(call).code == "bad-snapshot"
+    assert tree(place.root) == before
+    request = place.request(dry_run=True)
+    taking.take(place.workspace, TASK, "reviewer", request)
+    if key == "tree":
+        resolving.resolve(place.workspace, TASK, "tampered with", request)
+    assert tree(place.root) == before
+    assert victim.read_text() == "precious\n"
+
+
+@pytest.mark.parametrize("conflict", [False, True])
+def test_nothing_is_put_back_during_a_merge(place: GitPlace, conflict: bool) -> None:  # noqa: FBT001 - a parameter
+    """While git is in the middle of something, or something is left to merge, nothing is written."""
+    place.write("a.txt", "by hand\n")
+    if conflict:
+        blob = place.git("rev-parse", "HEAD:a.txt")
+        sides = "".join(f"100644 {blob} {stage}\ta.txt\n" for stage in (1, 2, 3))
+        place.git("rm", "--quiet", "--cached", "a.txt")
+        place.git("update-index", "--index-info", stdin=sides.encode())
+    else:
+        (place.root / ".git/MERGE_HEAD").write_text(place.git("rev-parse", "HEAD") + "\n")
+    before = tree(place.root)
+    assert refusal(lambda: place.restore("a.txt")).code == "under-way"
+    assert tree(place.root) == before
+
+
+def test_file_in_the_place_of_a_folder_is_told_before_anything_is_written(place: GitPlace) -> None:
+    """Where a folder of the snapshot is a file now, none of the files is put back."""
+    shutil.rmtree(place.root / "src")
+    place.write("src", "a file\n")
+    place.write("a.txt", "by hand\n")
+    before = tree(place.root)
+    error = refusal(lambda: place.restore("a.txt", "src/b.py"))
+    assert (error.code, ": src is no folder now" in error.message) == ("not-a-file", True)
+    assert tree(place.root) == before
+
+
+def test_attributes_come_back_before_what_they_govern(tmp_path: Path) -> None:
+    """A filter that the snapshot's own attributes name gives the bytes that were there."""
+    rot = "tr a-zA-Z n-za-mN-ZA-M"
+    place = GitPlace(tmp_path / "repository", f"filter.rot.clean={rot}", f"filter.rot.smudge={rot}")
+    place.write(".gitattributes", "*.enc filter=rot\n")
+    place.write("f.enc", "hello\n")
+    place.write("x/g.enc", "hello\n")
+    place.take()
+    text = place.text
+    place.git("stash", "--include-untracked")
+    place.text = text
+    assert place.restore("f.enc", "x/g.enc", ".gitattributes").notes == ()
+    assert (place.root / "f.enc").read_text() == (place.root / "x/g.enc").read_text() == "hello\n"
+    assert not place.verify().drift
+
+
+@pytest.mark.parametrize(
+    ("mode", "program", "then"), [(0o600, False, 0o600), (0o600, True, 0o700), (0o750, False, 0o640)]
+)
+def test_mode_of_a_file_that_is_there_is_kept(place: GitPlace, mode: int, program: bool, then: int) -> None:  # noqa: FBT001 - a parameter
+    """Git knows only whether a file is a program: what else its mode says stays."""
+    path = place.root / "a.txt"
+    path.chmod(0o755 if program else 0o644)
+    place.take()
+    place.write("a.txt", "by hand\n").chmod(mode)
+    place.restore("a.txt")
+    assert (path.stat().st_mode & 0o777, path.read_text()) == (then, "changed\n")
+
+
+@pytest.mark.parametrize("name", ["./a.txt", "././a.txt", "src/.././a.txt", "./src//b.py", "./-dash"])
+def test_path_is_taken_with_parts_that_say_nothing(place: GitPlace, name: str) -> None:
+    """A path may begin with `./`; `..` is refused all the same."""
+    place.write("-dash", "x\n")
+    place.take()
+    if ".." in name:
+        assert refusal(lambda: place.restore(name)).code == "path-escapes"
+    else:
+        assert place.restore(name).paths in {("a.txt",), ("src/b.py",), ("-dash",)}
+
+
+def test_broken_pack_is_told_in_words(tmp_path: Path) -> None:
+    """Where the data of a file is broken, the artifacts are named as what is, and nothing is written."""
+    place = GitPlace(tmp_path / "repository")
+    place.write("noise", os.urandom(5000))
+    place.take()
+    (pack,) = place.root.glob(".taskstate/artifacts/task-101/implementer/*/pack/*.pack")
+    pack.chmod(0o644)
+    data = bytearray(pack.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    pack.write_bytes(data)
+    place.write("noise", "gone\n")
+    error = refusal(lambda: place.restore("noise"))
+    assert (error.code, "its artifacts are broken" in error.message) == ("objects-lost", True)
+    assert (place.root / "noise").read_text() == "gone\n"
+
+
+def test_object_that_the_repository_lacks_is_told(place: GitPlace) -> None:
+    """Where git itself has lost what the base commit holds, its artifacts are not blamed."""
+    blob = place.git("rev-parse", "HEAD:a.txt")
+    (place.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    error = refusal(place.take)
+    assert "the repository lacks a git object" in error.message
+    assert "git fsck" in error.help
+
+
+def test_what_git_ignores_now_is_told(place: GitPlace) -> None:
+    """A file that is there, and that git takes in no more, is neither stashed nor edited."""
+    place.write(".git/info/exclude", "new.txt\n")
+    verified = place.verify()
+    assert verified.message.endswith("git ignores now what it took in then: new.txt")
+    assert "git check-ignore -v FILE" in verified.help
+    place.write("a.txt", "by hand\n")
+    assert place.verify().message.endswith("edited by hand since: a.txt; git ignores now: new.txt")
+
+
+def test_commits_pulled_in_are_not_taken_for_the_work(place: GitPlace) -> None:
+    """A fast-forward that brings other files is other work; a file of the work in it makes it the work."""
+    place.write("other.txt", "other\n")
+    place.git("add", "other.txt")
+    place.git("commit", "--quiet", "--message=other")
+    assert place.verify().message.startswith("other work was merged or pulled in since")
+    place.git("add", "a.txt")
+    place.git("commit", "--quiet", "--message=work")
+    assert place.verify().message.startswith("work was committed too early, before the task was complete: a.txt;")
+
+
+def test_moved_submodule_is_told_with_its_commits(place: GitPlace, tmp_path: Path) -> None:
+    """Of a submodule the commits are told that it had and has."""
+    inner = GitPlace(tmp_path / "inner")
+    place.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner.root), "sub")
+    place.take()
+    then = inner.git("rev-parse", "HEAD")
+    inside = GitPlace.__new__(GitPlace)
+    inside.root = place.root / "sub"
+    inside.git("-c", "user.name=x", "-c", "user.email=x@x", "commit", "--quiet", "--allow-empty", "--message=more")
+    (found,) = place.verify().files
+    assert found[:4] == ("sub", "modified", then, inside.git("rev-parse", "HEAD"))
+    inside.git("checkout", "--quiet", then)
+    assert (place.verify().drift, place.verify().notes) == (False, ())
+    inside.write("a.txt", "by hand\n")
+    dirty = "changed inside a submodule, which no snapshot holds: sub"
+    assert (place.verify().drift, place.verify().notes) == (False, (dirty,))
+    shutil.rmtree(inside.root)
+    inside.root.mkdir()
+    assert place.verify().notes == ("not checked out, so not compared: submodule sub",)
+
+
 # A world that refuses
 
 
@@ -570,6 +805,52 @@ def test_clean_tree_is_refused(tmp_path: Path) -> None:
     before = tree(place.root)
     error = refusal(place.take)
     assert (error.code, "nothing to snapshot" in error.message) == ("nothing-to-snapshot", True)
+    assert tree(place.root) == before
+
+
+def test_role_that_takes_all_back_leaves_a_clean_tree(place: GitPlace) -> None:
+    """After another role's work, a tree that does not differ from the base is what a role leaves."""
+    place.git("checkout", "--", "a.txt", "src/b.py")
+    (place.root / "new.txt").unlink()
+    assert refusal(place.take).code == "nothing-to-snapshot"
+    assert place.take("reviewer").stat == "no changes"
+    assert (place.snapshot("reviewer")["files_changed"], place.diff("from-base", "reviewer")) == ([], b"")
+    assert b"-b = 2" in place.diff("incremental", "reviewer")
+    assert not place.verify("reviewer").drift
+
+
+def test_clean_tree_after_accepted_commits_is_taken(place: GitPlace) -> None:
+    """Work that was committed early, and accepted, is in the base: whose it was, and who comes then, may leave that."""
+    place.commit("early")
+    resolve(place)
+    for role in (ROLE, "reviewer"):
+        assert place.take(role).stat == "no changes"
+        assert not place.verify(role).drift
+
+
+def test_role_whose_work_was_all_committed_can_be_done(tmp_path: Path) -> None:
+    """Where the first role committed before it took any snapshot, accepting that leads on."""
+    place = GitPlace(tmp_path / "repository")
+    base = place.git("rev-parse", "HEAD")
+    place.text = place.text.replace("\naudit:", f'\ndelta:\n  base_commit: "{base}"\naudit:', 1)
+    reseal(place)
+    place.write("a.txt", "work\n")
+    place.commit("early")
+    assert refusal(place.take).code == "committed"
+    resolve(place)
+    assert place.take().stat == "no changes"
+    assert not place.verify().drift
+
+
+def test_complete_task_is_left_alone(place: GitPlace) -> None:
+    """Nothing is taken, compared, put back or accepted in a task that is complete; nothing accuses, or is counted."""
+    place.text = place.text.replace("status: created", "status: complete", 1)
+    reseal(place)
+    place.commit("all of it")
+    before = tree(place.root)
+    for call in (place.take, place.verify, lambda: resolve(place), lambda: place.restore("a.txt")):
+        error = refusal(call)
+        assert (error.code, "taskstate reopen 101" in error.help) == ("task-complete", True)
     assert tree(place.root) == before
 
 
@@ -686,8 +967,9 @@ def test_large_diff_warns_and_goes_on(tmp_path: Path) -> None:
     """A diff over 10 MB is taken, kept and shown exactly, with a warning."""
     place = GitPlace(tmp_path / "repository")
     place.write("large.txt", ("x" * 10_000 + "\n") * 1_100)
-    (note,) = place.take().outcome.notes
+    note, more = place.take().outcome.notes
     assert note.startswith("warning: the diff holds 1")
+    assert more == "warning: only the first 10 MB of the added lines were searched for credentials"
     assert place.applied("HEAD", place.diff()) == place.snapshot()["tree"]
     assert not place.verify().drift
 
@@ -701,6 +983,19 @@ def test_credential_in_the_diff_is_kept_and_told(tmp_path: Path) -> None:
     assert note.startswith("warning: the diff adds what looks like a GitHub token")
     assert token not in note + place.text
     assert token.encode() in place.diff()
+
+
+def test_credential_in_a_large_diff_is_told(tmp_path: Path) -> None:
+    """Of a diff over 10 MB the first 10 MB are searched, and it is said that the rest was not."""
+    place = GitPlace(tmp_path / "repository")
+    place.write("a-config.py", 'TOKEN = "ghp_' + "a1B2c3D4e5F6" * 3 + '"\n')
+    place.write("large.txt", ("x" * 10_000 + "\n") * 1_100)
+    notes = place.take().outcome.notes
+    assert [" ".join(note.split()[:4]) for note in notes] == [
+        "warning: the diff holds",
+        "warning: the diff adds",
+        "warning: only the first",
+    ]
 
 
 def test_dry_run_writes_nothing(tmp_path: Path) -> None:

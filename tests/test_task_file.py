@@ -67,3 +67,22 @@ def test_unsaid_words_fit() -> None:
     """Where nobody has said what a section asks for, its slug stands there, as long as is allowed."""
     assert unsaid("handlers") == "see handlers"
     assert len(unsaid("x" * 300)) == 140
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- a\n", "t.yaml, line 1: the task file is a list, and not made of `key: value` lines"),
+        (
+            "title: a\n---\ntitle: b\n",
+            "t.yaml, line 2: a document mark (`---`, or a directive `%`) stands inside the task file",
+        ),
+        (
+            "# c\n%YAML 1.1\n---\ntitle: a\n",
+            "t.yaml, line 2: a directive (`%`) stands here; task files are read as YAML 1.2",
+        ),
+    ],
+)
+def test_faults_are_told_of_the_task_file(text: str, said: str) -> None:
+    """What is no single map is told in the words of a task file, with its line."""
+    assert refusal(lambda: read_task_file("t.yaml", text.encode())).message == said

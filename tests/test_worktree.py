@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import packs, worktree
+from taskstate import packs, resolving, worktree
 from taskstate.errors import GitFailed
 from taskstate.workspace import find_workspace
 from tests.git_place import GitPlace
-from tests.place import Place
+from tests.place import TASK, Place, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,16 +123,6 @@ def _old_index(place: GitPlace) -> GitPlace:
     return place
 
 
-def _in_conflict(place: GitPlace) -> GitPlace:
-    place.write("a.txt", "stashed\n")
-    place.git("stash", "push", "--quiet", "a.txt")
-    place.write("a.txt", "committed\n")
-    place.commit("other")
-    with pytest.raises(AssertionError, match="CONFLICT"):
-        place.git("stash", "pop")
-    return place
-
-
 def _shared(place: GitPlace) -> GitPlace:
     place.git("clone", "--quiet", "--shared", ".", "../shared")
     shared = GitPlace.__new__(GitPlace)
@@ -144,7 +136,6 @@ FORMS: dict[str, Callable[[GitPlace], GitPlace]] = {
     "below the top": _below,
     "hooks": _hooked,
     "split index": _old_index,
-    "conflict of a stash": _in_conflict,
     "shared clone": _shared,
 }
 
@@ -159,11 +150,7 @@ def test_snapshots_are_taken_in_every_form_of_a_repository(place: GitPlace, form
     here.take()
     assert not here.verify().drift
     paths = [each["path"] for each in here.snapshot()["files_changed"]]
-    assert paths == {
-        "below the top": ["a.txt", "b.py", "new.txt"],
-        "conflict of a stash": ["a.txt", "data.bin", "new.txt"],
-    }.get(form, ["data.bin", "new.txt"])
-    assert (here.snapshot()["index_tree"] is None) == (form == "conflict of a stash")
+    assert paths == {"below the top": ["a.txt", "b.py", "new.txt"]}.get(form, ["data.bin", "new.txt"])
     assert b"+new\n" in here.diff()
     here.write("new.txt", "other\n")
     assert [each.path for each in here.verify().files] == ["new.txt"]
@@ -216,6 +203,107 @@ def test_file_that_git_cannot_take_is_one_clear_error(place: GitPlace) -> None:
     os.mkfifo(place.root / "a.txt")
     with pytest.raises(GitFailed, match=r"a\.txt"):
         worktree.tree_id(place.root, nothing)
+
+
+@pytest.mark.parametrize("how", ["stash", "merge --squash"])
+def test_conflict_that_git_left_in_the_index_is_refused(place: GitPlace, how: str) -> None:
+    """A file with conflict markers is nobody's work: nothing is taken, compared or accepted until it is settled."""
+    place.write("a.txt", "other\n")
+    if how == "stash":
+        place.git("stash", "push", "--quiet", "a.txt")
+    else:
+        place.git("switch", "--quiet", "--create", "other")
+        place.commit("theirs")
+        place.git("switch", "--quiet", "main")
+    place.write("a.txt", "committed\n")
+    place.commit("ours")
+    place.write("src/b.py", "b = 9\n")
+    place.take()
+    with pytest.raises(AssertionError, match="CONFLICT"):
+        place.git(*(("stash", "pop") if how == "stash" else ("merge", "--squash", "other")))
+    resolve = partial(resolving.resolve, place.workspace, TASK, "x", place.request())
+    for call in (place.take, place.verify, resolve):
+        error = refusal(call)
+        assert (error.code, "not merged a.txt" in error.message) == ("under-way", True)
+    place.git("add", "a.txt")
+    assert [each.path for each in place.verify().files] == ["a.txt"]
+
+
+def test_conflict_in_our_own_file_is_no_matter(place: GitPlace) -> None:
+    """Our files are no part of a snapshot, so a conflict in one of them does not stop it."""
+    blob = place.git("hash-object", "-w", "--stdin", stdin=b"x\n")
+    entries = "".join(f"100644 {blob} {stage}\tdocs/task-7-state.md\n" for stage in (1, 2, 3))
+    place.git("update-index", "--index-info", stdin=entries.encode())
+    place.write("a.txt", "work\n")
+    place.take()
+    assert not place.verify().drift
+
+
+def _nested(place: GitPlace, name: str) -> Path:
+    inner = place.root / name
+    inner.mkdir()
+    place.git("init", "--quiet", str(inner))
+    (inner / "inside").write_text("in\n")
+    return inner
+
+
+def test_nested_repository_is_told_and_watched(place: GitPlace) -> None:
+    """Its files are not in the snapshot, which is said; and where it becomes a plain folder, that is drift."""
+    identity = ("-c", "user.name=x", "-c", "user.email=x@example.invalid")
+    for number in range(6):
+        inner = _nested(place, f"nest{number}")
+        place.git("-C", inner.name, "add", "--all")
+        place.git("-C", inner.name, *identity, "commit", "--quiet", "--message=one")
+    (note,) = place.take().outcome.notes
+    assert note.startswith(
+        "warning: the files of 6 repositories of their own are no part of the snapshot: nest0, nest1"
+    )
+    assert "nest4 and 1 more; have git ignore it" in note
+    assert not place.verify().drift
+    shutil.rmtree(place.root / "nest3" / ".git")
+    place.write("nest3/evil", "evil\n")
+    assert {each.path for each in place.verify().files} >= {"nest3/evil"}
+
+
+def test_submodule_is_no_nested_repository(place: GitPlace) -> None:
+    """One that the user's index has is told of by nothing but its commit, also where it is new or moved on."""
+    inner = place.root.with_name("inner")
+    GitPlace(inner)
+    place.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "sub")
+    assert place.take().outcome.notes == ()
+    place.commit("submodule")
+    place.git("-C", "sub", "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "on")
+    resolving.resolve(place.workspace, TASK, "x", place.request())
+    place.write("a.txt", "x\n")
+    assert place.take().outcome.notes == ()
+    assert list(place.root.glob(".taskstate/artifacts/*/*/*/index-*"))
+
+
+def test_nested_repository_without_a_commit_is_refused_plainly(place: GitPlace) -> None:
+    """Git cannot take it in; what to do about it is said."""
+    _nested(place, "nest it")
+    error = refusal(place.take)
+    assert error.message == "nest it is a repository of its own without a commit, so git cannot take it in"
+    assert "make a commit in it" in error.help
+
+
+def test_place_that_a_killed_process_left_is_swept_away(
+    place: GitPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of ours that is older than a day goes; what is younger, named otherwise, or a link stays."""
+    temporary = tmp_path / "temporary"
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    names = ("scratch-abcd1234", "scratch-young_00", "scratch-longer_name", "other-abcd1234")
+    for name in names:
+        (temporary / f"taskstate-{name}" / "objects").mkdir(parents=True)
+    (temporary / "taskstate-scratch-linked00").symlink_to(tmp_path, target_is_directory=True)
+    for each in temporary.iterdir():
+        if "young" not in each.name:
+            os.utime(each, (0, 0), follow_symlinks=False)
+    place.write("a.txt", "work\n")
+    place.take()
+    left = {each.name.removeprefix("taskstate-") for each in temporary.iterdir()}
+    assert left == {*names[1:], "scratch-linked00"}
 
 
 def test_base_tree_lacks_our_own_files(place: GitPlace) -> None:

@@ -9,6 +9,7 @@ from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
     from taskstate.cli.door import Door
     from taskstate.pulling import Link, Pulled, Standing
@@ -53,15 +54,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run_output(door: Door) -> int:
     """Print a task's output, or a part of it."""
     from taskstate.chain import COMPLETE
-    from taskstate.produced import find_part, parts
+    from taskstate.produced import find_parts, parts
     from taskstate.pulling import output
 
     found = output(door.workspace, door.task_id(door.args.id))
-    chosen = [find_part(found.text, door.args.part, found.id)] if door.args.part else list(parts(found.text))
+    chosen = find_parts(found.text, door.args.part, found.id) if door.args.part else parts(found.text)
     if found.status != COMPLETE:
         door.notes((f"task {found.id} is {found.status or 'of no status'}: this may still change",))
     code = [each for part in chosen for each in part.code]
-    text = chosen[0].text if door.args.part else found.text
+    text = "\n\n".join(part.text for part in chosen) if door.args.part else found.text
     shape = {"id": found.id, "path": found.path, "status": found.status, "complete": found.status == COMPLETE}
     told = [{"part": part.slug, "title": part.title, "text": part.text, "code": list(part.code)} for part in chosen]
     return door.tell(shape | {"text": text, "parts": told}, "\n".join(code) if door.args.code else text)
@@ -96,7 +97,11 @@ def _pull_all(door: Door, source: str) -> int:
     request = door.request()
     told: list[Pulled] = []
     failed: list[str] = []
-    for task in _building_on(door, source) if door.args.all else dict.fromkeys(map(door.task_id, door.args.ids)):
+    tasks: Iterable[str] = dict.fromkeys(map(door.task_id, door.args.ids))
+    if door.args.all:
+        tasks, unreadable = _building_on(door, source)
+        failed += unreadable
+    for task in tasks:
         try:
             told.append(pull(door.workspace, task, request, source=source))
         except TaskstateError as error:
@@ -107,14 +112,13 @@ def _pull_all(door: Door, source: str) -> int:
     return door.tell(shape, "\n".join(lines) or "nothing to pull", status=1 if failed else 0)
 
 
-def _building_on(door: Door, source: str) -> list[str]:
-    """Return the tasks that build on any other one, or on the task `source`."""
+def _building_on(door: Door, source: str) -> tuple[list[str], tuple[str, ...]]:
+    """Return the tasks that build on any other one, or on the task `source`, and a line for each unreadable file."""
     standing, unreadable = _standing(door)
-    door.complain(unreadable)
     wanted = source.casefold()
-    return [
-        each.id for each in standing if any(wanted in ("", link.id.casefold()) for link in each.links) and each.links
-    ]
+    found = (each for each in standing if each.links)
+    ids = [each.id for each in found if any(wanted in ("", link.id.casefold()) for link in each.links)]
+    return ids, unreadable
 
 
 def _lines(pulled: Pulled) -> list[str]:
@@ -142,7 +146,7 @@ def run_status(door: Door) -> int:
     wrong = sum(link.is_wrong for each in shown for link in each.links)
     data = {"tasks": [_standing_shape(each) for each in shown], "wrong": wrong, "unreadable": list(unreadable)}
     text = "\n".join(_table(each) for each in shown) or "no task builds on another one"
-    return door.tell(data, text, status=1 if wrong else 2 if unreadable else 0)
+    return door.tell(data, text, status=1 if wrong or unreadable else 0)
 
 
 def _standing(door: Door) -> tuple[tuple[Standing, ...], tuple[str, ...]]:

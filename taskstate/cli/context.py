@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.cli import context_export
 from taskstate.cli.door import add_common, add_task, add_writing
+from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
     import argparse
@@ -27,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "them. What the state file says already is kept; its task file and the configuration fill the rest.",
     )
     _add_capturing(init)
-    init.add_argument("--base-commit", default="", metavar="SHA", help="the commit that the work starts from (HEAD)")
+    init.add_argument("--base-commit", metavar="SHA", help="the commit that the work starts from (HEAD)")
     add_writing(init)
     init.set_defaults(run=run_init)
     show = actions.add_parser("show", help="show the sealed context", description="Show the sealed context of a task.")
@@ -68,9 +69,8 @@ def run_init(door: Door) -> int:
     """Seal a task's static part for the first time."""
     from taskstate.context import init
 
-    args = door.args
-    wanted = _wanted(door)._replace(base_commit=args.base_commit)
-    sealed = init(door.workspace, door.task_id(args.id), wanted, door.request())
+    wanted = _wanted(door)._replace(base_commit=door.given("base_commit"))
+    sealed = init(door.workspace, door.task_id(door.args.id), wanted, door.request())
     return _done(door, sealed, "sealed")
 
 
@@ -92,8 +92,11 @@ def _wanted(door: Door) -> Wanted:
     from taskstate.context_capture import Wanted
     from taskstate.context_sources import named_file
 
-    source = door.args.source
-    name = named_file(door.workspace, source) if source is not None else ""
+    source = door.given("source", name="--from")
+    if source == "-":
+        what = "--from - would read the task file from standard input, and nobody could read it again"
+        raise TaskstateError(what, help="name a file of the repository", code="usage")
+    name = named_file(door.workspace, source) if source else ""
     return Wanted(task_file=name, shorten=door.args.shorten)
 
 
@@ -107,11 +110,11 @@ def _done(door: Door, sealed: Sealed, what: str, **more: object) -> int:
 
 def run_show(door: Door) -> int:
     """Show the sealed context."""
-    from taskstate.context_view import shape, text, told_moved
+    from taskstate.context_view import shape, text, told_broken, told_moved
 
     loaded = door.workspace.load(door.workspace.locate(door.task_id(door.args.id)))
     told = shape(loaded)
-    warnings = told_moved(door.workspace, loaded)
+    warnings = (*told_broken(loaded), *told_moved(door.workspace, loaded))
     door.notes(warnings)
     return door.tell({**told, "warnings": list(warnings)}, text(loaded))
 
@@ -122,4 +125,5 @@ def run_check(door: Door) -> int:
     from taskstate.context_view import check_shape, check_text
 
     checked = check(door.workspace, door.task_id(door.args.id))
+    door.notes(checked.notes)
     return door.tell(check_shape(checked), check_text(checked), status=_FOUND if checked.points else 0)

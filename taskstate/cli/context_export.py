@@ -39,13 +39,18 @@ def configure(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def run_export(door: Door) -> int:
     """Print or write the export of a role."""
+    from taskstate.context_readable import require_handed_on
+    from taskstate.context_view import told_broken
     from taskstate.exports import export, save
     from taskstate.seal import canonical_json, sha256
 
     workspace, role = door.workspace, door.args.role
     loaded = workspace.load(workspace.locate(door.task_id(door.args.id)))
+    require_handed_on(loaded)
     told = export(workspace.config, loaded.state, role)
     text = canonical_json(told)
+    warnings = told_broken(loaded)
+    door.notes(warnings)
     output = door.args.output
     if output is not None:
         save(workspace, Path(os.path.realpath(os.path.dirname(output))) / os.path.basename(output), text)
@@ -53,6 +58,7 @@ def run_export(door: Door) -> int:
         _write(text)
         return 0
     shape = {"path": loaded.relative, "role": role, "sha256": sha256(text), "output": output, "export": told}
+    shape["warnings"] = list(warnings)
     return door.tell(shape, f"{output}: what the {role} needs of task {loaded.state.id}")
 
 
@@ -66,6 +72,9 @@ def _write(text: str) -> None:
 def run_budget(door: Door) -> int:
     """Count the tokens of a task."""
     from taskstate.budget import budget, shape, table
+    from taskstate.context_readable import require_handed_on
 
-    told = budget(door.workspace, door.workspace.load(door.workspace.locate(door.task_id(door.args.id))))
+    loaded = door.workspace.load(door.workspace.locate(door.task_id(door.args.id)))
+    require_handed_on(loaded)
+    told = budget(door.workspace, loaded)
     return door.tell(shape(told), table(told))

@@ -32,16 +32,19 @@ class Door:
         """The workspace around the working folder, set up or not; what a killed command left is finished first."""
         from taskstate.workspace import find_workspace
 
-        root = self._given("root") or os.environ.get("TASKSTATE_ROOT", "")
-        workspace = find_workspace(_working_folder(), root=root, config_file=self._given("config"))
+        root = self.given("root") or os.environ.get("TASKSTATE_ROOT", "")
+        workspace = find_workspace(_working_folder(), root=root, config_file=self.given("config"))
         self.notes(workspace.settle())
         return workspace
 
-    def _given(self, flag: str) -> str:
-        """Return what a flag was given; one that is given nothing, as by an unset variable, is not as good as none."""
+    def given(self, flag: str, *, name: str = "") -> str:
+        """Return what a flag was given; one that is given nothing, as by an unset variable, is not as good as none.
+
+        `name` is that of the flag as people write it, where it is another one than that of its value.
+        """
         value: str | None = getattr(self.args, flag)
         if value == "":
-            name = f"--{flag.replace('_', '-')}"
+            name = name or f"--{flag.replace('_', '-')}"
             raise TaskstateError(f"{name} is empty", help="say which one, or leave the flag out", code="usage")
         return value or ""
 
@@ -67,7 +70,7 @@ class Door:
 
         stamp = Stamp(actor=self._actor(), now=datetime.now(UTC), git_head=git.head(self.workspace.root))
         args = self.args
-        return Request(stamp, self._given("expect_revision"), args.dry_run, force_secrets=args.force_secrets)
+        return Request(stamp, self.given("expect_revision"), args.dry_run, force_secrets=args.force_secrets)
 
     def _actor(self) -> str:
         from taskstate import embed, git

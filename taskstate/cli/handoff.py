@@ -75,7 +75,7 @@ def _configure_new(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="take what is not given from the state file; print it, with what is missing, where that is not enough",
     )
-    parser.add_argument("--force", action="store_true", help="also where nothing has moved on since the last handoff")
+    parser.add_argument("--force", action="store_true", help="also where nothing has moved on, or the open one is lost")
     add_writing(parser)
     parser.set_defaults(run=run_new)
 
@@ -164,16 +164,18 @@ def run_accept(door: Door) -> int:
 
 def run_list(door: Door) -> int:
     """List the handoffs of a task."""
-    from taskstate.handoff_files import handoff_files
+    from taskstate.handoff_files import survey
 
     workspace = door.workspace
     task = workspace.load(workspace.locate(door.task_id(door.args.id))).state.id
-    found = handoff_files(workspace, task)
+    found, unread = survey(workspace, task)
+    told = ("status", "phase", "created_at", "from_agent", "accepted_by")
     data: list[dict[str, Any]] = [
         {
             "handoff_path": f"{workspace.config.root}/{each.path}",
-            **{key: each.values.get(key) for key in ("status", "phase", "created_at", "from_agent", "accepted_by")},
+            **{key: each.values.get(key) for key in told},
             "action": each.reading.handoff.action,
+            "fault": None,
         }
         for each in found
     ]
@@ -181,6 +183,10 @@ def run_list(door: Door) -> int:
         f"{each['status'] or '?':8}  {each['created_at']}  phase {each['phase']}  {each['handoff_path']}"
         for each in data
     ]
+    for path, fault in unread:
+        where = f"{workspace.config.root}/{path}"
+        data.append({"handoff_path": where, **dict.fromkeys((*told, "action")), "fault": fault})
+        lines.append(f"unread    {where}: {fault}")
     return door.tell(data, "\n".join(lines) or f"task {task} has no handoffs")
 
 

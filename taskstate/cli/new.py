@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskstate.cli.door import add_task, add_writing
+from taskstate.cli.door import add_task, add_writing, standard_input
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
@@ -20,7 +20,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_task(parser)
     parser.add_argument("--title", default="", metavar="T", help="the title, in one line (may come from the task file)")
     parser.add_argument(
-        "--from", dest="source", metavar="TASK.yaml", help="a task file to take what is not given here from"
+        "--from",
+        dest="source",
+        metavar="TASK.yaml",
+        help="a task file to take what is not given here from; - reads it from standard input",
     )
     parser.add_argument(
         "--description", default="", metavar="TEXT", help="what is to be done; - reads it from standard input"
@@ -42,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Create the state file."""
-    from taskstate.create import create
+    from taskstate.create import STANDARD_INPUT, create
     from taskstate.decomposition import guidance
 
     task = _task(door)
@@ -51,13 +54,16 @@ def run(door: Door) -> int:
             "new: --title is missing", help="give the task a title, or a task file that has one", code="usage"
         )
     outcome = create(door.workspace, task, door.request())
+    if door.args.source == STANDARD_INPUT:
+        note = "the task file came from standard input, so it is not recorded: section 1 is the source"
+        outcome = outcome._replace(notes=(*outcome.notes, note))
     size = guidance(door.workspace.config.size.max_sessions)
     return door.done(outcome, f"{outcome.path}: created\n  {size}", id=task.id)
 
 
 def _task(door: Door) -> NewTask:
     from taskstate import files
-    from taskstate.create import NewTask, with_task_file
+    from taskstate.create import STANDARD_INPUT, NewTask, with_task_file
 
     args = door.args
     task = NewTask(
@@ -72,6 +78,8 @@ def _task(door: Door) -> NewTask:
     )
     if args.source is None:
         return task
+    if door.given("source", name="--from") == STANDARD_INPUT:
+        return with_task_file(task, STANDARD_INPUT, _standard_input(args.description))
     path = Path(args.source).resolve()
     root = door.workspace.root.resolve()
     if not path.is_relative_to(root):
@@ -79,6 +87,16 @@ def _task(door: Door) -> NewTask:
             f"{args.source} lies outside the repository", help="put the task file into it", code="path-escapes"
         )
     return with_task_file(task, path.relative_to(root).as_posix(), files.read(path))
+
+
+def _standard_input(description: str) -> bytes:
+    from taskstate.create import STANDARD_INPUT
+    from taskstate.task_file import MOST_BYTES
+
+    if description == STANDARD_INPUT:
+        what = "standard input cannot be both the description and the task file"
+        raise TaskstateError(what, help="put one of them into a file", code="usage")
+    return standard_input(MOST_BYTES)
 
 
 def _feature(text: str) -> tuple[str, str]:

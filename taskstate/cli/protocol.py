@@ -31,9 +31,10 @@ def run(door: Door) -> int:
     from taskstate import protocol
 
     args = door.args
-    task = door.task_id(args.id) if args.id else ""
+    task, kind = door.task_id(args.id) if args.id else "", ""
     if task:
-        door.workspace.locate(task)  # or it says that there is none
-    told = protocol.text(door.anywhere, role=args.role, agent=args.agent, short=args.short, task_id=task)
+        path = door.workspace.locate(task)  # or it says that there is none
+        kind = door.workspace.load(path).state.kind if args.short else ""
+    told = protocol.text(door.anywhere, role=args.role, agent=args.agent, short=args.short, task=(task, kind))
     shape = {"id": task or None, "role": args.role or None, "agent": args.agent or None, "text": told}
     return door.tell(shape, told)

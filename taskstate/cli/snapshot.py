@@ -34,7 +34,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     _add_role(verify)
     verify.add_argument(
-        "--restore", nargs="+", metavar="FILE", default=[], help="put the snapshot's version of these files back first"
+        "--restore",
+        nargs="+",
+        metavar="FILE",
+        default=[],
+        help="put the snapshot's version of these files back first; a name that begins with -: --restore=./-name",
     )
     add_writing(verify)
     verify.set_defaults(run=run_verify)
@@ -76,6 +80,7 @@ def run_take(door: Door) -> int:
 
 def run_verify(door: Door) -> int:
     """Compare the working tree with a snapshot, after files were put back where that was asked for."""
+    from taskstate.errors import TaskstateError
     from taskstate.roles import require_role
     from taskstate.snapshots import compare, count_up
 
@@ -88,7 +93,11 @@ def run_verify(door: Door) -> int:
 
         restored, notes = restore(workspace, task, args.role, args.restore, dry_run=args.dry_run)
         door.notes(notes)
-    verified = compare(workspace, workspace.load(workspace.locate(task)), args.role)
+    try:
+        verified = compare(workspace, workspace.load(workspace.locate(task)), args.role)
+    except TaskstateError:
+        door.notes(tuple(_put_back(restored, dry_run=args.dry_run)))  # that has happened all the same
+        raise
     if verified.drift:
         count_up(workspace, task, args.role, door.request())
     data = {
@@ -99,9 +108,14 @@ def run_verify(door: Door) -> int:
         "message": verified.message,
         **({"restored": list(restored)} if args.restore else {}),
     }
-    would = "would put back" if args.dry_run else "put back"
-    lines = [*(f"{would} {name}" for name in restored), *_report(verified, args.role)]
+    lines = [*_put_back(restored, dry_run=args.dry_run), *_report(verified, args.role)]
     return door.tell(data, "\n".join(lines), status=1 if verified.drift else 0)
+
+
+def _put_back(restored: tuple[str, ...], *, dry_run: bool) -> list[str]:
+    from taskstate.delta import on_a_line
+
+    return [f"{'would put back' if dry_run else 'put back'} {on_a_line(name)}" for name in restored]
 
 
 def _report(verified: Verified, role: str) -> list[str]:
@@ -114,12 +128,14 @@ def _report(verified: Verified, role: str) -> list[str]:
 
 
 def _line(each: Difference) -> str:
+    from taskstate.delta import on_a_line
+
     hashes = (
         f"{each.expected[:_SHORT]}" if each.expected else "none",
         each.current[:_SHORT] if each.current else "none",
     )
-    was = f" (was {each.origin})" if each.origin else ""
-    return f"  {each.change:<8} {each.path}{was}: expected {hashes[0]}, is {hashes[1]}"
+    was = f" (was {on_a_line(each.origin)})" if each.origin else ""
+    return f"  {each.change:<8} {on_a_line(each.path)}{was}: expected {hashes[0]}, is {hashes[1]}"
 
 
 def run_diff(door: Door) -> int:

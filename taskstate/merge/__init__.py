@@ -11,6 +11,7 @@
     sections        the body, section by section
     state           a state file
     archives        an archive file, batch by batch
+    handoffs        a handoff document: accepted stays accepted
     files           any of our files, as bytes: what callers need
 
 Nobody is asked: where two changes exclude each other, one side is preferred. A file is merged twice, once with either

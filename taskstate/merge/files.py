@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.data import is_whole
 from taskstate.kinds import own_file
 from taskstate.merge.archives import merge_archives
+from taskstate.merge.handoffs import merge_handoffs
 from taskstate.merge.json_part import merge_json
 from taskstate.merge.sides import PREFERENCES, Sides, settled
 from taskstate.merge.state import merge_states
@@ -61,6 +62,7 @@ def _merge_map(sides: Sides[str]) -> Pieces:
 _MERGES: Mapping[str, Callable[[Sides[str]], Pieces]] = {
     "state": merge_states,
     "archive": merge_archives,
+    "handoff": merge_handoffs,
     "impact-map": _merge_map,
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from taskstate.handoff_places import time_in
 from taskstate.kinds import id_key
 from taskstate.merge.sides import Sides, settled
 
@@ -45,7 +46,7 @@ _BY_NAME = frozenset({"coordination", "snapshots", "acks", "qa", "results"})  # 
 _WHOLE = frozenset({"context", "baseline", "output", "path", "between", "qa[]", "results[]", "evidence[]"})
 _KEPT = frozenset({"features", "objectives", "approaches_tried"})  # lists that nothing may be taken from
 # Raised by everything of its kind, so that equal numbers on both sides stand for two writes, or two handoffs.
-ADVANCING = frozenset({"revision", "update_count", "count", "handoff_count"})
+ADVANCING = frozenset({"revision", "update_count", "count", "handoff_count", "handoffs"})
 _DERIVED = frozenset({"sessions", "file_size_kb", "overall_progress", "seal"})  # brought up to date afterwards
 
 
@@ -124,8 +125,10 @@ def _agreeing(merged: dict[str, Any], sides: Sides[dict[str, Any]], key: str) ->
     """Return a merged map whose parts do not contradict each other."""
     if key == "coordination[]" and merged.get("blocking_findings") and merged.get("status") == "done":
         return {**merged, "status": "blocked"}  # what one side found, the other side has not resolved
-    if "objectives" in merged and not settled(sides.each(lambda part: _identity(part.get("current_objective")))):
-        return {**merged, "current_objective": _current(merged["objectives"], sides)}
+    if "objectives" in merged and "current_objective" in merged:
+        agreed = settled(sides.each(lambda part: _identity(part.get("current_objective"))))
+        if not agreed or merged["current_objective"] is None:  # the other side may have added one
+            return {**merged, "current_objective": _current(merged["objectives"], sides)}
     return merged
 
 
@@ -229,6 +232,18 @@ def _there(sides: Sides[Any]) -> object:
     return named[0] if len(named) == 1 else NOTHING
 
 
+def _same_handoff(sides: Sides[Any]) -> object:
+    """Return what both sides say of handoffs where they name one document as open: it was written once."""
+    told = sides.ours if same(sides.ours, sides.theirs) and isinstance(sides.ours, dict) else {}
+    return told if isinstance(told.get("open"), str) else NOTHING
+
+
+def _newest_handoff(sides: Sides[Any]) -> object:
+    """Return the newest document that a side names as open; the others stay open beside it, and lint tells of them."""
+    named = [value for value in (sides.ours, sides.theirs) if isinstance(value, str)]
+    return max(named, key=lambda path: (time_in(path), path)) if named else NOTHING
+
+
 def _later_snapshot(sides: Sides[Any]) -> object:
     taken = [value for value in (sides.ours, sides.theirs) if isinstance(value, dict)]
     return max(taken, key=lambda each: (str(each.get("snapshot_time", "")), _identity(each))) if taken else NOTHING
@@ -247,7 +262,8 @@ _RULES: Mapping[str, Rule] = {
     "started_at": _earliest,
     "updated_at": _latest,
     "last_updated": _latest,
-    "open": _there,
+    "handoffs": _same_handoff,
+    "open": _newest_handoff,
     "archive_path": _there,
     "snapshots[]": _later_snapshot,
 }

@@ -104,12 +104,20 @@ def test_status_tells_changed_files(cli: Cli, place: Chained) -> None:
 
 
 def test_status_of_nothing(cli: Cli, place: Chained) -> None:
-    """Where no task builds on another one, that is told; what cannot be read is told, and is status 2."""
+    """Where no task builds on another one, that is told; what cannot be read is told, and is status 1."""
     place.file("102").unlink()
     assert cli.ok("chain", "status") == "no task builds on another one\n"
     place.file("101").write_bytes(b"\xff")
     said = cli("chain", "status")
-    assert (said.status, "not looked at: .taskstate/tasks/task-101-state.md is not UTF-8" in said.err) == (2, True)
+    assert (said.status, "not looked at: .taskstate/tasks/task-101-state.md is not UTF-8" in said.err) == (1, True)
+
+
+def test_broken_front_matter_is_told(cli: Cli, place: Chained) -> None:
+    """A file whose front matter cannot be read may build on anything: no command calls that well."""
+    place.write("102", "title: .*", 'title: "bad')
+    for command in ("status", "pull --all", "status 102"):
+        said = cli("chain", *command.split())
+        assert (said.status, "not looked at: .taskstate/tasks/task-102-state.md, line" in said.err) == (1, True)
 
 
 def test_pull_shows_the_difference(cli: Cli, place: Chained) -> None:

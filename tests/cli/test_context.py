@@ -131,3 +131,84 @@ def test_revision_is_compared(cli: Cli, sources: Place) -> None:
     """A file that is no longer at the expected revision is not sealed, and no artifact is left."""
     assert "is at revision 1-" in cli.refused("context", "init", "101", "--expect-revision", "7")
     assert not (sources.root / ".taskstate/artifacts/task-101").exists()
+
+
+def broken_front_matter(text: str) -> str:
+    """Return a state file's text with a slip in its front matter."""
+    return text.replace("title: JWT Service", "title: JWT: Service")
+
+
+def test_a_front_matter_that_cannot_be_read_is_an_error(cli: Cli, sources: Place) -> None:
+    """Nobody is told that nothing is sealed, or gets an empty export, where one value cannot be read."""
+    cli.ok("context", "init", "101")
+    sources.text = broken_front_matter(sources.text)
+    for command in (("show", "101"), ("check", "101"), ("export", "101", "--role", "reviewer"), ("budget", "101")):
+        said = cli.refused("context", *command)
+        assert said.startswith(f"{STATE}, line 4: ")
+        assert said.endswith(": mend it; `taskstate lint` says how")
+
+
+def test_a_broken_seal_is_told(cli: Cli, sources: Place) -> None:
+    """What is shown and exported is not taken for what was sealed."""
+    cli.ok("context", "init", "101")
+    sources.text = sources.text.replace("Keys rotate.", "Keys turn.")
+    told = "the seal is broken: this is not what was sealed; see `taskstate context check 101`"
+    for command in (("show", "101"), ("export", "101", "--role", "reviewer")):
+        said = cli("context", *command)
+        assert (said.status, said.err) == (0, f"{told}\n")
+        assert cli.json("context", *command)["warnings"] == [told]
+
+
+def damaged(place: Place) -> int:
+    """Take a comma out of the fence of Standards, and return the line at which that begins."""
+    before, fence, after = place.text.partition("### Standards\n\n```json\n")
+    place.text = before + fence + after.replace('",\n', '"\n', 1)
+    return (before + fence).count("\n")
+
+
+def test_a_damaged_fence_is_no_empty_list(cli: Cli, sources: Place) -> None:
+    """Citations that cannot be read are told as that, by whatever hands them on."""
+    cli.ok("context", "init", "101")
+    line = damaged(sources)
+    told = f"{STATE}, line {line}: the fence of citations cannot be used: "
+    assert cli.refused("context", "export", "101", "--role", "reviewer").startswith(told)
+    assert cli.refused("context", "budget", "101").startswith(told)
+    assert "**Cannot be read:** the fence of citations cannot be used: " in cli.ok("brief", "101")
+    findings = cli.json("context", "check", "101", status=1)["findings"]
+    assert [each["code"] for each in findings] == ["TS005", "TS601"]
+    assert findings[0]["help"].endswith("or make it anew with `taskstate context rebuild 101`")
+
+
+def test_a_damaged_fence_is_made_anew(cli: Cli, sources: Place) -> None:
+    """What the sources still say is captured again; a remark says that more may be lost."""
+    cli.ok("context", "init", "101")
+    sealed = sources.text[sources.text.index("### Task") :]
+    damaged(sources)
+    said = cli.ok("context", "rebuild", "101")
+    assert "made anew from taskstate.toml; what only stood there is gone, see the diff" in said
+    assert sources.text.endswith(sealed)
+    assert cli.ok("context", "check", "101").endswith("the context holds\n")
+
+
+def test_a_damaged_fence_without_sources_stays(cli: Cli, sources: Place) -> None:
+    """Where section 1 alone says what is cited, nothing is made up; a hash that is none is computed anew."""
+    cli.ok("context", "init", "101")
+    write(sources, "taskstate.toml", "")
+    whole = sources.text
+    damaged(sources)
+    said = cli.refused("context", "rebuild", "101")
+    assert said.endswith(": mend it, or take it back from git: section 1 alone says what it held")
+    sources.text = whole.replace('"content_sha": "', '"content_sha": "x')
+    write(sources, "taskstate.toml", SETTINGS)
+    assert "cannot be used" in cli.refused("context", "export", "101", "--role", "reviewer")
+    cli.ok("context", "rebuild", "101")
+    assert cli.ok("context", "check", "101").endswith("the context holds\n")
+
+
+def test_empty_values_are_refused(cli: Cli, sources: Place) -> None:
+    """A flag that is given nothing, as by an unset variable, is not taken for left out."""
+    before = sources.text
+    assert cli.refused("context", "init", "101", "--base-commit", "").startswith("--base-commit is empty: ")
+    assert cli.refused("context", "init", "101", "--from", "").startswith("--from is empty: ")
+    assert cli.refused("context", "init", "101", "--from", "-").startswith("--from - would read the task file")
+    assert sources.text == before

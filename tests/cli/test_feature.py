@@ -48,7 +48,8 @@ def test_command_that_succeeds_is_the_evidence(cli: Cli, place: Place) -> None:
         "log_sha256": hashlib.sha256(log).hexdigest(),
         "tail": log.decode().strip(),
     }
-    assert (place.root / ".taskstate/artifacts/task-101/feature-jwt-1.log.gz").exists()
+    name = f"feature-jwt-1-{hashlib.sha256(log).hexdigest()[:8]}.log.gz"
+    assert (place.root / ".taskstate/artifacts/task-101" / name).exists()
     assert cli.ok("lint") == "No findings in 1 file.\n"
 
 

@@ -70,6 +70,24 @@ def test_it_is_shown_listed_and_accepted(cli: Cli, place: Place) -> None:
     assert cli.refused("handoff", "accept", "101").startswith("task 101 has no open handoff")
 
 
+def test_the_list_names_what_cannot_be_read(cli: Cli, place: Place) -> None:
+    """A document with conflict markers is one of the task all the same; another tool's is none."""
+    cli.ok(*NEW)
+    path = cli.json("handoff", "list", "101")[0]["handoff_path"]
+    where = place.root / path
+    whole = where.read_text(encoding="utf-8")
+    where.with_name("phase-4-handoff-20260131T120000Z.md").write_text("# Another tool's\n", encoding="utf-8")
+    where.write_text(whole.replace("status:", "<<<<<<< ours\nstatus:"), encoding="utf-8")
+    assert cli.ok("handoff", "list", "101").startswith(f"unread    {path}: the front matter of handoffs/")
+    (told,) = cli.json("handoff", "list", "101")
+    assert (told["handoff_path"], told["status"]) == (path, None)
+    assert told["fault"].endswith("cannot be read")
+    where.write_text(f"<<<<<<< ours\n{whole}=======\n{whole}>>>>>>> theirs\n", encoding="utf-8")
+    assert cli.ok("handoff", "list", "101").startswith("unread    ")
+    place.text = re.sub(r"open: handoffs/.*?([,}\n])", r"open: null\1", place.text)
+    assert cli.refused("handoff", "show", "101").startswith("the front matter of handoffs/")
+
+
 def test_a_draft_is_printed_completed_and_written(cli: Cli, place: Place) -> None:
     """What is missing is named on standard error; the completed draft is the input."""
     said = cli("handoff", "new", "101", "--draft")

@@ -50,6 +50,54 @@ def test_a_link_out_of_the_repository_is_not_followed(place: Place, cli: Cli, ou
     assert (outside / "task-9-state.md").read_text(encoding="utf-8") == OUTSIDE
 
 
+READERS = [
+    ("show", "9"),
+    ("show", "9", "--section", "Notes"),
+    ("brief", "9"),
+    ("list",),
+    ("list", "--format", "json"),
+    ("next",),
+    ("status",),
+    ("lint",),
+    ("lint", "docs"),
+    ("fmt", "--check", "docs"),
+    ("context", "check", "9"),
+    ("context", "export", "9", "--role", "implementer"),
+    ("session", "list", "9"),
+    ("session", "add", "9", "--did", "x", "--state", "s", "--next", "n"),
+    ("chain", "show", "9"),
+    ("graph",),
+    ("doctor",),
+]
+
+
+@pytest.mark.parametrize(
+    "where", ["docs/task-9-state.md", "linked/task-9-state.md", ".taskstate/tasks/task-9-state.md"]
+)
+def test_what_stands_outside_is_never_told(place: Place, cli: Cli, outside: Path, where: str) -> None:
+    """Wherever a link has the name of a state file, and whoever reads it, nothing of what it leads to is shown."""
+    place.new("9")
+    own = place.workspace.tasks / "task-9-state.md"
+    text = own.read_text(encoding="utf-8").replace("title: ", f"title: {OUTSIDE} ", 1)
+    own.unlink()
+    (outside / "task-9-state.md").write_text(text + f"\n## Notes\n\n{OUTSIDE}\n", encoding="utf-8")
+    link = place.root / where
+    if where.startswith("linked"):
+        link.parent.symlink_to(outside)
+    else:
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(outside / "task-9-state.md")
+    before = (outside / "task-9-state.md").read_bytes()
+    for reader in READERS:
+        said = cli(*reader)
+        assert OUTSIDE not in said.out + said.err, reader
+        assert "Traceback" not in said.err, reader
+    for command in (("show", where), ("brief", where)):
+        said = cli(*command)
+        assert OUTSIDE not in said.out + said.err, command
+    assert (outside / "task-9-state.md").read_bytes() == before
+
+
 @pytest.mark.parametrize("name", ["tasks", "archives", "journal", "."])
 def test_a_folder_that_leads_out_is_not_written_into(place: Place, cli: Cli, outside: Path, name: str) -> None:
     """A folder of ours that is a link to somewhere else takes nothing."""
@@ -233,6 +281,23 @@ def test_made_up_records_of_what_is_gone_reach_nothing_outside(
     assert tree(outside) == before
     assert OUTSIDE not in cli("list").err
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["outside", "repository"]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+        "{{ 'x' * 99999999999 }}",
+        "{{ 'x'.ljust(99999999999) }}",
+        "{% macro f(n) %}{{ f(n) }}{% endmacro %}{{ f(1) }}",
+        "{% for a in range(99999) %}0123456789abcdef{% endfor %}",
+    ],
+)
+def test_a_template_has_bounds(place: Place, cli: Cli, template: str) -> None:
+    """Whatever it wants to count or to fill: it ends soon, with one clear error."""
+    path = place.workspace.state_root / "templates/protocol.md.j2"
+    path.write_text(template, encoding="utf-8")
+    assert "templates/protocol.md.j2 is wrong" in cli.refused("protocol")
 
 
 def test_a_template_of_the_repository_runs_nothing(place: Place, cli: Cli) -> None:

@@ -246,7 +246,7 @@ def test_every_writing_command_has_its_flags(cli: Cli, command: str) -> None:
         (("list", "--config", ""), "--config is empty"),
         ((*SESSION, "--expect-revision", ""), "--expect-revision is empty"),
         ((*SESSION, "--from", ""), "folder"),
-        (("new", "7", "--title", "T", "--from", ""), "folder"),
+        (("new", "7", "--title", "T", "--from", ""), "--from is empty"),
     ],
 )
 def test_wrong_arguments_are_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:

@@ -111,6 +111,36 @@ def test_branches_merge_by_meaning(repo: Repository) -> None:
     assert repo.did[-1] == (4, "work after the merge")
 
 
+def test_branches_that_hand_over_merge(repo: Repository) -> None:
+    """Both handoffs are counted and kept, the newer one is open; one accepted on both branches is accepted once."""
+    where = ("--file", "app.py", "--location", "line 1", "--goal", "proved")
+    (repo.place.root / "app.py").touch()
+    for phase in ("1", "2", "3"):
+        repo.cli.ok("phase", "add", "101", phase, "--name", "Lemma", "--objective", "Define")
+    repo.cli.ok("handoff", "new", "101", "--action", "Start.", "--phase", "1", *where)
+    repo.commit("handed over")
+    repo.branch("left")
+    repo.cli.ok("handoff", "accept", "101", "--agent", "ann")
+    repo.session("left work")
+    repo.cli.ok("handoff", "new", "101", "--action", "Left.", "--phase", "2", *where)
+    repo.commit("left")
+    repo.back()
+    repo.cli.ok("handoff", "accept", "101", "--agent", "bob")
+    repo.session("right work")
+    repo.cli.ok("handoff", "new", "101", "--action", "Right.", "--phase", "3", *where)
+    repo.commit("right")
+    repo.git("merge", "--no-edit", "left")
+    told = repo.place.state.document.front_matter["handoffs"]
+    listed = repo.cli.json("handoff", "list", "101")
+    assert [each["fault"] for each in listed] == [None] * len(listed)
+    assert told["count"] == 3
+    assert f".taskstate/{told['open']}" == max(each["handoff_path"] for each in listed if each["status"] == "open")
+    assert [each["accepted_by"] for each in listed if each["status"] == "accepted"] == ["ann"]
+    for _ in range(sum(each["status"] == "open" for each in listed)):
+        repo.cli.ok("handoff", "accept", "101")
+    repo.cli.ok("lint")
+
+
 def test_branch_is_rebased(repo: Repository) -> None:
     """Each replayed commit keeps its own session apart from the others, and no number is given twice."""
     repo.session("common work")

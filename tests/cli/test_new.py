@@ -102,3 +102,25 @@ def test_dry_run_prints_the_diff(cli: Cli, place: Place) -> None:
 def test_what_cannot_be_created_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
     """A wrong argument is one line that says what is wrong, and nothing is created."""
     assert what in cli.refused("new", *arguments)
+
+
+def test_task_file_from_standard_input(cli: Cli, place: Place) -> None:
+    """`-` reads it; no file is recorded, which is told, and paths are taken from it all the same."""
+    said = cli.ok("new", "7", "--from", "-", stdin=f"{FILE}scope: {{in: [b/**, a/**]}}\n")
+    assert "the task file came from standard input, so it is not recorded: section 1 is the source" in said
+    state = made(place)
+    assert (state.title, state.description) == ("From file", "D")
+    assert "context" not in state.document.front_matter
+    assert "- `a/**`\n- `b/**`\n" in state.document.text
+    assert cli.refused("new", "8", "--from", "-", stdin="- a\n").startswith("standard input, line 1: ")
+    both = cli.refused("new", "8", "--from", "-", "--description", "-", stdin=FILE)
+    assert both.startswith("standard input cannot be both the description and the task file")
+
+
+def test_words_in_a_scope_are_told(cli: Cli, place: Place) -> None:
+    """Paths beside them are repository paths."""
+    (place.root / "x.yaml").write_text(f"{FILE}scope: {{in: [all of it, 'src/**']}}\n", encoding="utf-8")
+    told = "repository paths: left out what looks like words in the scope: all of it"
+    assert told in cli.ok("new", "7", "--from", "x.yaml")
+    assert "- `src/**`\n" in made(place).document.text
+    assert cli.refused("new", "8", "--from", "").startswith("--from is empty")

@@ -59,7 +59,7 @@ def test_dry_run_shows_and_writes_nothing(cli: Cli, place: Place) -> None:
     before = place.text
     said = cli.ok(*BEGIN, "--qa-log", "-", "--dry-run", stdin="a log")
     assert "+  implementer:\n" in said
-    assert "+    qa_log_path: artifacts/task-101/qa-implementer.log.gz\n" in said
+    assert "+    qa_log_path: artifacts/task-101/qa-implementer-5775e775.log.gz\n" in said
     assert place.text == before
     assert not (place.workspace.state_root / "artifacts/task-101").exists()
 

@@ -155,9 +155,38 @@ def test_strange_names_are_shown_and_taken_back(cli: Cli, place: GitPlace) -> No
     place.write("line\nbreak\x1b[2J", "y\n")
     said = cli(*VERIFY).out
     assert '"caf\\351"' in said
+    assert '  modified "line\\nbreak\\033[2J": expected ' in said
+    assert "edited by hand since: " in said
     assert "\x1b" not in said
     assert [each["path"] for each in cli.json(*VERIFY, status=1)["files"]] == ['"caf\\351"', "line\nbreak\x1b[2J"]
-    cli.ok(*VERIFY, "--restore", '"caf\\351"', "line\nbreak\x1b[2J")
+    back = cli(*VERIFY, "--restore", '"caf\\351"', '"line\\nbreak\\033[2J"').out
+    assert back.startswith('put back "caf\\351"\nput back "line\\nbreak\\033[2J"\nthe working tree is as')
+    place.write("-dash", "x\n")
+    cli.ok("snapshot", "resolve", "101", "--note", "one more")
+    place.write("-dash", "y\n")
+    assert cli.ok(*VERIFY, "--restore=-dash").startswith("put back -dash\n")
+    assert cli.ok(*VERIFY, "--restore", "./-dash").startswith("put back -dash\n")
+
+
+def test_what_was_put_back_is_told_though_nothing_can_be_compared(cli: Cli, place: GitPlace) -> None:
+    """Where the base commit is gone files are put back all the same, and what fails afterwards does not hide that."""
+    cli.ok(*TAKE)
+    place.git("commit", "--quiet", "--amend", "--allow-empty", "--message=other")
+    place.git("reflog", "expire", "--expire=now", "--all")
+    place.git("gc", "--quiet", "--prune=now")
+    place.write("a.txt", "by hand\n")
+    failed = cli(*VERIFY, "--restore", "a.txt")
+    assert (failed.status, (place.root / "a.txt").read_text()) == (2, "one\n2\nthree\n")
+    assert "put back a.txt" in failed.err
+    assert "snapshot resolve 101 --note" in failed.err
+
+
+def test_link_that_leads_out_is_recorded_and_no_finding(cli: Cli, place: GitPlace) -> None:
+    """A link is recorded as itself, wherever it leads: lint finds nothing wrong with that."""
+    (place.root / "out").symlink_to("/etc")
+    cli.ok(*TAKE)
+    assert "path: out" in place.text or '"out"' in place.text
+    cli.ok("lint")
 
 
 def test_another_id_takes_the_snapshots_along(cli: Cli, place: GitPlace) -> None:

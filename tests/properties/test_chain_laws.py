@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from taskstate import chain, embed
+from taskstate import chain, embed, quoting
 from taskstate.chain import Upstream
 from taskstate.circles import Dependencies
 from taskstate.config import Chain, Config
@@ -73,7 +73,7 @@ def others(document: Document) -> list[str]:
 def test_quoting_is_reversible(text: str) -> None:
     """What is quoted comes back word for word, whatever it looks like."""
     text = with_newlines(text, "\n")
-    assert chain.unquoted(embed.quote(text)) == text
+    assert quoting.unquoted(embed.quote(text)) == text
     assert all(line.startswith(">") for line in embed.quote(text).split("\n"))
 
 
@@ -116,6 +116,19 @@ def test_pulling_again_replaces_the_tools_part_alone(first: str, second: str, ow
     assert pulled(pulled(text, upstream(first)), upstream(second), NOW) == pulled(text, upstream(second), NOW)
 
 
+@given(outside, outside, st.integers(0, 50), limits)
+def test_lines_written_into_a_quote_are_kept(first: str, second: str, at: int, kb: int) -> None:
+    """Wherever in a whole quote somebody has written a line, it is there when the output is pulled again, once."""
+    text = pulled(STATE.format("None."), upstream(first), kb=1000)
+    (before,) = chain.inputs_of(parse(text))
+    lines = before.quote.of(text).split("\n")
+    lines.insert(min(at, len(lines) - 1) + 1, "> mine, and nobody else's")
+    text = text[: before.quote.start] + "\n".join(lines) + text[before.quote.end :]
+    after = pulled(text, upstream(second), kb=kb)
+    assert after.count("> mine, and nobody else's") == 1
+    assert pulled(after, upstream(second), LATER, kb=kb) == after
+
+
 @given(st.lists(outside, min_size=2, max_size=4), st.permutations(range(4)))
 def test_inputs_leave_one_another_alone(outputs: list[str], order: list[int]) -> None:
     """Each input is brought up to date for itself, in any order."""
@@ -142,7 +155,7 @@ def test_any_text_can_be_read(text: str) -> None:
 def test_parts_are_the_whole_output(text: str) -> None:
     """The parts of an output, put together again, are the output."""
     output = chain.output_of(parse(text))
-    assert "\n".join("\n".join(chain.parts_of(output)).split()) == "\n".join(output.split())
+    assert "\n".join("\n".join(quoting.parts_of(output)).split()) == "\n".join(output.split())
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])

@@ -60,6 +60,7 @@ GIT = (
         "add -f .",
         "reset -q --soft FIRST",
     ),
+    "update-index --assume-unchanged -- TRACKED",
     *("commit -qam early --allow-empty", "commit -qm early --allow-empty", "gc -q --prune=now"),
 )
 ACTS = (*CHANGES, *GIT, "ours", "put back", "put back")
@@ -87,6 +88,7 @@ class Worked(RuleBasedStateMachine):
         self.done: list[str] = []
         self.begun = False
         self.budgets: dict[str, int] = {}
+        self.resolved = False
 
     def teardown(self) -> None:
         """Leave nothing behind."""
@@ -133,7 +135,13 @@ class Worked(RuleBasedStateMachine):
 
     def moved(self, role: str) -> bool:
         """Return whether HEAD moved over more than our own files since the commit that a snapshot starts from."""
-        return self.tree.committed(self.left[role].base) != self.tree.committed("HEAD")
+        return self.moved_since(self.left[role].base)
+
+    def moved_since(self, base: str) -> bool:
+        """Return whether a commit since one touched more than our own files; if HEAD is not after it, what differs."""
+        follows = self.tree.git("merge-base", base, "HEAD").strip() == base
+        commits = self.tree.git("rev-list", f"{base}..HEAD").split() if follows else []
+        return any(self.tree.committed(each) != self.tree.committed(base) for each in (*commits, "HEAD"))
 
     def drifted(self, role: str) -> bool:
         """Return whether there is drift since what a role left."""
@@ -180,17 +188,16 @@ class Worked(RuleBasedStateMachine):
             self.begun = True
 
     def role_takes_a_snapshot(self) -> None:
-        """It is of exactly the tree that is there, unless there is nothing to take or work was committed."""
+        """It is of exactly the tree that is there, unless there is nothing to take yet or work was committed."""
         role, entries = self.role or "", self.tree.entries()
         workspace, request = self.place.workspace, self.place.request()
         base = self.base()
-        committed = self.tree.committed(base)
         code = self.refusal(lambda: taking.take(workspace, TASK, role, request))
         if self.budgets:
             assert code == "drift-unresolved"
-        elif committed != self.tree.committed("HEAD"):
+        elif self.moved_since(base):
             assert code == "committed"
-        elif committed == self.tree.as_committed(entries):
+        elif self.tree.committed(base) == self.tree.as_committed(entries) and not self.done and not self.resolved:
             assert code == "nothing-to-snapshot"
         else:
             assert code == ""
@@ -251,7 +258,7 @@ class Worked(RuleBasedStateMachine):
             self.note(role, entries)
         for role in self.budgets:
             assert self.compared(role) == (False, set())
-        self.budgets = {}
+        self.budgets, self.resolved = {}, True
 
     # What somebody else does
 
@@ -275,6 +282,11 @@ class Worked(RuleBasedStateMachine):
         there = sorted(self.tree.entries())
         first = self.tree.git("rev-list", "--max-parents=0", "HEAD").strip()
         words = {"FIRST": first, "ONE": f":(literal){there[pick % len(there)]}" if there else "."}
+        tracked = sorted(self.tree.tracked())
+        if "TRACKED" in how:
+            if not tracked:
+                return
+            words["TRACKED"] = tracked[pick % len(tracked)]
         self.tree.git(*(words.get(word, word) for word in how.split()))
 
     def own_files_are_written(self, path: str, data: bytes, *, commit: bool) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from taskstate import completeness, completion, embed, produced
+from taskstate.circles import Dependencies
 from taskstate.config import Config
 from taskstate.document import parse
 from taskstate.evidence import Ran
@@ -108,13 +110,13 @@ def test_linter_finds_nothing_where_nothing_is_missing(task: Task) -> None:
 
 @given(outside)
 def test_each_part_is_found_by_its_name(output: str) -> None:
-    """The parts of an output, in their order, are its text; by its slug the first part of that name is found."""
+    """The parts of an output, in their order, are its text; by its slug all parts of that name are found."""
     for whole in ("\n\n".join(each.text for each in produced.parts(output)), output):
         found = produced.parts(whole)
         assert "".join("".join(each.text for each in found).split()) == "".join(whole.split())
         for each in found[:3]:
-            first = next(part for part in found if part.slug == each.slug)
-            assert not each.slug or produced.find_part(whole, each.slug, "101") == first
+            alike = tuple(part for part in found if part.slug == each.slug)
+            assert not each.slug or produced.find_parts(whole, each.slug, "101") == alike
             assert all(code in with_newlines(each.text, "\n") or "\r" in each.text for code in each.code)
 
 
@@ -122,7 +124,7 @@ def test_each_part_is_found_by_its_name(output: str) -> None:
 def test_any_file_can_be_judged(text: str) -> None:
     """What is missing is told of every text, damaged ones too, each thing in one line."""
     state = read_state(parse(text), "101")
-    assert all("\n" not in gap and gap for gap in completeness.gaps_in(state, asked=True))
+    assert all("\n" not in gap.words and gap.words for gap in completeness.gaps_in(state, asked=True))
     assert all(each.path.strip() and "\n" not in each.path for each in produced.named_files(state))
 
 
@@ -200,8 +202,12 @@ def test_text_shows_every_task_and_every_chain(tasks: list[Drawn]) -> None:
     lines = [line for line in as_text(graph).split("\n") if not line.startswith("circle: ")]
     roots = [line for line in lines if not line.startswith(" ")]
     assert len(lines) == len(roots) + len(graph.chains) or not tasks
-    for circle in graph.circles():
+    circles = graph.circles()
+    for circle in circles:
         assert (circle[0], len(circle) > 1) == (circle[-1], True)
+    named = {(down.casefold(), up.casefold()) for circle in circles for down, up in pairwise(circle)}
+    known = Dependencies(lambda key: tuple(each.casefold() for each in graph.tasks[key].depends_on))
+    assert named == {(down, up) for up, down in graph.chains if known.way(up, down)}
 
 
 # What comes next
@@ -224,13 +230,13 @@ downward = st.tuples(*(st.lists(st.integers(0, max(n - 1, 0)), max_size=3 if n e
 def test_every_open_task_is_ready_or_waits(chains: list[tuple[int, ...]], told: list[tuple[str, str]]) -> None:
     """No open task is forgotten or told twice, and only what waits for nothing is ready."""
     tasks = _glances(chains, told)
-    ready, waiting = [each.task.id for each in in_order(tasks).ready], [each.task.id for each in waiting_of(tasks)]
+    order = in_order(tasks).ready
+    ready, waiting = [each.task.id for each in order], [each.task.id for each in waiting_of(tasks)]
     assert sorted(ready + waiting) == [task.id for task in tasks if task.status != "complete"]
     for each in ready:
         assert all(number < 6 and told[number][0] == "complete" for number in chains[int(each)])
-    assert [told[int(each)][0] != "in_progress" for each in ready] == sorted(
-        told[int(each)][0] != "in_progress" for each in ready
-    )
+    ranks = [(each.task.priority or "P9", -each.unblocks, each.task.status != "in_progress") for each in order]
+    assert ranks == sorted(ranks)
 
 
 @given(downward, six)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -12,8 +13,9 @@ from taskstate.config import Config
 from taskstate.lint import engine
 from taskstate.lint.reporters import FORMATS, Run, reporter
 from taskstate.plan_secrets import changed_parts
-from taskstate.secret_guard import new_in
+from taskstate.secret_guard import beyond, new_in, times
 from taskstate.secrets import find, masked
+from taskstate.text import Span
 from taskstate.writing import unified_diff
 from tests.lint_corpus import cases, clean_files
 from tests.secret_lines import positive
@@ -66,11 +68,13 @@ def test_a_write_is_refused_exactly_where_a_secret_is_new(data: st.DataObject) -
     old = data.draw(whole)
     new = data.draw(whole | st.just(old)) if data.draw(st.booleans()) else _edited(old, data)
     found = [
-        (part.start + each.span.start, part.start + each.span.end, each.kind)
+        each._replace(span=Span(part.start + each.span.start, part.start + each.span.end))
         for part in changed_parts(old, new)
-        for each in new_in(part.of(new), Config(), (old,))
+        for each in find(part.of(new))
     ]
-    assert found == [(*each.span, each.kind) for each in new_in(new, Config(), (old,))]
+    parts = beyond(new, found, old, lambda value: times(value, new) - times(value, old))
+    whole_text = new_in(new, Config(), (old,))
+    assert Counter(each.span.of(new) for each in parts) == Counter(each.span.of(new) for each in whole_text)
 
 
 def _edited(old: str, data: st.DataObject) -> str:

@@ -3,9 +3,9 @@
 ## What
 
 A Chain Input names the SHA-256 of the output that it was made from, and the upstream task's Chain Output is another
-one now. Only what the output says counts: a new revision of the upstream file with the same output is none. While the
-upstream task is not `complete`, for example after it was reopened, nothing is said. The finding stands at the comment
-that the tool has written over the quote.
+one now; or the quote below that comment was changed, or is gone. Only what the output says counts: a new revision of
+the upstream file with the same output is none. While the upstream task is not `complete`, for example after it was
+reopened, nothing is said. The finding stands at the comment that the tool has written over the quote.
 
 ## Why
 
@@ -28,7 +28,8 @@ Task 100 has changed its output since revision 9:
 
 ## Instead
 
-`taskstate lint --fix` pulls it again: the comment and the quote are replaced, and what people wrote around them stays.
+`taskstate lint --fix` pulls it again: the comment and the quote are replaced, what people wrote around them stays, and
+what they wrote into the quote becomes one of its own below it.
 `taskstate chain pull 101` does it for one task and shows what came. Then see whether the work done so far still fits.
 """
 
@@ -36,7 +37,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.chain import inputs_of
+from taskstate.chain import inputs_of, is_current
 from taskstate.lint.around import UPSTREAM
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.upstreams import handed_down, inputs_are_read, is_itself
@@ -44,6 +45,7 @@ from taskstate.lint.upstreams import handed_down, inputs_are_read, is_itself
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from taskstate.chain import Input, Upstream
     from taskstate.document import Document
     from taskstate.lint.facts import Facts
 
@@ -63,11 +65,21 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         return
     for pulled in inputs_of(document):
         upstream = None if is_itself(facts, pulled.id) else handed_down(facts, pulled.id)
-        if upstream and not pulled.is_of(upstream):
-            now = f"; it is at {upstream.revision} now" if upstream.revision != pulled.revision else ""
+        if upstream and not is_current(document, pulled, upstream, facts.config):
             yield RULE.at(
                 pulled.comment,
-                f"the output of task {upstream.id} changed after it was pulled at revision {pulled.revision}{now}",
+                _stale(pulled, upstream) if not pulled.is_of(upstream) else _changed(pulled),
                 help="`--fix` pulls it again; then see whether the work done so far still fits",
                 fix=Fix(job="pull", about=upstream.id),
             )
+
+
+def _stale(pulled: Input, upstream: Upstream) -> str:
+    now = f"; it is at {upstream.revision} now" if upstream.revision != pulled.revision else ""
+    return f"the output of task {upstream.id} changed after it was pulled at revision {pulled.revision}{now}"
+
+
+def _changed(pulled: Input) -> str:
+    is_gone = pulled.quote.start == pulled.quote.end
+    what = "was taken out after it was pulled" if is_gone else "is not what was pulled"
+    return f"the quote of the output of task {pulled.id} {what} at revision {pulled.revision}"

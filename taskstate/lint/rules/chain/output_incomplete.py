@@ -5,8 +5,9 @@
 The task's `status` is `complete`, but a feature of its checklist does not pass, an acceptance criterion is not checked,
 the Summary of its Chain Output is absent or empty, or none of the other parts of the Chain Output is written. Each is
 one finding, at its place. A feature with `moved_to` does not count. A placeholder in the Chain Output is told by TS906,
-a section that is missing by TS201. Nothing is said where an event `waived` of `audit.events` records that somebody
-accepted it as it is, unless the task was reopened since.
+a section that is missing by TS201. Nothing is said of what an event `waived` of `audit.events` lists, unless the task
+was reopened since; what was lost later is told. An event without that list is one that somebody wrote by hand, and lets
+everything pass where `audit.seal` is sound.
 
 ## Why
 
@@ -42,7 +43,12 @@ can be found again: `taskstate complete 101 --force --note "validation follows i
 ```yaml
 audit:
   events:
-    - {at: "2026-01-31T12:00:00Z", actor: ann, event: waived, note: "validation follows in 102"}
+    - at: "2026-01-31T12:00:00Z"
+      actor: ann
+      event: waived
+      note: "validation follows in 102"
+      waived: ["criterion:2"]
+      missing: ["criterion 2 is not checked: Protected routes validate the token"]
 ```
 """
 
@@ -52,7 +58,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.outline import is_empty, subsection
-from taskstate.lint.waivers import is_waived
+from taskstate.lint.waivers import waived
 from taskstate.lint.words import cut
 
 if TYPE_CHECKING:
@@ -61,6 +67,7 @@ if TYPE_CHECKING:
     from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.lint.outline import Placed
+    from taskstate.lint.waivers import Waived
 
 RULE = Rule(
     code="TS901",
@@ -74,16 +81,17 @@ _HELP = "finish it, or set `status` back to in_progress"
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield what a complete task lacks, each at its place."""
-    if facts.values.get("status") != _COMPLETE or is_waived(facts):
+    if facts.values.get("status") != _COMPLETE:
         return
+    let_pass = waived(facts)
     for criterion in facts.state.criteria:
-        if not criterion.checked:
+        if not criterion.checked and not let_pass.covers(f"criterion:{criterion.number}"):
             yield RULE.at(
                 criterion.mark, f"the task is complete, and criterion {criterion.number} is not checked", help=_HELP
             )
     for feature in facts.checklist.counted if facts.checklist else ():
         passes = feature.node.get("passes")
-        if passes and passes.value() is False:
+        if passes and passes.value() is False and not let_pass.covers(f"feature:{feature.id}"):
             yield RULE.at(
                 passes.span,
                 f"the task is complete, and feature {cut(feature.id)} does not pass",
@@ -91,10 +99,10 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             )
     for placed in facts.outline.found:
         if placed.spec.some_filled and _COMPLETE in placed.spec.some_filled.statuses:
-            yield from _output(document, placed)
+            yield from _output(document, placed, let_pass)
 
 
-def _output(document: Document, placed: Placed) -> Iterator[Diagnostic]:
+def _output(document: Document, placed: Placed, let_pass: Waived) -> Iterator[Diagnostic]:
     """Yield the parts of an output that are absent or empty, those that are absent as one finding at its heading."""
     lacking = []
     group = placed.spec.some_filled.of if placed.spec.some_filled else ()
@@ -102,15 +110,16 @@ def _output(document: Document, placed: Placed) -> Iterator[Diagnostic]:
     for spec in placed.spec.subsections:
         section = subsection(document, placed.section, spec)
         empty = section is None or is_empty(section.body.of(document.text))
-        if _COMPLETE in spec.must_be_filled and section is None:
+        needed = _COMPLETE in spec.must_be_filled and not let_pass.covers(f"part:{spec.name}")
+        if needed and section is None:
             lacking.append(f"{spec.name!r} is missing")
-        elif _COMPLETE in spec.must_be_filled and section and empty:
+        elif needed and section and empty:
             yield RULE.at(
                 section.heading, f"the task is complete, and {spec.name!r} is empty", help="say what was brought about"
             )
         if spec.name in group and not empty:
             written.append(spec.name)
-    if group and not written:
+    if group and not written and not let_pass.covers("output"):
         lacking.append(f"none of {', '.join(map(repr, group))} is written")
     if lacking:
         yield RULE.at(

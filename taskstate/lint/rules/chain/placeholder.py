@@ -6,8 +6,8 @@ A placeholder is a part whose whole content is one line in emphasis, such as `*T
 within other text are none. While a task is `created`, any part may be one. From `in_progress` on, Task Description and
 Acceptance Criteria may not; a `complete` task has a Summary, and at least one of the other parts of Chain Output. In a
 permanent task, User Intent must be written from `in_progress` on. The finding stands at the placeholder. Nothing is
-said of a complete task where an event `waived` of `audit.events` records that somebody accepted it as it is, unless the
-task was reopened since.
+said of what an event `waived` of `audit.events` lists, unless the task was reopened since; an event that somebody wrote
+without that list lets everything pass.
 
 ## Why
 
@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.outline import is_empty, subsection
-from taskstate.lint.waivers import is_waived
+from taskstate.lint.waivers import Waived, waived
 from taskstate.text import Span
 
 if TYPE_CHECKING:
@@ -62,18 +62,17 @@ _COMPLETE = "complete"
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield each placeholder that the status no longer allows, and one for a group that has nothing else."""
     status = facts.values.get("status")
-    if status == _COMPLETE and is_waived(facts):
-        return
+    let_pass = waived(facts) if status == _COMPLETE else Waived()
     for placed in facts.outline.found:
         for name, span in _required(document, placed, status):
-            if facts.kind.is_placeholder(span.of(document.text)):
+            if facts.kind.is_placeholder(span.of(document.text)) and not let_pass.covers(f"part:{name}"):
                 yield RULE.at(
                     _line(document, span),
                     f"{name!r} is still a placeholder, and the task is {status}",
                     help="write what belongs there; only a task that is `created` may leave it open",
                 )
         group = placed.spec.some_filled
-        if group and status in group.statuses:
+        if group and status in group.statuses and not let_pass.covers("output"):
             yield from _group(document, facts, placed, group)
 
 

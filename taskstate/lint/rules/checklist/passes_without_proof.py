@@ -3,7 +3,8 @@
 ## What
 
 A feature has `"passes": true` and `"tested_at": null`. The finding stands at the `true`. Where the configuration asks
-for it, `evidence` must be a command that ended with status 0, or a commit; words alone are then no proof.
+for it, `evidence` must be a command that ended with status 0, or a commit; words alone are then no proof. Nothing is
+said of a feature of a complete task that an event `waived` of `audit.events` lists as let pass.
 
 ## Why
 
@@ -49,6 +50,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import Diagnostic, Rule
+from taskstate.lint.waivers import waived
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -63,21 +65,32 @@ RULE = Rule(code="TS303", name="passes-without-proof", summary="a feature passes
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield the `true` of each feature that passes without a time at which it was tested, or without asked evidence."""
     asked = facts.config.lint.require_command_evidence
-    for feature in facts.sound_features("passes", "tested_at", optional=("evidence",)):
+    for feature in facts.sound_features("passes", "tested_at", optional=("evidence", "id")):
         if feature["passes"].value() is not True:
             continue
-        if feature["tested_at"].value() is None:
+        tested = feature["tested_at"].value() is not None
+        if (tested and not (asked and _lack(feature))) or _is_let_pass(feature, facts):
+            continue
+        if not tested:
             yield RULE.at(
                 feature["passes"].span,
                 "this feature passes, but `tested_at` does not say when it was tested",
                 help="test it and run `taskstate feature pass`, or set `passes` to false",
             )
-        elif asked and (lack := _lack(feature)):
+        else:
             yield RULE.at(
                 feature["passes"].span,
-                f"this feature passes, but {lack}",
+                f"this feature passes, but {_lack(feature)}",
                 help="run `taskstate feature pass` with `--run`, or name the commit: the configuration asks for it",
             )
+
+
+def _is_let_pass(feature: Mapping[str, Node], facts: Facts) -> bool:
+    """Return whether the task was completed with this feature as it is."""
+    own = feature.get("id")
+    return (
+        own is not None and facts.values.get("status") == "complete" and waived(facts).covers(f"evidence:{own.value()}")
+    )
 
 
 def _lack(feature: Mapping[str, Node]) -> str:

@@ -4,9 +4,10 @@
 
 Below the checklist's fence, each heading `### Phase <P>: <name>` holds one json fence with the phase's objectives, the
 one that is worked on, and what was tried. Each value that breaks the schema is one finding, at its own line, with its
-path such as `objectives[1].status` (counted from 0); so is a `current_objective` that is the id of no objective, and a
-`phase` that is not the one of the heading. A heading without any json fence, or with a second one, is a finding too; a
-placeholder in its place is none.
+path such as `objectives[1].status` (counted from 0); so is a `current_objective` that is the id of no objective, or
+null while an objective is in progress or not begun; an id that two objectives have; and a `phase` that is not the one
+of the heading. A heading without any json fence, or with a second one, is a finding too, and so is a second heading of
+the same phase; a placeholder in the fence's place is none.
 
 ## Why
 
@@ -59,7 +60,15 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield what is wrong with each phase: its fence missing, a second one, or what stands in it."""
+    seen: set[str] = set()
     for phase in facts.phases:
+        if phase.name.casefold() in seen:
+            yield RULE.at(
+                phase.section.heading,
+                f"phase {phase.name} stands twice",
+                help="put both into one, or give one of them another number here and in its fence",
+            )
+        seen.add(phase.name.casefold())
         if not phase.fences and not facts.kind.is_placeholder(phase.section.own.of(document.text)):
             yield RULE.at(
                 phase.section.heading,

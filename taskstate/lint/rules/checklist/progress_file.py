@@ -4,8 +4,9 @@
 
 The progress of a phase may also lie in a file of its own, `phase-<P>-progress.json`: the same map that stands in the
 fence of a phase below the Feature Checklist. Each value that breaks its schema is one finding, at its own line, with
-its path such as `objectives[1].status` (counted from 0); so is a `current_objective` that is the id of no objective,
-and a `phase` that is not the one in the file's name. What is no JSON at all is told by TS005.
+its path such as `objectives[1].status` (counted from 0); so is a `current_objective` that is the id of no objective, or
+null while an objective is in progress or not begun; an id that two objectives have; and a `phase` that is not the one
+in the file's name. What is no JSON at all is told by TS005.
 
 ## Why
 

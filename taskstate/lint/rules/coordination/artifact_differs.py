@@ -18,7 +18,7 @@ another run, torn or edited tells a story that never happened.
 ```yaml
 baseline:
   status: recorded
-  log: artifacts/task-101/qa-baseline.log.gz
+  log: artifacts/task-101/qa-baseline-2d711642.log.gz
   log_sha256: "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
 ```
 

@@ -3,9 +3,9 @@
 ## What
 
 `handoffs.open` in the front matter names the handoff document that nobody has accepted yet, as a path from the state
-folder, or null. It is a finding when it names a document that is not there or was accepted, when it is null and a
-document of the task is open, and when a second document is open. Only documents of our kind count, those with
-`kind: handoff` in their front matter.
+folder, or null. It is a finding when it names a document that is not there or was accepted, or something else than a
+handoff document of this task; when it is null and a document of the task is open; and when a second document is open.
+Only documents of our kind count, those with `kind: handoff` in their front matter, in `handoffs/task-<id>/`.
 
 ## Why
 
@@ -24,8 +24,10 @@ handed over leaves it so.
 ## Instead
 
 `taskstate handoff accept 101` accepts the one that is named, or else the oldest open one, and archives it; called again
-it takes the next. A document that is gone can be put back with git. One that was deleted on purpose is taken out of the
-state file by hand, and `taskstate doctor --reseal 101 --note "…"` accepts that.
+it takes the next. A document that is gone can be put back with git; where that is not possible,
+`taskstate handoff new 101 --force …` writes another in its place, which is also the way out where something else is
+named. One that was deleted on purpose is taken out of the state file by hand, and
+`taskstate doctor --reseal 101 --note "…"` accepts that.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.handoff_document import ACCEPTED, OPEN, Written
+from taskstate.handoff_places import is_place
+from taskstate.kinds import own_file
 from taskstate.lint.around import REPOSITORY
 from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.words import shown
@@ -64,7 +68,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     found = facts.around.handoffs()
     if found is None or (named and way_out(named)):
         return
-    wrong = _disagreement(named or "", found, lambda path: _is_there(facts, path))
+    wrong = _other_thing(facts, named, found) if named else ""
+    wrong = wrong or _disagreement(named or "", found, lambda path: _is_there(facts, path))
     if wrong:
         place = facts.value_span(_KEY, "open") if told else facts.first_line
         yield RULE.at(place, wrong, help=_help(facts, wrong))
@@ -72,6 +77,17 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 def _is_there(facts: Facts, path: str) -> bool:
     return facts.around.exists(f"{facts.config.root}/{path}") is not False
+
+
+def _other_thing(facts: Facts, named: str, found: tuple[Written, ...]) -> str:
+    """Return in words what the state file names instead of a document of its task, or nothing."""
+    own = own_file(facts.name)
+    if own is None or not own.id:
+        return ""
+    if not is_place(named, own.id):
+        return f"the open handoff {shown(named)} is no handoff document of task {own.id}"
+    task_id = next((each.task_id for each in found if each.path == named), "")
+    return f"the open handoff {shown(named)} is one of task {shown(task_id)}" if task_id not in {"", own.id} else ""
 
 
 def _disagreement(named: str, found: tuple[Written, ...], is_there: Callable[[str], bool]) -> str:
@@ -95,6 +111,7 @@ def _name(path: str) -> str:
 
 
 def _help(facts: Facts, wrong: str) -> str:
-    if "not there" in wrong:
-        return f"put it back with git, or take it out here and run `taskstate doctor --reseal {facts.shown_id}`"
+    if "not there" in wrong or " of task " in wrong:
+        back = "put it back with git, or " if "not there" in wrong else ""
+        return f"{back}write another in its place with `taskstate handoff new {facts.shown_id} --force …`"
     return f"`taskstate handoff accept {facts.shown_id}` puts it right, one document at a time"

@@ -3,9 +3,10 @@
 ## What
 
 Each item of Key Decisions Made has the form `<Decision>: <rationale>`, and each item of What NOT to Try
-`<Approach>: <why it failed>`. Without a list each paragraph counts as an item. A colon within code marks divides
-nothing. In a document of another tool, without our front matter, a dash, an arrow or `because` will do as well, and
-what lacks a reason is a warning.
+`<Approach>: <why it failed>`. A reason without letters and digits is none, nor is `n/a`, `none`, `tbd` or a
+placeholder. Without a list each paragraph counts as an item. A colon within code marks divides nothing. In a document
+of another tool, without our front matter, a dash, an arrow or `because` will do as well, and what lacks a reason is a
+warning.
 
 ## Why
 

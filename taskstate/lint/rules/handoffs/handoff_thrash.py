@@ -2,22 +2,24 @@
 
 ## What
 
-An open handoff was written while every objective of the task stood as it did when the handoff before it was written, of
-the same phase. What the objectives were then is kept under `verified.objectives` of each document; where one does not
-have it, nothing is said.
+An open handoff was written while every objective of the task stood as it did when the handoff before it was written,
+and no session had been added either. What the objectives were, and which session was the newest, is kept under
+`verified` of each document; where one does not have both, nothing is said. A document that was still open then comes
+from another branch, and is not the one before.
 
 ## Why
 
-Each handoff costs a reading in and a writing up. Two in a row without an objective between them are a sign that the
+Each handoff costs a reading in and a writing up. Two in a row without progress between them are a sign that the
 objective is too large for one context, that it is blocked, or that progress is not recorded.
 
 ## Example
 
-Phase 3 was handed over at 10:00 and at 11:30, and objective 2 is `in_progress` all the time, without a note.
+Phase 3 was handed over at 10:00 and at 11:30, no session lies between, and objective 2 is `in_progress` all the time,
+without a note.
 
 ## Instead
 
-Record what was reached, so that the next one sees it move:
+Record what was done, with `taskstate session add`, or what was reached, so that the next one sees it move:
 
 ```console
 $ taskstate phase set 101 3 2 --status in_progress --note "4 of 5 cases proved"
@@ -28,8 +30,8 @@ Divide an objective that is too large with `taskstate phase extend`, and say so 
 
 ## Configuration
 
-`minimum-progress = false` in `[tool.taskstate.handoff]`; otherwise `taskstate handoff new` refuses too where no session
-was added either, unless it is told `--force`.
+`minimum-progress = false` in `[tool.taskstate.handoff]`; otherwise `taskstate handoff new` refuses such a handoff too,
+unless it is told `--force`.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.document import Document
+    from taskstate.handoff_document import Written
     from taskstate.lint.facts import Facts
 
 RULE = Rule(
@@ -61,16 +64,20 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     """Yield at most one finding, at what the objectives were."""
     values = facts.values
     verified, time = values.get("verified"), values.get("created_at")
-    objectives = verified.get("objectives") if isinstance(verified, dict) else None
+    told = verified if isinstance(verified, dict) else {}
+    objectives, sessions = told.get("objectives"), told.get("sessions")
     if not (facts.config.handoff.minimum_progress and objectives and time and values.get("status") == OPEN):
         return
-    phase = str(values.get("phase"))
-    others = facts.around.handoffs() or ()
-    earlier = [each for each in others if each.phase == phase and each.created_at < time]
+    earlier = [each for each in facts.around.handoffs() or () if each.created_at < time and _was_over(each, time)]
     last = max(earlier, key=lambda each: each.created_at, default=None)
-    if last and last.objectives == objectives:
+    if last and sessions is not None and (last.objectives, last.sessions) == (objectives, sessions):
         yield RULE.at(
             facts.value_span("verified", "objectives"),
-            f"no objective has changed since the handoff before, of {last.created_at}",
-            help="record what was reached with `taskstate phase set`, or divide the objective with `phase extend`",
+            f"no objective has changed and no session was added since the handoff before, of {last.created_at}",
+            help="record what was done with `taskstate session add`, or what was reached with `taskstate phase set`",
         )
+
+
+def _was_over(earlier: Written, time: str) -> bool:
+    """Return whether a document had been accepted by then."""
+    return earlier.status != OPEN and earlier.accepted_at <= time

@@ -6,7 +6,7 @@ Looked at are the paths that tools follow: those of the front matter (archive, t
 evidence, handoffs, output), the files of the Standards, the globs of Repository Paths and of an Impact Map, and those
 that a handoff names. Such a path begins at the repository's root, or at the state folder, and stays inside: it is not
 absolute, has no drive letter, no `~`, and not so many `..` (also written with `\`) that it leads out. Where the disk
-can be asked, no link on the way leads out either.
+can be asked, no link on the way leads out either. A changed file of a snapshot may itself be such a link.
 
 ## Why
 
@@ -94,6 +94,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 def _is_linked_out(named: _Named, facts: Facts) -> bool:
     path = fixed_part(named.path)
+    if "files_changed" in named.keys:  # what was recorded is the file or the link itself: nobody follows it
+        path = path.rpartition("/")[0]
     return bool(path) and facts.around.leaves(f"{named.folder}/{path}" if named.folder else path) is True
 
 

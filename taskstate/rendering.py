@@ -1,0 +1,104 @@
+"""Fills one template in, and within bounds where a repository brings it along: that is done by a process of its own.
+
+A template can count to infinity in more ways than a sandbox knows. So whatever it does, it has some seconds and some
+memory for it; what it may use is the sandbox's to say. Texts only; who finds templates is `templates`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.errors import TaskstateError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SECONDS = 3
+MEMORY = 512 * 1024**2  # bytes that filling in may need
+LARGEST = 1024**2  # characters of the result
+_WRONG = "wrong"
+# What the process runs: the same interpreter, finding its modules where this one does.
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from taskstate.rendering import serve; serve()"
+
+
+def rendered(source: str, parts: Mapping[str, object]) -> str:
+    """Return a template filled in.
+
+    Raises:
+        ValueError: it is wrong.
+    """
+    from jinja2 import StrictUndefined, TemplateError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    # Autoescape is for HTML; this is Markdown, and everything that comes from outside has gone through `embed`.
+    environment = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True, autoescape=False
+    )
+    pieces, length = list[str](), 0
+    try:
+        for piece in environment.from_string(source).generate(parts):
+            pieces.append(piece)
+            length += len(piece)
+            if length > LARGEST:
+                raise ValueError(f"it gives more than {LARGEST} characters")
+    except (MemoryError, RecursionError) as error:
+        raise ValueError("it takes more memory than there is for it") from error
+    except (TemplateError, ArithmeticError, LookupError, TypeError) as error:
+        raise ValueError(str(error)) from error
+    return "".join(pieces)
+
+
+def rendered_apart(source: str, parts: Mapping[str, object]) -> str:
+    """Return a template filled in by another process, which is ended where it takes too long.
+
+    Raises:
+        ValueError: the template is wrong, or takes too long, or too much memory.
+        TaskstateError: code "template": there is no other process.
+    """
+    import pickle
+    import subprocess
+    import sys
+
+    command = (sys.executable or "python3", "-I", "-c", _PROGRAM.format(path=sys.path))
+    try:
+        done = subprocess.run(
+            command, input=pickle.dumps((source, dict(parts))), capture_output=True, timeout=SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ValueError(f"it was not filled in after {SECONDS} seconds") from error
+    except OSError as error:
+        what = f"a template of the repository cannot be filled in: {error.strerror}"
+        raise TaskstateError(what, help="take it out of the state folder's templates", code="template") from error
+    if done.returncode:
+        raise ValueError("it takes more time or memory than there is for it")
+    how, _, text = done.stdout.decode("utf-8", "surrogatepass").partition("\n")
+    if how == _WRONG:
+        raise ValueError(text)
+    return text
+
+
+def serve() -> None:
+    """Fill in the template that stands on standard input; the answer is a word and a text."""
+    import pickle
+    import sys
+
+    source, parts = pickle.loads(sys.stdin.buffer.read())  # noqa: S301 - written by this program, a moment ago
+    _bound()
+    try:
+        answer = f"filled\n{rendered(source, parts)}"
+    except ValueError as error:
+        answer = f"{_WRONG}\n{error}"
+    sys.stdout.buffer.write(answer.encode("utf-8", "surrogatepass"))
+
+
+def _bound() -> None:
+    """Take no more memory and time than is allowed, and dump no core; where the system knows no such bounds, go on."""
+    try:
+        import resource
+    except ImportError:
+        return
+    from contextlib import suppress
+
+    for kind, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CPU, SECONDS + 1), (resource.RLIMIT_CORE, 0)):
+        with suppress(ValueError, OSError):  # a lower bound stands already
+            resource.setrlimit(kind, (most, most))
