@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import IO
 
-OLDEST = (2, 25)  # what is asked of git is older
+OLDEST = (2, 30)  # from here on `rev-parse` knows `--end-of-options`
 _OBJECT_ID = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
 _VERSION = r"git version (\d+(?:\.\d+)*)"
 _OBJECT_LINE = rb"[0-9a-f]{40,64} ([a-z]+) ([0-9]+)\n"

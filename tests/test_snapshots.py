@@ -952,7 +952,7 @@ def test_old_or_missing_git_is_refused(
     monkeypatch.setenv("PATH", str(bin_))
     error = refusal(lambda: taking.take(workspace, TASK, ROLE, request))
     monkeypatch.undo()
-    assert (error.code, "2.25" in error.help) == ("git", True)
+    assert (error.code, "2.30" in error.help) == ("git", True)
     assert tree(place.root) == before
 
 
