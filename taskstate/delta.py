@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.seal import canonical_json, sha256
+from taskstate.seal import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -138,11 +138,6 @@ def normalised_sha(diff: bytes) -> str:
 def list_text(changed: Iterable[File]) -> str:
     """Return the list of changed files as canonical JSON."""
     return canonical_json([each._asdict() for each in changed])
-
-
-def list_sha(changed: Iterable[File]) -> str:
-    """Return the SHA-256 of the list of changed files."""
-    return sha256(list_text(changed))
 
 
 def read_list(told: object) -> tuple[File, ...] | None:

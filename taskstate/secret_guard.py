@@ -25,23 +25,6 @@ _HELP = (
 _TOLD = 3  # findings that a refusal names
 
 
-def require_none(
-    text: str, config: Config, *, what: str, force: bool = False, known: Iterable[str] = ()
-) -> tuple[str, ...]:
-    """Refuse a text with something in it that looks like a credential; where forced, return what to warn of instead.
-
-    `what` names the text for people. What stands as often in the `known` texts already is no news; they are looked
-    at only where something is found.
-
-    Raises:
-        TaskstateError: code "secret".
-    """
-    found = new_in(text, config, known)
-    if found and not force:
-        raise refusal(told(text, found, what))
-    return warnings(told(text, found, what))
-
-
 def warnings(lines: Iterable[str]) -> tuple[str, ...]:
     """Return what to warn of where findings that `told` put into words are written all the same."""
     return tuple(f"warning: {line}; written all the same" for line in lines)

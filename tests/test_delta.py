@@ -85,7 +85,6 @@ def test_list_of_files_is_read_back() -> None:
     assert delta.read_list([{"path": "a", "status": "M"}]) == (File("a", "M", None, 0, None, None),)
     others: tuple[object, ...] = (None, {}, [1], [{"status": "M"}], "x")
     assert [delta.read_list(told) for told in others] == [None] * 5
-    assert delta.list_sha(files) == hashlib.sha256(delta.list_text(files).encode()).hexdigest()
 
 
 def test_scope_hash_is_over_the_sorted_paths() -> None:

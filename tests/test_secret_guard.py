@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from taskstate import secret_guard
 from taskstate.config import Config, Secrets
-from taskstate.secret_guard import new_in, require_none
+from taskstate.secret_guard import new_in
 from tests.place import refusal
 from tests.secret_lines import positive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 AWS_ID = "AKIA" + "QWERTYUIOPASDFGH"
 OTHER = "AKIA" + "ZXCVBNMASDFGHJKL"
 KEY = "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END RSA " + "PRIVATE KEY-----"
+
+
+def require_none(
+    text: str, config: Config, *, what: str, force: bool = False, known: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """Do what whoever writes a text does: refuse what is new in it, or warn of that where it is forced."""
+    lines = secret_guard.told(text, new_in(text, config, known), what)
+    if lines and not force:
+        raise secret_guard.refusal(lines)
+    return secret_guard.warnings(lines)
 
 
 def test_a_text_without_secrets_passes() -> None:

@@ -309,11 +309,6 @@ class Facts(_Facts):
         """The value of the checklist's fence against its schema, or None where it cannot be read."""
         return json_value(self.document.json(self.checklist_fence), "checklist") if self.checklist_fence else None
 
-    @property
-    def checklist_faults(self) -> tuple[SchemaFault, ...]:
-        """Where the checklist breaks its schema; empty where it is no JSON."""
-        return self.checklist_value.faults if self.checklist_value else ()
-
     @cached_property
     def checklist(self) -> Checklist | None:
         """The Feature Checklist where its fence can be read and is a map, or None."""
