@@ -43,7 +43,7 @@ from taskstate.lint.words import shown
 from taskstate.paths import way_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from taskstate.document import Document
     from taskstate.lint.facts import Facts
@@ -57,6 +57,8 @@ RULE = Rule(
 )
 
 _KEY = "handoffs"
+_ANOTHER = "write another in its place with `taskstate handoff new {} --force …`"
+_ACCEPT = "`taskstate handoff accept {}` puts it right, one document at a time"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
@@ -68,15 +70,25 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     found = facts.around.handoffs()
     if found is None or (named and way_out(named)):
         return
-    wrong = _other_thing(facts, named, found) if named else ""
-    wrong = wrong or _disagreement(named or "", found, lambda path: _is_there(facts, path))
-    if wrong:
-        place = facts.value_span(_KEY, "open") if told else facts.first_line
-        yield RULE.at(place, wrong, help=_help(facts, wrong))
+    place = facts.value_span(_KEY, "open") if told else facts.first_line
+    other = _other_thing(facts, named, found) if named else ""
+    if other:
+        yield RULE.at(place, other, help=_ANOTHER.format(facts.shown_id))
+    elif named and _is_lost(facts, named, found):
+        yield RULE.at(
+            place,
+            f"the open handoff {shown(named)} is not there",
+            help=f"put it back with git, or {_ANOTHER.format(facts.shown_id)}",
+        )
+    elif wrong := _disagreement(named or "", found):
+        yield RULE.at(place, wrong, help=_ACCEPT.format(facts.shown_id))
 
 
-def _is_there(facts: Facts, path: str) -> bool:
-    return facts.around.exists(f"{facts.config.root}/{path}") is not False
+def _is_lost(facts: Facts, named: str, found: tuple[Written, ...]) -> bool:
+    """Return whether the document that the state file names is nowhere, accepted ones included."""
+    if any(each.path == named or (each.status == ACCEPTED and _name(each.path) == _name(named)) for each in found):
+        return False
+    return facts.around.exists(f"{facts.config.root}/{named}") is False
 
 
 def _other_thing(facts: Facts, named: str, found: tuple[Written, ...]) -> str:
@@ -90,14 +102,11 @@ def _other_thing(facts: Facts, named: str, found: tuple[Written, ...]) -> str:
     return f"the open handoff {shown(named)} is one of task {shown(task_id)}" if task_id not in {"", own.id} else ""
 
 
-def _disagreement(named: str, found: tuple[Written, ...], is_there: Callable[[str], bool]) -> str:
+def _disagreement(named: str, found: tuple[Written, ...]) -> str:
     """Return in words how the state file and the documents disagree, or nothing."""
-    documents = {each.path: each for each in found}
     still = sorted(each.path for each in found if each.status == OPEN and each.path != named)
-    if named and named not in documents and not is_there(named):
-        moved = any(each.status == ACCEPTED and _name(each.path) == _name(named) for each in found)
-        return f"the open handoff {shown(named)} {'was accepted' if moved else 'is not there'}"
-    if named and named in documents and documents[named].status == ACCEPTED:
+    is_open = any(each.path == named and each.status == OPEN for each in found)
+    if named and not is_open and any(each.status == ACCEPTED and _name(each.path) == _name(named) for each in found):
         return f"the open handoff {shown(named)} was accepted"
     if named and still:
         return f"a second handoff is open: {', '.join(map(shown, still))}"
@@ -108,10 +117,3 @@ def _disagreement(named: str, found: tuple[Written, ...], is_there: Callable[[st
 
 def _name(path: str) -> str:
     return path.rpartition("/")[2]
-
-
-def _help(facts: Facts, wrong: str) -> str:
-    if "not there" in wrong or " of task " in wrong:
-        back = "put it back with git, or " if "not there" in wrong else ""
-        return f"{back}write another in its place with `taskstate handoff new {facts.shown_id} --force …`"
-    return f"`taskstate handoff accept {facts.shown_id}` puts it right, one document at a time"
