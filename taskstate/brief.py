@@ -133,9 +133,9 @@ def _source(workspace: Workspace, loaded: Loaded, role: str, sessions: int) -> _
     dropped = export_drop(workspace.config, role) if role else ()
     all_parts = parts_of(state, values, workspace.config.root, sessions)
     withheld = ", ".join(part.title for part in all_parts if part.row.field in dropped)
-    protocol = reminder.short_protocol(workspace, role=role, task=(state.id, state.kind))
+    short = reminder.short_protocol(workspace, role=role, task=(state.id, state.kind))
     return _Source(
-        head=(*_head(workspace, loaded, values, role), "", protocol),
+        head=(*_head(workspace, loaded, values, role), "", short),
         parts=tuple(part for part in all_parts if part.row.field not in dropped or not part.row.field),
         withheld=Cut(f"not for this role: {withheld}", SHOW_SECTION.format(id=state.id)) if withheld else None,
         task_id=state.id,

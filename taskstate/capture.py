@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from taskstate.citations import Cited
     from taskstate.config import Config
-    from taskstate.schema.published import Path
+    from taskstate.schema.published import KeyPath
     from taskstate.task_file import TaskFile
 
 MOST_BYTES = 2048  # of a value; a longer one costs whoever reads the task each time
@@ -244,7 +244,7 @@ class _Capture:
 
     # Values that are too long
 
-    def fitting(self, what: str, text: str, path: Path, held: str) -> str:
+    def fitting(self, what: str, text: str, path: KeyPath, held: str) -> str:
         """Return a value of the task file, cut and with a pointer to the whole where it is long and that is wanted.
 
         What was cut once is cut again, so that capturing anew gives the same.
@@ -261,7 +261,7 @@ class _Capture:
         )
         return text
 
-    def each_fitting(self, what: str, texts: tuple[str, ...], path: Path, held: tuple[str, ...]) -> tuple[str, ...]:
+    def each_fitting(self, what: str, texts: tuple[str, ...], path: KeyPath, held: tuple[str, ...]) -> tuple[str, ...]:
         """Return the values of a list, as `fitting` does."""
         known = "\n".join(held)
         return tuple(self.fitting(what, text, (*path, index), known) for index, text in enumerate(texts))

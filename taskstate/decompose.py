@@ -79,8 +79,8 @@ def decompose(workspace: Workspace, task_id: str, request: Request) -> tuple[Sug
 def _suggestion(workspace: Workspace, loaded: Loaded) -> Suggestion:
     state = loaded.state
     _require_divisible(loaded)
-    names = {*(path.name for path in workspace.own_files()), *files.names(workspace.tasks)}  # also what is excluded
-    own = (kinds.own_file(name) for name in names)
+    present = {*(path.name for path in workspace.own_files()), *files.names(workspace.tasks)}  # also what is excluded
+    own = (kinds.own_file(name) for name in present)
     subtasks = subtasks_of(state, taken={file.id for file in own if file and file.id})
     for each in subtasks:
         if not kinds.is_id(each.id):

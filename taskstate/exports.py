@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from taskstate.state import TaskState
     from taskstate.workspace import Loaded, Workspace
 
-FORMAT = 1
+EXPORT_FORMAT = 1
 _BASELINE = ("status", "results", "log", "log_sha256")
 _EVIDENCE = ("id", "type", "path", "lines", "sha256")
 _SNAPSHOT = ("diff_stat", "diff_from_base", "diff_sha", "incremental_diff", "incremental_diff_sha", "tree")
@@ -76,7 +76,7 @@ def export(config: Config, state: TaskState, role: str) -> dict[str, Any]:
     context = _map(values.get("context"))
     broken = seal_broken(state, values)
     shape = {
-        "export": FORMAT,
+        "export": EXPORT_FORMAT,
         "serializer": CANONICAL_VERSION,
         "role": role,
         "task": {"id": state.id, "title": state.title, "priority": state.text("priority"), "area": state.text("area")},

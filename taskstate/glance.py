@@ -154,8 +154,8 @@ def _elsewhere(workspace: Workspace) -> Callable[[], list[str]]:
         if listed is None:
             outside = (path for path in workspace.state_files() if not path.is_relative_to(workspace.state_root))
             return [workspace.relative(path) for path in outside]
-        names = dict.fromkeys(os.fsdecode(each) for each in listed.split(b"\0") if each)
-        return [each for each in names if kinds.own_file(each) and os.path.lexists(workspace.root / each)]
+        listed_files = dict.fromkeys(os.fsdecode(each) for each in listed.split(b"\0") if each)
+        return [each for each in listed_files if kinds.own_file(each) and os.path.lexists(workspace.root / each)]
 
     return found
 

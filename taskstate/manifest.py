@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from taskstate.workspace import Loaded, Workspace
 
 NAME = "manifest.json"
-FORMAT = 1
+MANIFEST_FORMAT = 1
 
 
 def manifest(task_id: str, context: Mapping[str, Any], exports: Mapping[str, str]) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def manifest(task_id: str, context: Mapping[str, Any], exports: Mapping[str, str
     listed = [
         {"path": artifacts.name_of(task_id, name), "sha256": sha256(text)} for name, text in sorted(exports.items())
     ]
-    return {"manifest": FORMAT, "task_id": task_id, **context, "exports": listed}
+    return {"manifest": MANIFEST_FORMAT, "task_id": task_id, **context, "exports": listed}
 
 
 def artifacts_of(workspace: Workspace, loaded: Loaded, context: Mapping[str, Any]) -> tuple[artifacts.Artifact, ...]:

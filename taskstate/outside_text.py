@@ -56,5 +56,5 @@ def check(workspace: Workspace, pieces: Iterable[str], request: Request, *, what
     if not request.force_secrets:
         raise secret_guard.refusal(lines)
     more = (f"{what}: {len(lines) - _WARNED} more such lines",) if len(lines) > _WARNED else ()
-    warnings = secret_guard.warnings([*lines[:_WARNED], *more])
-    return Checked(warnings, plan_secrets.event(Found(tuple(lines), tuple(kinds)), request.stamp))
+    told = secret_guard.warnings([*lines[:_WARNED], *more])
+    return Checked(told, plan_secrets.event(Found(tuple(lines), tuple(kinds)), request.stamp))

@@ -30,10 +30,10 @@ def short_protocol(workspace: Workspace, *, role: str, task: tuple[str, str]) ->
     known = _known(workspace)
     if key in known:
         return known[key]
-    text = protocol.text(workspace, role=role, short=True, task=task).strip("\n")
-    kept = dict([*known.items()][1 - _MOST :]) | {key: text}
+    short = protocol.text(workspace, role=role, short=True, task=task).strip("\n")
+    kept = dict([*known.items()][1 - _MOST :]) | {key: short}
     memory.save(workspace.state_root / FILE, kept)
-    return text
+    return short
 
 
 def _known(workspace: Workspace) -> dict[str, str]:

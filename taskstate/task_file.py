@@ -19,7 +19,7 @@ from taskstate.yaml_file import read_yaml_file
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.schema.published import Path
+    from taskstate.schema.published import KeyPath
 
 _DIRECTIVE = r"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n?|\n))*(%)"  # as the first line that says anything
 _MOST_REQUIREMENT = 140  # characters
@@ -49,7 +49,7 @@ class TaskFile(NamedTuple):
     criteria: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     standards: tuple[Citation, ...] = ()
-    lines: Mapping[Path, int] = _NOTHING
+    lines: Mapping[KeyPath, int] = _NOTHING
 
 
 def read_task_file(name: str, data: bytes) -> TaskFile:
@@ -126,7 +126,7 @@ def _worded(message: str) -> str:
     return message.replace("the front matter", "the task file")
 
 
-def _valid(name: str, root: Node, lines: Mapping[Path, int]) -> Mapping[str, Any]:
+def _valid(name: str, root: Node, lines: Mapping[KeyPath, int]) -> Mapping[str, Any]:
     values: Mapping[str, Any] = schema.typed_value(root, "task-file")
     for fault in schema.faults(values, "task-file"):
         what = f"{name}, line {lines.get(fault.path, 1)}: {fault.message}"
@@ -134,12 +134,12 @@ def _valid(name: str, root: Node, lines: Mapping[Path, int]) -> Mapping[str, Any
     return values
 
 
-def _lines(root: Node, text: str) -> Mapping[Path, int]:
+def _lines(root: Node, text: str) -> Mapping[KeyPath, int]:
     """Return the number of the line, from 1, at which each value begins."""
     return {path: text.count("\n", 0, node.span.start) + 1 for path, node in _nodes(root, ())}
 
 
-def _nodes(node: Node, path: Path) -> list[tuple[Path, Node]]:
+def _nodes(node: Node, path: KeyPath) -> list[tuple[KeyPath, Node]]:
     children = [((*path, entry.key.text), entry.value) for entry in node.entries]
     children += [((*path, index), item) for index, item in enumerate(node.items)]
     return [(path, node), *(found for child in children for found in _nodes(child[1], child[0]))]

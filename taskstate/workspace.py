@@ -122,10 +122,10 @@ class Workspace(_Workspace):
 
     def _walk(self, folder: Path) -> Iterable[Path]:
         """Yield our own files under `folder`, links not followed, and nothing of what is derived or somebody else's."""
-        for place, folders, names in os.walk(folder):
+        for place, folders, file_names in os.walk(folder):
             left_out = _NEVER_OURS | _DERIVED if place == str(self.state_root) else _NEVER_OURS
             folders[:] = [name for name in folders if name not in left_out]
-            yield from (Path(place) / name for name in names if _is_own(f"{os.path.basename(place)}/{name}"))
+            yield from (Path(place) / name for name in file_names if _is_own(f"{os.path.basename(place)}/{name}"))
 
     def is_ours(self, relative: str) -> bool:
         """Return whether a path, from the repository's root, is taskstate's own: under the state folder, or by name."""

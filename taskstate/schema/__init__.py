@@ -17,7 +17,7 @@ from taskstate.schema.quick import is_valid
 from taskstate.schema.typed import annotated, typed_value
 
 if TYPE_CHECKING:
-    from taskstate.schema.published import Path
+    from taskstate.schema.published import KeyPath
 
 __all__ = ["SchemaFault", "annotated", "faults", "is_valid", "load", "typed_value"]
 
@@ -30,7 +30,7 @@ class SchemaFault(NamedTuple):
     is the known key or allowed value that is nearest to what stands there, or empty.
     """
 
-    path: Path
+    path: KeyPath
     where: str
     keyword: str
     message: str

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import ValidationError
 
-    from taskstate.schema.published import Path
+    from taskstate.schema.published import KeyPath
 
 _SIMPLE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _SHOWN = 40  # characters of a value that a message repeats
@@ -45,7 +45,7 @@ def find(value: object, name: str) -> tuple[SchemaFault, ...]:
     root = load(name)
     found = [fault for error in _validator(name).iter_errors(value) for fault in _worded(_breach(error), root)]
     found.sort(key=lambda fault: (_sortable(fault.path), fault.keyword != "type"))
-    of_place: dict[tuple[Path, str], SchemaFault] = {}
+    of_place: dict[tuple[KeyPath, str], SchemaFault] = {}
     for fault in found:
         of_place.setdefault((fault.path, fault.key), fault)
     return tuple(of_place.values())
@@ -90,14 +90,14 @@ def _validator(name: str) -> Draft202012Validator:
     return Draft202012Validator(load(name))
 
 
-def _sortable(path: Path) -> tuple[tuple[bool, int, str], ...]:
+def _sortable(path: KeyPath) -> tuple[tuple[bool, int, str], ...]:
     return tuple((True, step, "") if isinstance(step, int) else (False, 0, step) for step in path)
 
 
 class _Breach(NamedTuple):
     """An error of jsonschema: where, what stands there, which keyword wants what; for branches the errors of each."""
 
-    path: Path
+    path: KeyPath
     value: Any
     keyword: str
     wanted: Any
@@ -197,13 +197,13 @@ def _wrong_value(breach: _Breach, root: Mapping[str, Any]) -> SchemaFault:
     return _fault(path, keyword, words)
 
 
-def _fault(path: Path, keyword: str, message: str, *, key: str = "", suggestion: str = "") -> SchemaFault:
+def _fault(path: KeyPath, keyword: str, message: str, *, key: str = "", suggestion: str = "") -> SchemaFault:
     return SchemaFault(
         path=path, where=json_path(path), keyword=keyword, message=message, key=key, suggestion=suggestion
     )
 
 
-def _subject(path: Path) -> str:
+def _subject(path: KeyPath) -> str:
     return f"`{json_path(path)}`" if path else "the value as a whole"
 
 

@@ -11,7 +11,7 @@ from taskstate import resources
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    Path: TypeAlias = tuple[str | int, ...]
+    KeyPath: TypeAlias = tuple[str | int, ...]
     Schema: TypeAlias = Mapping[str, Any] | bool
 
 _REF = "#/$defs/"

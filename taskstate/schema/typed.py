@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from taskstate.data import Node
-    from taskstate.schema.published import Path, Schema
+    from taskstate.schema.published import KeyPath, Schema
 
 
 _OPEN: Mapping[str, Any] = {}  # what a schema that is just true says: nothing
@@ -87,7 +87,7 @@ def typed_value(node: Node, name: str) -> Any:  # noqa: ANN401 - any YAML or JSO
     return _value(node, _of_name(name))
 
 
-def annotated(node: Node, name: str, keyword: str) -> Iterator[tuple[Path, Node]]:
+def annotated(node: Node, name: str, keyword: str) -> Iterator[tuple[KeyPath, Node]]:
     """Yield each scalar, with its path, that the schema of that name marks by `keyword`, such as "x-timestamp"."""
     yield from _marked(node, _of_name(name), keyword, ())
 
@@ -107,7 +107,7 @@ def _value(node: Node, shape: _Shape) -> Any:  # noqa: ANN401 - any YAML or JSON
     return value if any(TYPES[name](value) for name in shape.over) else node.text
 
 
-def _marked(node: Node, shape: _Shape, keyword: str, path: Path) -> Iterator[tuple[Path, Node]]:
+def _marked(node: Node, shape: _Shape, keyword: str, path: KeyPath) -> Iterator[tuple[KeyPath, Node]]:
     if node.kind == "scalar" and keyword in shape.marks:
         yield path, node
     for entry in node.entries:

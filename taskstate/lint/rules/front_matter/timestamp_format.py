@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from taskstate.data import Node
     from taskstate.document import Document
     from taskstate.lint.facts import Facts
-    from taskstate.schema.published import Path
+    from taskstate.schema.published import KeyPath
 
 RULE = Rule(
     code="TS103",
@@ -81,7 +81,7 @@ def is_exact(value: object) -> bool:
     return isinstance(value, str) and bool(re.compile(_EXACT).fullmatch(value) and _moment(value))
 
 
-def _finding(path: Path, node: Node) -> Diagnostic:
+def _finding(path: KeyPath, node: Node) -> Diagnostic:
     from taskstate.schema.findings import json_path
 
     shown = repr(node.text[:_SHOWN] + ("…" if len(node.text) > _SHOWN else ""))

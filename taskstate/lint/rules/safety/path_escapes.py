@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.lint.json_values import JsonValue
-    from taskstate.schema.published import Path
+    from taskstate.schema.published import KeyPath
 
 RULE = Rule(
     code="TS952",
@@ -73,7 +73,7 @@ class _Named(NamedTuple):
 
     path: str
     span: Span
-    keys: Path = ()
+    keys: KeyPath = ()
     folder: str = ""
 
 
@@ -134,7 +134,7 @@ def _marked(node: Node, name: str, facts: Facts) -> Iterator[_Named]:
                 yield _Named(found.text, found.span, path, folder)
 
 
-def _called(keys: Path, facts: Facts) -> str:
+def _called(keys: KeyPath, facts: Facts) -> str:
     from taskstate.schema.findings import json_path
 
     unnamed = "this path of the handoff" if facts.file_type == "handoff" else "this item of the Repository Paths"
