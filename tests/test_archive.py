@@ -9,7 +9,7 @@ from taskstate import archive, journal, sessions
 from taskstate.batches import entry_hash, read_batches
 from taskstate.errors import StaleFile
 from taskstate.seal import sha256
-from tests.place import TASK, Place, changes, refusal, said, tree
+from tests.support.place import TASK, Place, changes, refusal, said, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

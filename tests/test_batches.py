@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from taskstate.batches import content_hash, entry_hash, list_batches, read_batches
 from taskstate.lint.archived import Archived, runs_of, sessions
-from tests.lint_corpus import CORPUS, read_case
-from tests.properties.markdown_strategies import any_text
+from tests.support.lint_corpus import CORPUS, read_case
+from tests.support.markdown_strategies import any_text
 
 TEXT = read_case(CORPUS / "TS407-archive-clean.case").text or ""
 LINES = TEXT.splitlines(keepends=True)

@@ -8,7 +8,7 @@ import pytest
 
 from taskstate import tokens
 from taskstate.brief import BUDGET, Brief, brief, shape
-from tests.place import TASK, Place, refusal
+from tests.support.place import TASK, Place, refusal
 
 if TYPE_CHECKING:
     from taskstate.workspace import Loaded

@@ -11,7 +11,7 @@ from taskstate import artifacts, exports, tokens
 from taskstate.brief import brief
 from taskstate.budget import Budget, Needed, Pasted, budget, shape, table
 from taskstate.workspace import find_workspace
-from tests.place import Place
+from tests.support.place import Place
 
 if TYPE_CHECKING:
     from taskstate.workspace import Workspace

@@ -7,7 +7,7 @@ import pytest
 
 from taskstate.check import Checking, Report, Wanted, check_files, open_checking, own_files_in
 from taskstate.lint import engine
-from tests.place import Place, refusal
+from tests.support.place import Place, refusal
 
 if TYPE_CHECKING:
     from pathlib import Path

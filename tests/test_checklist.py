@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate import checklist
-from tests.place import TASK, Place, changes, refusal
+from tests.support.place import TASK, Place, changes, refusal
 
 if TYPE_CHECKING:
     from pathlib import Path

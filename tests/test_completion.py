@@ -16,8 +16,8 @@ from taskstate.document import parse
 from taskstate.lint import engine
 from taskstate.seal import sha256
 from taskstate.stamp import front_matter_values
-from tests.chained import Chained
-from tests.place import changes, refusal, tree
+from tests.support.chained import Chained
+from tests.support.place import changes, refusal, tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,7 +19,7 @@ from taskstate.seal import canonical_json
 from taskstate.stamp import front_matter_values
 from taskstate.static_part import StaticPart, context_seal, read_static
 from taskstate.task_file import git_blob_id
-from tests.place import MINUTE, TASK, Place, refusal, tree
+from tests.support.place import MINUTE, TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
     from taskstate.context import Sealed

@@ -15,7 +15,7 @@ from taskstate.lint import engine
 from taskstate.stamp import front_matter_values
 from taskstate.static_part import read_static, static_text
 from taskstate.workspace import find_workspace
-from tests.place import TASK, Place, refusal
+from tests.support.place import TASK, Place, refusal
 from tests.test_context import NAME, SETTINGS, STANDARD, TASK_FILE, block, by_hand, made_from, write
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from taskstate.check import check_files
 from taskstate.document import parse
 from taskstate.stamp import front_matter_values
 from taskstate.turns import Setting
-from tests.place import MINUTE, TASK, Place, changes, refusal
+from tests.support.place import MINUTE, TASK, Place, changes, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from taskstate.lint import engine
 from taskstate.state import read_state
 from taskstate.task_file import git_blob_id
 from taskstate.workspace import find_workspace
-from tests.place import Place, refusal, tree
+from tests.support.place import Place, refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from taskstate.check import check_files
 from taskstate.decompose import decompose, suggest
 from taskstate.document import parse
 from taskstate.state import TaskState, read_state
-from tests.place import TASK, Place, changes, refusal, tree
+from tests.support.place import TASK, Place, changes, refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ import pytest
 
 from taskstate import artifacts, evidence
 from taskstate.evidence import Ran, log_stem, run_command
-from tests.place import Place, refusal
+from tests.support.place import Place, refusal
 
 
 @pytest.mark.parametrize(

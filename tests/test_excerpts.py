@@ -11,7 +11,7 @@ from taskstate.excerpt_check import CHANGED, GONE, MOVED, SAME
 from taskstate.excerpts import Source
 from taskstate.lint import engine
 from taskstate.stamp import Stamp, front_matter_values
-from tests.place import TASK, Place, refusal, tree
+from tests.support.place import TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

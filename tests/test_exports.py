@@ -14,7 +14,7 @@ from taskstate.seal import canonical_json
 from taskstate.stamp import front_matter_values
 from taskstate.state import TaskState, read_state
 from taskstate.static_part import context_seal
-from tests.place import Place, refusal
+from tests.support.place import Place, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

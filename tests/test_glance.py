@@ -10,7 +10,7 @@ import pytest
 
 from taskstate import glance
 from taskstate.glance import Glance, all_tasks, by_id
-from tests.place import Place
+from tests.support.place import Place
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,7 +19,7 @@ from taskstate.handoff_input import joined, read_input
 from taskstate.merge.files import merge_files
 from taskstate.merge.sides import Sides
 from taskstate.successor import prompt
-from tests.place import Place, changes, refusal, tree
+from tests.support.place import Place, changes, refusal, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable

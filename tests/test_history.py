@@ -9,7 +9,7 @@ import pytest
 
 from taskstate import git
 from taskstate.history import History, open_history
-from tests.place import Place
+from tests.support.place import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ import pytest
 
 from taskstate import archive_check, git_log, history_sync
 from taskstate.git_log import Commit
-from tests.place import TASK, Place, refusal, tree
+from tests.support.place import TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 from taskstate import files, journal, recent
 from taskstate.errors import StaleFile, TaskstateError
 from taskstate.journal import Append, Create, Delete, Move, Replace
-from tests.dying import forks, killed
+from tests.support.crashing import forks, killed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from taskstate.config import Config
 from taskstate.document import parse
 from taskstate.lint import engine
 from taskstate.lint.registry import rules
-from tests.lint_corpus import Case, cases, clean_files
+from tests.support.lint_corpus import Case, cases, clean_files
 
 if TYPE_CHECKING:
     from pathlib import Path

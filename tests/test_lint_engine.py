@@ -18,7 +18,7 @@ from taskstate.lint.around import CLOCK, Around
 from taskstate.lint.diagnostic import WARNING, WHOLE, Diagnostic, Fix, Rule
 from taskstate.lint.registry import TABLE, Row
 from taskstate.text import Span
-from tests.lint_corpus import CLEAN, cases
+from tests.support.lint_corpus import CLEAN, cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,7 +22,7 @@ from taskstate.lint.registry import rules
 from taskstate.lint.reporters import Run, reporter
 from taskstate.lint.reporters.fingerprint import fingerprints
 from taskstate.text import Span
-from tests.lint_corpus import cases
+from tests.support.lint_corpus import cases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

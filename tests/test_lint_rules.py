@@ -14,8 +14,8 @@ from taskstate.config import Config
 from taskstate.document import parse
 from taskstate.kinds import kind
 from taskstate.lint import engine
-from tests.lint_corpus import CLEAN, Case, cases
-from tests.properties.markdown_strategies import any_text, state_files
+from tests.support.lint_corpus import CLEAN, Case, cases
+from tests.support.markdown_strategies import any_text, state_files
 
 if TYPE_CHECKING:
     from taskstate.lint.diagnostic import Diagnostic

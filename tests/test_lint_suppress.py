@@ -10,7 +10,7 @@ from taskstate.config import Config
 from taskstate.document import parse
 from taskstate.lint import engine
 from taskstate.lint.suppress import directives
-from tests.properties.markdown_strategies import any_text, state_files
+from tests.support.markdown_strategies import any_text, state_files
 
 if TYPE_CHECKING:
     from taskstate.lint.suppress import Directive

@@ -12,7 +12,7 @@ from taskstate import files, journal, lost, recent, sessions
 from taskstate.errors import StaleFile
 from taskstate.restore import PROPOSAL, put_back, write_out
 from taskstate.swap import swap
-from tests.place import TASK, Place, refusal
+from tests.support.place import TASK, Place, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

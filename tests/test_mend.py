@@ -6,7 +6,7 @@ import pytest
 
 from taskstate.lint.engine import check
 from taskstate.mend import fix_file
-from tests.place import Place, refusal, tree
+from tests.support.place import Place, refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

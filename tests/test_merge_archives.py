@@ -4,7 +4,7 @@ import pytest
 
 from taskstate.archive import trailer
 from taskstate.batches import entry_hash, find_batches
-from tests.merged import edited, merge_texts
+from tests.support.merging import edited, merge_texts
 
 NAME = ".taskstate/archives/task-7-archive.md"
 HEAD = "# Task #7 Archive - Full Session History\n"

@@ -5,7 +5,7 @@ import pytest
 from taskstate.document import parse
 from taskstate.references import identity, renumbered
 from taskstate.state import read_state
-from tests.merged import SAMPLE, edited, merge_texts
+from tests.support.merging import SAMPLE, edited, merge_texts
 from tests.test_merge_states import log, with_session
 
 SUMMARY = (

@@ -6,7 +6,7 @@ from taskstate.document import parse
 from taskstate.seal import audit_seal
 from taskstate.stamp import front_matter_values
 from taskstate.state import read_state
-from tests.merged import SAMPLE, edited, merge_texts
+from tests.support.merging import SAMPLE, edited, merge_texts
 
 BROKEN = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"  # the sample's seal: it was edited by hand
 BASE = SAMPLE.replace(BROKEN, audit_seal(front_matter_values(parse(SAMPLE))))

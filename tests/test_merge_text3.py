@@ -8,7 +8,7 @@ import pytest
 
 from taskstate.merge.sides import Sides, interleaved
 from taskstate.merge.text3 import lines_of, matching, merge_lines, merge_text, with_markers
-from tests.merged import merge_texts
+from tests.support.merging import merge_texts
 
 if TYPE_CHECKING:
     from pathlib import Path

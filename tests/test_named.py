@@ -9,7 +9,7 @@ import pytest
 
 from taskstate import named
 from taskstate.named import changed_since, is_there, sha256_of
-from tests.place import refusal
+from tests.support.place import refusal
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ import pytest
 
 from taskstate.glance import Glance
 from taskstate.next_task import added_up, choose, in_order, unblocked_by, waiting_of
-from tests.chained import Chained
-from tests.place import Place
+from tests.support.chained import Chained
+from tests.support.place import Place
 
 if TYPE_CHECKING:
     from pathlib import Path

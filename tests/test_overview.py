@@ -8,7 +8,7 @@ import pytest
 from taskstate.config import Size
 from taskstate.decomposition import guidance
 from taskstate.overview import list_tasks, listing, overview, task_shape, warning, warning_of
-from tests.place import TASK, Place
+from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:
     from pathlib import Path

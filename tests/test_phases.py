@@ -18,7 +18,7 @@ from taskstate.lint import engine
 from taskstate.phase_parts import STATUSES, current_after, next_id, objectives_digest, phase_id, phases_in
 from taskstate.phases import Told
 from taskstate.state import json_fence, read_state
-from tests.place import Place, changes, refusal, tree
+from tests.support.place import Place, changes, refusal, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable

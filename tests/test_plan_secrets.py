@@ -12,7 +12,7 @@ from taskstate.document import parse
 from taskstate.plan_secrets import changed_parts, found_in
 from taskstate.stamp import front_matter_values
 from taskstate.writing import Change, change, change_at
-from tests.place import TASK, Place, refusal, tree
+from tests.support.place import TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ import pytest
 from taskstate.document import parse
 from taskstate.produced import NamedFile, find_parts, is_pattern, named_files, output_gaps, parts, slug_of
 from taskstate.state import TaskState, read_state
-from tests.place import refusal
+from tests.support.place import refusal
 
 HEAD = "---\ntaskstate: 1\ntask_id: '101'\nstatus: in_progress\n---\n\n"
 CONTRACT = "### API Contract\n\nAs agreed:\n\n```python\ndef f():\n\n    return 1\n```\n\n~~~yaml\na: 1\n~~~"

@@ -13,7 +13,7 @@ from taskstate import cli, templates
 from taskstate.errors import TaskstateError
 from taskstate.protocol import AGENTS, LEAD, TEMPLATE, text
 from taskstate.tokens import count
-from tests.place import Place, refusal
+from tests.support.place import Place, refusal
 
 if TYPE_CHECKING:
     from pathlib import Path

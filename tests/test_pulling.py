@@ -8,8 +8,8 @@ import pytest
 
 from taskstate import pulling
 from taskstate.pulling import Link, Pulled
-from tests.chained import Chained
-from tests.place import refusal, tree
+from tests.support.chained import Chained
+from tests.support.place import refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ from taskstate import artifacts, purge, resolving, rolling, snapshots
 from taskstate.document import parse
 from taskstate.stamp import front_matter_values, with_events
 from taskstate.state import read_state
-from tests.git_place import ROLE, GitPlace
-from tests.place import TASK, refusal, tree
+from tests.support.git_place import ROLE, GitPlace
+from tests.support.place import TASK, refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ import pytest
 
 from taskstate import qa
 from taskstate.qa import Difference, Result, compare, coverage, failures, is_well, result_of
-from tests.place import refusal
+from tests.support.place import refusal
 
 WELL = ("212 passed", "0 failed, 3 passed", "no errors", "0 errors, 4 warnings", "errors: 0", "2 passed, 1 xfailed")
 ILL = (

@@ -16,7 +16,7 @@ from taskstate.qa_record import Told
 from taskstate.stamp import Stamp, front_matter_values, set_front_matter
 from taskstate.task_file import git_blob_id
 from taskstate.writing import Change, change
-from tests.place import TASK, Place, changes, refusal, tree
+from tests.support.place import TASK, Place, changes, refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

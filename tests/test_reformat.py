@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from taskstate.reformat import format_bytes, format_file, has_form
-from tests.place import Place, refusal
+from tests.support.place import Place, refusal
 
 NAME = "task-101-state.md"
 

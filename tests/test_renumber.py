@@ -7,7 +7,7 @@ import pytest
 from taskstate.document import parse
 from taskstate.renumber import renumber
 from taskstate.state import read_state
-from tests.place import TASK, Place, files_in, refusal, tree
+from tests.support.place import TASK, Place, files_in, refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

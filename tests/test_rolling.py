@@ -12,7 +12,7 @@ from taskstate.batches import rolled
 from taskstate.lint.engine import findings
 from taskstate.rolling import EVENTS_KEPT
 from taskstate.stamp import check_seal, front_matter_values
-from tests.place import TASK, Place
+from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from taskstate.errors import TaskstateError
 from taskstate.json_spans import read_json
 from taskstate.schema.findings import json_path, nearest
 from taskstate.yaml_spans import read_yaml
-from tests.schema_samples import SAMPLES
+from tests.support.schema_samples import SAMPLES
 
 SHIPPED = tuple(
     name.removeprefix("schemas/").removesuffix(".schema.json")

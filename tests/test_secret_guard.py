@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from taskstate import secret_guard
 from taskstate.config import Config, Secrets
 from taskstate.secret_guard import new_in
-from tests.place import refusal
-from tests.secret_lines import positive
+from tests.support.place import refusal
+from tests.support.secret_lines import positive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

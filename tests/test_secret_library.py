@@ -16,8 +16,8 @@ import pytest
 
 from taskstate import secret_library, secrets
 from taskstate.secret_library import find_all, masked
-from tests.place import Place
-from tests.secret_lines import negative, positive
+from tests.support.place import Place
+from tests.support.secret_lines import negative, positive
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from taskstate import sessions
 from taskstate.document import parse
 from taskstate.embed import clean
 from taskstate.text import with_newlines
-from tests.place import SESSION, TASK, Place, changes, refusal, said
+from tests.support.place import SESSION, TASK, Place, changes, refusal, said
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ from taskstate.set_up import (
     set_up,
 )
 from taskstate.workspace import find_workspace
-from tests.place import refusal, tree
+from tests.support.place import refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

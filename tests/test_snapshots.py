@@ -13,8 +13,8 @@ import pytest
 
 from taskstate import git_log, resolving, restoring, snapshots, taking
 from taskstate.delta import CHECKS, STAGED_OTHERWISE
-from tests.git_place import ROLE, GitPlace
-from tests.place import TASK, refusal, tree
+from tests.support.git_place import ROLE, GitPlace
+from tests.support.place import TASK, refusal, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ import pytest
 
 from taskstate import git
 from taskstate.source import Disk, Index
-from tests.place import refusal
+from tests.support.place import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate import status
-from tests.place import Place
+from tests.support.place import Place
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from taskstate.mend import fix_file
 from taskstate.state import read_state
 from taskstate.summarizer import Summarizer
 from taskstate.summary import MAX_BYTES, summarise
-from tests.place import Place
+from tests.support.place import Place
 from tests.test_summary import LINK, items, session
 
 if TYPE_CHECKING:

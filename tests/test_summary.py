@@ -8,7 +8,7 @@ import pytest
 from taskstate.document import parse
 from taskstate.state import field_values, labelled_fields, read_state
 from taskstate.summary import MAX_BYTES, joined, summarise
-from tests.place import Place
+from tests.support.place import Place
 
 if TYPE_CHECKING:
     from pathlib import Path

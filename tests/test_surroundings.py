@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.surroundings import Repository
-from tests.place import Place
+from tests.support.place import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable

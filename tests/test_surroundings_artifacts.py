@@ -9,7 +9,7 @@ import pytest
 
 from taskstate import artifacts
 from taskstate.surroundings import Repository
-from tests.place import TASK, Place
+from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:
     from pathlib import Path

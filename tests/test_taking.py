@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from taskstate.delta import unquoted
-from tests.git_place import GitPlace
+from tests.support.git_place import GitPlace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from taskstate.task_file import Citation, blob_ids, cited_in, git_blob_id, read_task_file, unsaid
-from tests.place import refusal
+from tests.support.place import refusal
 
 TEXT = """\
 # remark

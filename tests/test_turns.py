@@ -13,7 +13,7 @@ from taskstate.errors import TaskstateError
 from taskstate.roles import STATUSES
 from taskstate.state import read_state
 from taskstate.turns import Setting, Turn
-from tests.place import refusal
+from tests.support.place import refusal
 
 NAMES = ("implementer", "reviewer", "validator")
 HEAD = '---\ntaskstate: 1\ntask_id: "101"\nstatus: {}\n{}---\n'

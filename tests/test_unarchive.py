@@ -9,7 +9,7 @@ import pytest
 
 from taskstate import archive_check, unarchive
 from taskstate.batches import find_batches, is_roll, rolled
-from tests.place import TASK, Place, refusal, said, tree
+from tests.support.place import TASK, Place, refusal, said, tree
 from tests.test_archive import entries_of, forged
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 
 from taskstate import files, git, journal
 from taskstate.workspace import find_workspace, require_set_up
-from tests.place import TASK, Place, refusal
+from tests.support.place import TASK, Place, refusal
 
 STATE = '---\ntaskstate: 1\ntask_id: "{0}"\ntitle: T\nstatus: created\n---\n\n# Task #{0}: T - State\n'
 

@@ -13,8 +13,8 @@ import pytest
 from taskstate import packs, resolving, worktree
 from taskstate.errors import GitFailed
 from taskstate.workspace import find_workspace
-from tests.git_place import GitPlace
-from tests.place import TASK, Place, refusal
+from tests.support.git_place import GitPlace
+from tests.support.place import TASK, Place, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

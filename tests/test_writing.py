@@ -10,7 +10,7 @@ import pytest
 from taskstate import files, journal, sessions
 from taskstate.errors import StaleFile
 from taskstate.writing import Change, change, unified_diff
-from tests.place import TASK, Place, refusal, tree
+from tests.support.place import TASK, Place, refusal, tree
 
 
 @pytest.fixture

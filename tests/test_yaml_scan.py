@@ -7,7 +7,7 @@ import pytest
 from taskstate.data import Node
 from taskstate.yaml_scan import scan_yaml
 from taskstate.yaml_spans import read_yaml
-from tests.properties.data_strategies import SAMPLE
+from tests.support.data_strategies import SAMPLE
 
 AS_WRITTEN = """\
 taskstate: 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.acceptance.checkout import run, succeed
+from tests.support.checkout import run, succeed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.acceptance.checkout import copy_to, need_index, run, succeed
-from tests.place import Place
+from tests.support.checkout import copy_to, need_index, run, succeed
+from tests.support.place import Place
 
 if TYPE_CHECKING:
     from pathlib import Path

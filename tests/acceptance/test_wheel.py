@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.version import VERSION
-from tests.acceptance.checkout import ROOT, copy_to, need_index, run, succeed
-from tests.place import files_in
+from tests.support.checkout import ROOT, copy_to, need_index, run, succeed
+from tests.support.place import files_in
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.workspace import find_workspace
-from tests.place import Place
+from tests.support.place import Place
 
 if TYPE_CHECKING:
     from tests.conftest import RunCli

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from taskstate.cli import main
-from tests.place import Place, tree
+from tests.support.place import Place, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.place import TASK, tree
+from tests.support.place import TASK, tree
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 SMALL = "[size]\nmax-kb = 2\nwarn-kb = 1\nkeep-sessions = 1\n"
 SESSION = "### Session {} - 2026-01-01 10:00\n\n{}\n\n"

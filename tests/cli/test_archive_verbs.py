@@ -9,7 +9,7 @@ from tests.cli.test_git_history import call
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 
 def archived(place: Place) -> None:

@@ -10,11 +10,11 @@ import pytest
 
 from taskstate.brief_parts import TASK_ROWS, Row
 from taskstate.cli import _parser_of
-from tests.place import tree
+from tests.support.place import tree
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 EXAMPLE = (Path(__file__).parent.parent / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 

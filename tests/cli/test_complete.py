@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.chained import Chained
-from tests.place import tree
+from tests.support.chained import Chained
+from tests.support.place import tree
 
 if TYPE_CHECKING:
     from pathlib import Path

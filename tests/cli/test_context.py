@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.place import tree
+from tests.support.place import tree
 from tests.test_context import NAME, SETTINGS, STANDARD, TASK_FILE, made_from, write
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 STATE = ".taskstate/tasks/task-101-state.md"
 

@@ -5,11 +5,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.place import tree
+from tests.support.place import tree
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 EXAMPLE = (Path(__file__).parent.parent / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 

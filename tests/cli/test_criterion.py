@@ -6,7 +6,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 
 def test_criterion_is_checked_and_unchecked(cli: Cli, place: Place) -> None:

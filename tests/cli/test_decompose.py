@@ -4,12 +4,12 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from tests.place import tree
-from tests.terminal import seen
+from tests.support.place import tree
+from tests.support.terminal import seen
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 MANY = "[size]\nmax-sessions = 2\n"
 

@@ -11,7 +11,7 @@ import pytest
 
 from taskstate import files, journal, recent
 from taskstate.doctor import CHECKS
-from tests.place import TASK, Place, tree
+from tests.support.place import TASK, Place, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable

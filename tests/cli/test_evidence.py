@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 ADD = ("evidence", "add", "101", "--type", "plan", "--path", "plan.md")
 CITATION = "[plan-1] plan.md:2-3 sha256:43fc3d02ea6e854a (`taskstate evidence show 101 plan-1`)\n"

@@ -8,7 +8,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 
 def feature(place: Place, name: str = "jwt-1") -> dict[str, Any]:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.place import tree
+from tests.support.place import tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 STATE = ".taskstate/tasks/task-101-state.md"
 SPOIL = ("## 4. Progress Log\n\n", "##  progress log ##\n")

@@ -10,7 +10,7 @@ from taskstate import tokens
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 WHERE = ("--file", "app.py", "--location", "line 1", "--goal", "proved")
 NEW = ("handoff", "new", "101", "--action", "Prove it.", *WHERE)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.place import TASK, Place, tree
+from tests.support.place import TASK, Place, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.set_up import PRE_COMMIT
-from tests.place import tree
+from tests.support.place import tree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.place import tree
+from tests.support.place import tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 TITLE = ("# Task #101: JWT Service", "# Task #101: JWT service")
 STATE = ".taskstate/tasks/task-101-state.md"

@@ -9,7 +9,7 @@ import pytest
 from taskstate import chain
 from taskstate.document import parse
 from taskstate.state import read_state
-from tests.place import Place, said, tree
+from tests.support.place import Place, said, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.place import SESSION, Place, said
+from tests.support.place import SESSION, Place, said
 
 if TYPE_CHECKING:
     from pathlib import Path

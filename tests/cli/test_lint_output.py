@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.lint.reporters import FORMATS
-from tests.terminal import seen
+from tests.support.terminal import seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 TITLE = ("# Task #101: JWT Service", "# Task #101: JWT service")
 BACK = (TITLE[1], TITLE[0])

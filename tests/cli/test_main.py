@@ -15,7 +15,7 @@ import pytest
 from taskstate import journal, overview
 from taskstate.cli import COMMANDS
 from taskstate.version import VERSION
-from tests.place import Place, tree
+from tests.support.place import Place, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from taskstate.state import read_state
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 CONFLICT = re.compile(r"^<<<<<<< ours\n(.*?)^=======\n(.*?)^>>>>>>> theirs\n", re.MULTILINE | re.DOTALL)
 

@@ -6,12 +6,12 @@ import pytest
 
 from taskstate.document import parse
 from taskstate.state import read_state
-from tests.place import tree
+from tests.support.place import tree
 
 if TYPE_CHECKING:
     from taskstate.state import TaskState
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 FILE = "title: From file\ndescription: D\npriority: P2\narea: web\nacceptance_criteria: [A, B]\n"
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.chained import Chained
+from tests.support.chained import Chained
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 WHERE = ".taskstate/tasks/task-101-state.md: "
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.terminal import seen
+from tests.support.terminal import seen
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.place import tree
+from tests.support.place import tree
 
 if TYPE_CHECKING:
     from pathlib import Path

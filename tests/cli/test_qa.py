@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate import files
-from tests.place import tree
+from tests.support.place import tree
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 GOOD = "ruff check: All checks passed!\n==== 42 passed in 1.20s ====\n"
 BAD = "ruff check: All checks passed!\n==== 1 failed, 41 passed in 1.20s ====\n"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate import sessions
-from tests.place import tree
+from tests.support.place import tree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 SAID = ("--did", "Wrote it.", "--state", "Half-way.", "--next", "Go on.")
 

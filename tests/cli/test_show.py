@@ -8,7 +8,7 @@ from taskstate.overview import task_shape
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 
 def test_task_is_shown(cli: Cli, place: Place) -> None:

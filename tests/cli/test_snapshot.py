@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate import doctor
-from tests import terminal
-from tests.git_place import GitPlace
-from tests.place import tree
+from tests.support import terminal
+from tests.support.git_place import GitPlace
+from tests.support.place import tree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 PIPELINE = "  [>] implementer in progress  [ ] reviewer  [ ] validator\n"
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import Cli
-    from tests.place import Place
+    from tests.support.place import Place
 
 CODE = (
     "import json, sys; asked = json.load(sys.stdin); print(json.dumps({'accomplishments': "

@@ -14,13 +14,13 @@ from typing import IO, TYPE_CHECKING, Self
 import pytest
 
 from taskstate.cli import watching
-from tests.terminal import seen
+from tests.support.terminal import seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.place import Place
+    from tests.support.place import Place
 
 TITLE = ("# Task #101: JWT Service", "# Task #101: JWT service")
 BACK = (TITLE[1], TITLE[0])

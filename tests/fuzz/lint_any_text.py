@@ -9,7 +9,7 @@ from taskstate.config import Config
 from taskstate.document import Document, parse
 from taskstate.lint import engine
 from taskstate.lint.around import ARCHIVE, CLOCK, HISTORY, Around
-from tests.lint_corpus import cases
+from tests.support.lint_corpus import cases
 
 NAMES = (
     "task-101-state.md",

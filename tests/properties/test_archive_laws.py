@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from taskstate import archive_check, unarchive
 from taskstate.batches import list_batches
-from tests.place import SESSION, TASK, Place, said
-from tests.properties.markdown_strategies import outside
+from tests.support.markdown_strategies import outside
+from tests.support.place import SESSION, TASK, Place, said
 
 ENDS = st.sampled_from(["\n", "\r\n", "\r\n\n", " \n\n", "\n \t\n\n\n"])
 BETWEEN = st.sampled_from(["", "", "", "### Ideas\n\nkeep me\n\n", "### Plan\r\n\r\nkeep\r\n", "### Archived\n\n"])

@@ -27,8 +27,8 @@ from taskstate.export_fields import EXPORT_FIELDS
 from taskstate.state import read_state
 from taskstate.text import with_newlines
 from taskstate.workspace import Loaded
-from tests.place import Place
-from tests.properties.markdown_strategies import bodies, outside, state_files
+from tests.support.markdown_strategies import bodies, outside, state_files
+from tests.support.place import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

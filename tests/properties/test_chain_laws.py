@@ -17,7 +17,7 @@ from taskstate.errors import TaskstateError
 from taskstate.kinds import section_key
 from taskstate.seal import sha256
 from taskstate.text import with_newlines
-from tests.properties.markdown_strategies import any_text, outside, state_files
+from tests.support.markdown_strategies import any_text, outside, state_files
 
 NOW, LATER = "2025-02-03T11:30:00Z", "2025-02-04T09:00:00Z"
 newlines = st.sampled_from(["\n", "\r\n", "\r"])

@@ -16,7 +16,7 @@ from taskstate.state import read_state
 from taskstate.static_edits import changed_parts, with_parts
 from taskstate.static_part import StaticPart, context_seal, read_static, static_text
 from taskstate.text import with_newlines
-from tests.properties.markdown_strategies import any_text, markdown
+from tests.support.markdown_strategies import any_text, markdown
 
 HEAD = '---\ntaskstate: 1\ntask_id: "7"\ntitle: T\n---\n\n# Task #7: T - State\n\n'
 REST = "\n\n## 2. Chain Inputs\n\nNone.\n"

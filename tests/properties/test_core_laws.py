@@ -14,7 +14,7 @@ from taskstate.edit import Edit, apply
 from taskstate.normalize import normalize
 from taskstate.state import read_state
 from taskstate.text import Span, line_starts, position, with_newlines
-from tests.properties.markdown_strategies import LINE_END, any_text, markdown, outside
+from tests.support.markdown_strategies import LINE_END, any_text, markdown, outside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

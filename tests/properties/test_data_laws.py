@@ -20,7 +20,7 @@ from taskstate.json_spans import DECLINED, quick_value, read_json
 from taskstate.yaml_scan import scan_yaml
 from taskstate.yaml_spans import read_front_matter, read_yaml
 from taskstate.yaml_write import double_quoted, yaml_flow, yaml_scalar
-from tests.properties.data_strategies import (
+from tests.support.data_strategies import (
     any_front_matters,
     any_json,
     front_matters,

@@ -18,7 +18,7 @@ from taskstate.json_edits import json_text
 from taskstate.kinds import is_id
 from taskstate.lint import engine
 from taskstate.state import read_state
-from tests.place import TASK, Place
+from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:
     from taskstate.state import Feature

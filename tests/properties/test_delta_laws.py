@@ -23,8 +23,8 @@ from taskstate.document import parse
 from taskstate.errors import TaskstateError
 from taskstate.stamp import front_matter_values
 from taskstate.turns import Setting
-from tests.place import TASK, Place
-from tests.properties.working_tree import IGNORED, Entry, WorkingTree, tree_id
+from tests.support.place import TASK, Place
+from tests.support.working_tree import IGNORED, Entry, WorkingTree, tree_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -19,7 +19,7 @@ from taskstate.stamp import Stamp
 from taskstate.state import read_state
 from taskstate.workspace import Workspace
 from taskstate.writing import Request
-from tests.properties.markdown_strategies import LINE_END, outside, state_files
+from tests.support.markdown_strategies import LINE_END, outside, state_files
 
 if TYPE_CHECKING:
     from taskstate.document import Document

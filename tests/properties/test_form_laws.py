@@ -23,9 +23,9 @@ from taskstate.schema import typed_value
 from taskstate.stamp import Stamp, stamped
 from taskstate.state import json_fence, read_state
 from taskstate.static_part import is_sealed
-from tests.place import TASK, Place
-from tests.properties.markdown_strategies import any_text, markdown, outside, state_files
 from tests.properties.test_lint_laws import damaged
+from tests.support.markdown_strategies import any_text, markdown, outside, state_files
+from tests.support.place import TASK, Place
 
 NAME = "task-101-state.md"
 DERIVED = {"sessions", "file_size_kb"}

@@ -12,8 +12,8 @@ from taskstate.config import Config, Lint
 from taskstate.document import Document, parse
 from taskstate.lint import engine
 from taskstate.lint.around import ARCHIVE, HISTORY, Around
-from tests.lint_corpus import CLEAN, cases
-from tests.properties.markdown_strategies import any_text, state_files
+from tests.support.lint_corpus import CLEAN, cases
+from tests.support.markdown_strategies import any_text, state_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,8 +21,8 @@ from taskstate.errors import TaskstateError
 from taskstate.lint import engine
 from taskstate.stamp import check_seal
 from taskstate.text import with_newlines
-from tests.place import TASK, Place
-from tests.properties.markdown_strategies import outside
+from tests.support.markdown_strategies import outside
+from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -20,7 +20,7 @@ from taskstate.lint import engine
 from taskstate.next_task import added_up, in_order, unblocked_by, waiting_of
 from taskstate.state import read_state
 from taskstate.text import CONTROLS, with_newlines
-from tests.properties.markdown_strategies import any_text, outside
+from tests.support.markdown_strategies import any_text, outside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

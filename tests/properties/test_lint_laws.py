@@ -13,7 +13,7 @@ from taskstate.config import Config
 from taskstate.document import parse
 from taskstate.edit import apply
 from taskstate.lint import engine
-from tests.lint_corpus import cases, clean_files
+from tests.support.lint_corpus import cases, clean_files
 
 if TYPE_CHECKING:
     from taskstate.lint.diagnostic import Diagnostic

@@ -20,8 +20,8 @@ from taskstate.merge.sides import Sides
 from taskstate.merge.text3 import lines_of
 from taskstate.merge.values import merge_value, same
 from taskstate.stamp import check_seal
-from tests.merged import STATE, merge_copies, said
 from tests.properties.test_lint_laws import CORPUS, SNIPPETS
+from tests.support.merging import STATE, merge_copies, said
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

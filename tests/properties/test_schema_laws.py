@@ -15,7 +15,7 @@ from taskstate.json_spans import read_json
 from taskstate.kinds import id_key, is_id, own_file, parse_task_id, section_key
 from taskstate.schema.published import load
 from taskstate.yaml_spans import read_yaml
-from tests.schema_samples import SAMPLES
+from tests.support.schema_samples import SAMPLES
 
 KEYS = st.sampled_from(["id", "status", "path", "x-own", "x", "pases", "sha256", "a.b", "\x1b[2J"]) | st.text(
     max_size=4

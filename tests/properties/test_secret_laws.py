@@ -17,8 +17,8 @@ from taskstate.secret_guard import beyond, new_in, times
 from taskstate.secrets import find, masked
 from taskstate.text import Span
 from taskstate.writing import unified_diff
-from tests.lint_corpus import cases, clean_files
-from tests.secret_lines import positive
+from tests.support.lint_corpus import cases, clean_files
+from tests.support.secret_lines import positive
 
 CORPUS = [
     *((case.name, case.text) for case in cases() if case.text is not None and len(case.text) < 20_000),

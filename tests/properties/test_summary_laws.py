@@ -13,7 +13,7 @@ from taskstate.state import TaskState, labelled_fields, read_state
 from taskstate.statements import MORE, Statement
 from taskstate.summary import MAX_BYTES, Earlier, summarise
 from taskstate.text import printable
-from tests.properties.markdown_strategies import outside
+from tests.support.markdown_strategies import outside
 
 HEAD = '---\ntaskstate: 1\ntask_id: "1"\ntitle: T\n---\n\n# Task #1: T - State\n\n## 4. Progress Log\n\n'
 LISTS = ("key accomplishments", "issues resolved")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from taskstate import restoring, snapshots, taking
 from taskstate.document import parse
 from taskstate.stamp import front_matter_values
-from tests.place import TASK, Place
+from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:
     from pathlib import Path

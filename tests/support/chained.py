@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from taskstate import checklist, completion
 from taskstate.chain import inputs_of
-from tests.place import Place
+from tests.support.place import Place
 
 if TYPE_CHECKING:
     from pathlib import Path

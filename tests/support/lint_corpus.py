@@ -51,7 +51,7 @@ from taskstate.handoff_document import Written, written_in
 from taskstate.kinds import own_file
 from taskstate.lint.around import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM, Around
 
-CORPUS = Path(__file__).parent / "cases" / "lint"
+CORPUS = Path(__file__).parents[1] / "cases" / "lint"
 CLEAN = CORPUS / "clean"
 
 _SEPARATOR = re.compile(r"^%%% (\w+(?: \S+)?)\n", re.MULTILINE)

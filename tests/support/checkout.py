@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(sys.executable).parent  # where `taskstate` and `pre-commit` are
 
 

@@ -16,7 +16,7 @@ from taskstate.state import TaskState, read_state, session_number
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SAMPLE = (Path(__file__).parent / "cases" / "lint" / "clean" / "task-7-state.md").read_text(encoding="utf-8")
+SAMPLE = (Path(__file__).parents[1] / "cases" / "lint" / "clean" / "task-7-state.md").read_text(encoding="utf-8")
 STATE, ARCHIVE = f".taskstate/tasks/task-{TASK}-state.md", f".taskstate/archives/task-{TASK}-archive.md"
 
 

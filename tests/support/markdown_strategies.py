@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from hypothesis import strategies as st
 
-from tests.properties.data_strategies import SAMPLE, damaged
+from tests.support.data_strategies import SAMPLE, damaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

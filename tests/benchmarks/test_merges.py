@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.merges import conflicts_as_text, count_conflicts, generate
 from taskstate.merge.sides import Sides
-from tests.merged import STATE, said
+from tests.support.merging import STATE, said
 
 if TYPE_CHECKING:
     from pathlib import Path

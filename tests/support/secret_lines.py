@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from taskstate.text import Span
 
-FOLDER = Path(__file__).parent / "cases" / "secrets"
+FOLDER = Path(__file__).parents[1] / "cases" / "secrets"
 _MARK, _LINE_END, _BEGIN, _END = "\u2016", "\u00b6", "\u00ab", "\u00bb"
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from taskstate.lint.diagnostic import Diagnostic
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_corpus_is_what_the_search_begins_with() -> None:

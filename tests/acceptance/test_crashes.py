@@ -15,8 +15,8 @@ import pytest
 from taskstate import files, sessions
 from taskstate.cli import main
 from taskstate.workspace import find_workspace
-from tests.dying import fail_from, forks, killed
-from tests.place import files_in
+from tests.support.crashing import fail_from, forks, killed
+from tests.support.place import files_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
