@@ -10,23 +10,21 @@ from typing import TYPE_CHECKING
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:
-    from taskstate.document import Document as Document
-    from taskstate.document import parse as parse
-    from taskstate.edit import Edit as Edit
-    from taskstate.edit import apply as apply
     from taskstate.errors import TaskstateError as TaskstateError
     from taskstate.state import TaskState as TaskState
     from taskstate.state import read_state as read_state
+    from taskstate.syntax.document import Document, parse
+    from taskstate.syntax.edits import Edit, apply
 
 __version__ = VERSION
 
 _ROOMS = {
-    "Document": "document",
-    "Edit": "edit",
+    "Document": "syntax.document",
+    "Edit": "syntax.edits",
     "TaskState": "state",
     "TaskstateError": "errors",
-    "apply": "edit",
-    "parse": "document",
+    "apply": "syntax.edits",
+    "parse": "syntax.document",
     "read_state": "state",
 }
 

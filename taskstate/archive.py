@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import files, journal
 from taskstate.batches import ENTRY_LEVEL, entry_hash, headings, layout_lines, read_batches
-from taskstate.document import parse
-from taskstate.edit import Edit, apply
 from taskstate.errors import TaskstateError
 from taskstate.limits import exceeded, is_over_limit, largest_parts
 from taskstate.stamp import set_front_matter, timestamp
-from taskstate.state import KB, read_state, session_of, trimmed
+from taskstate.state import KB, read_state, session_of
 from taskstate.summary import summarise
-from taskstate.text import Span, size_in_bytes, with_newlines
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.spans import Span, size_in_bytes, trimmed, with_newlines
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:

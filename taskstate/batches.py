@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.document import parse
 from taskstate.references import identity
 from taskstate.seal import sha256
 from taskstate.state import session_number
-from taskstate.text import size_in_bytes, with_newlines
+from taskstate.syntax.document import parse
+from taskstate.syntax.spans import size_in_bytes, with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,19 +10,19 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import chain, phase_parts, quoting
-from taskstate.blocks import read_blocks
-from taskstate.data import Fault
 from taskstate.kinds import kind
-from taskstate.state import PART_LEVEL, trimmed
+from taskstate.state import PART_LEVEL
 from taskstate.static_part import SECTION, read_static
-from taskstate.text import with_newlines
+from taskstate.syntax.markdown_blocks import read_blocks
+from taskstate.syntax.nodes import Fault
+from taskstate.syntax.spans import trimmed, with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from taskstate.document import Document, Section
     from taskstate.state import Session, TaskState
     from taskstate.static_part import StaticPart
+    from taskstate.syntax.document import Document, Section
 
 ALWAYS = 0  # what is kept even where it does not fit
 

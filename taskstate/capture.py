@@ -10,12 +10,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import embed
 from taskstate.capture_citations import captured_citations
 from taskstate.capture_paths import bare, captured_paths, looks_like_paths, paths_among, told_words
 from taskstate.errors import TaskstateError
 from taskstate.static_part import SEALED_VALUES, StaticPart
-from taskstate.text import size_in_bytes
+from taskstate.syntax import escaping
+from taskstate.syntax.spans import size_in_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -119,7 +119,7 @@ class _Capture:
         copies = (_words(getattr(each, key)) for each in self.known.copied)
         same = _words(held) == _words(offered)
         takes = self.takes(key, held=held, offered=offered, same=same, is_copy=_words(held) in copies)
-        taken = embed.one_line(" ".join(offered.split()), what=f"the {key}") if takes else held
+        taken = escaping.one_line(" ".join(offered.split()), what=f"the {key}") if takes else held
         self.tell(key, taken, self.source(held, offered if takes or held == offered else "", own=FRONT_MATTER))
         return taken
 
@@ -280,12 +280,12 @@ def shortened(text: str, place: str) -> str:
     kept = text.encode()[:room].decode("utf-8", "ignore")
     end = max(kept.rfind(char) for char in " \n")
     kept = (kept[:end] if end > 0 else kept).rstrip()
-    return f"{embed.paragraphs(kept, deepest=embed.PARTS)}\n\n{pointer}" if "\n" in kept else f"{kept} {pointer}"
+    return f"{escaping.paragraphs(kept, deepest=escaping.PARTS)}\n\n{pointer}" if "\n" in kept else f"{kept} {pointer}"
 
 
 def _written(description: str) -> str:
     """Return a task file's description as it stands in section 1."""
-    return embed.paragraphs(description, what="the description", deepest=embed.PARTS) if description else ""
+    return escaping.paragraphs(description, what="the description", deepest=escaping.PARTS) if description else ""
 
 
 def _words(text: str) -> list[str]:

@@ -11,20 +11,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import embed, kinds, quoting
-from taskstate.document import parse
-from taskstate.edit import Edit, apply
+from taskstate import kinds, quoting
 from taskstate.errors import TaskstateError
 from taskstate.quoting import SHA
 from taskstate.seal import sha256
 from taskstate.state import PART_LEVEL, SECTION_LEVEL, read_state
-from taskstate.text import Span, with_newlines
+from taskstate.syntax import escaping
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.spans import Span, with_newlines
 
 if TYPE_CHECKING:
     from taskstate.config import Config
-    from taskstate.document import Document, Section
     from taskstate.kinds import Kind
     from taskstate.quoting import Rendered
+    from taskstate.syntax.document import Document, Section
 
 OUTPUT, INPUTS = "Chain Output", "Chain Inputs"
 COMPLETE = "complete"
@@ -225,7 +226,7 @@ def _section(document: Document, name: str) -> Section | None:
 
 def _says_something(kind: Kind, body: str) -> bool:
     body = body.strip()
-    return bool(body) and not kind.is_placeholder(body) and not embed.says_nothing(body)
+    return bool(body) and not kind.is_placeholder(body) and not escaping.says_nothing(body)
 
 
 def _verbatim(document: Document, span: Span) -> str:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, embed
-from taskstate.edit import Edit, apply
+from taskstate import artifacts
 from taskstate.errors import TaskstateError
 from taskstate.evidence import log_stem
-from taskstate.json_edits import append_json_item, update_json
 from taskstate.kinds import parse_feature_id
 from taskstate.stamp import timestamp
+from taskstate.syntax import escaping
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.json_edit import append_json_item, update_json
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:
-    from taskstate.data import Node
     from taskstate.state import Checklist, Feature, TaskState
+    from taskstate.syntax.nodes import Node
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request
 
@@ -25,7 +26,7 @@ FEATURE_KEYS = ("id", "description", "passes", "tested_at", "evidence", "notes",
 def add_feature(workspace: Workspace, task_id: str, feature_id: str, description: str, request: Request) -> Outcome:
     """Add a feature that does not pass yet to a task's checklist."""
     feature_id = parse_feature_id(feature_id)
-    description = embed.one_line(description, what="the feature's description")
+    description = escaping.one_line(description, what="the feature's description")
 
     def job(loaded: Loaded) -> Change:
         checklist = _checklist(loaded.state)

@@ -14,9 +14,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.document import Document, parse
-from taskstate.state import trimmed
-from taskstate.text import CONTROLS, Span, with_newlines
+from taskstate.syntax.document import Document, parse
+from taskstate.syntax.spans import CONTROLS, Span, trimmed, with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-    from taskstate.document import Section
+    from taskstate.syntax.document import Section
 
 MOST_REQUIREMENT = 140  # characters
 MOST_BYTES = 10 * 1024**2  # of a file that is cited: a standard is a text that people read

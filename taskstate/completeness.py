@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate import chain, embed, files, git, named, produced, quoting, roles
+from taskstate import chain, files, git, named, produced, quoting, roles
 from taskstate.errors import TaskstateError
 from taskstate.handoff_document import OPEN
 from taskstate.handoff_files import archived, handoff_files, named_open
 from taskstate.kinds import kind_of
 from taskstate.produced import Gap
 from taskstate.stamp import front_matter_values
+from taskstate.syntax import escaping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +72,7 @@ def _placeholders(state: TaskState) -> Iterator[Gap]:
             if chain.COMPLETE in spec.must_be_filled:
                 found = state.subsection(section.name, spec.name)
                 text = found.body.of(state.document.text).strip() if found else ""
-                if embed.says_nothing(text) or kind.is_placeholder(text):
+                if escaping.says_nothing(text) or kind.is_placeholder(text):
                     yield Gap(f"part:{spec.name}", f"{spec.name} is not written")
 
 

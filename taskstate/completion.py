@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import archive, chain, embed, guards, named, produced, purge, roles
+from taskstate import archive, chain, guards, named, produced, purge, roles
 from taskstate.chain import COMPLETE
 from taskstate.completeness import gaps
-from taskstate.data import Fault
-from taskstate.document import parse
-from taskstate.edit import apply
 from taskstate.errors import TaskstateError
 from taskstate.handing_down import handed_down
 from taskstate.kinds import kind_of
@@ -22,6 +19,10 @@ from taskstate.phase_parts import phases_in
 from taskstate.rolling import remember
 from taskstate.seal import sha256
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp, with_event
+from taskstate.syntax import escaping
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
+from taskstate.syntax.nodes import Fault
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def complete(workspace: Workspace, task_id: str, request: Request, *, note: str 
         Incomplete: something is missing, and there is no note.
         TaskstateError: it is complete already, cannot be read fully, or a drift is unresolved.
     """
-    note = embed.clean(note, what="--note") if note else ""
+    note = escaping.clean(note, what="--note") if note else ""
 
     def job(loaded: Loaded) -> Change:
         _require_completable(loaded)
@@ -207,7 +208,7 @@ def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -
     Raises:
         TaskstateError: code "not-complete": the task is still open.
     """
-    note = embed.clean(note, what="--note")
+    note = escaping.clean(note, what="--note")
 
     def job(loaded: Loaded) -> Change:
         state = loaded.state
@@ -225,7 +226,7 @@ def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -
 
 def reopened(text: str) -> str:
     """Return the text of a complete task as that of one in progress, without what was kept of its output."""
-    from taskstate.data_edits import remove_key
+    from taskstate.syntax.yaml_edit import remove_key
 
     text = apply(text, set_front_matter(parse(text), "status", roles.IN_PROGRESS))
     node = parse(text).front_matter.node

@@ -14,14 +14,14 @@ from taskstate.context_capture import Wanted, captured
 from taskstate.context_readable import require_sealed
 from taskstate.context_sources import told_unmatched, unmatched
 from taskstate.context_text import require_as_captured
-from taskstate.document import parse
-from taskstate.edit import apply
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.normalize import NORMALIZER_VERSION
 from taskstate.seal import CANONICAL_VERSION
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp
 from taskstate.state import read_state
 from taskstate.static_part import context_seal, is_sealed
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
 from taskstate.workspace import Loaded
 from taskstate.writing import Change, change
 

@@ -9,11 +9,11 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import citations, git, recent
-from taskstate.document import parse
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.kinds import kind_of
 from taskstate.stamp import front_matter_values
 from taskstate.static_part import seal_of, static_text
+from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

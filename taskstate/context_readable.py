@@ -8,18 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import guards, schema
-from taskstate.data import Node
 from taskstate.errors import TaskstateError
 from taskstate.form.layout import unreadable
-from taskstate.lint.conflicts import find_conflicts
 from taskstate.state import json_fence
 from taskstate.static_part import SECTION, STANDARDS, VALIDATION, is_sealed
+from taskstate.syntax.conflict_markers import find_conflicts
+from taskstate.syntax.nodes import Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.state import TaskState
-    from taskstate.text import Span
+    from taskstate.syntax.spans import Span
     from taskstate.workspace import Loaded
 
 _KIND = "task"

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.document import parse
-from taskstate.edit import Edit, apply
 from taskstate.errors import TaskstateError
 from taskstate.kinds import kind_of
 from taskstate.stamp import front_matter_values, set_front_matter
 from taskstate.state import SECTION_LEVEL, read_state
 from taskstate.static_part import SEALED_VALUES, context_seal, read_static
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit, apply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.capture import Captured
-    from taskstate.document import Document
     from taskstate.state import TaskState
     from taskstate.static_part import StaticPart
+    from taskstate.syntax.document import Document
     from taskstate.workspace import Loaded
 
 _TITLE_LEVEL = 1

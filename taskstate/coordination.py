@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import artifacts, embed, files, guards, outside_text, qa, qa_logs, qa_record, roles, snapshots
-from taskstate.data_edits import remove_key
-from taskstate.document import parse
-from taskstate.edit import apply
+from taskstate import artifacts, files, guards, outside_text, qa, qa_logs, qa_record, roles, snapshots
 from taskstate.errors import TaskstateError
 from taskstate.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
 from taskstate.rolling import remember
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp
+from taskstate.syntax import escaping
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
+from taskstate.syntax.yaml_edit import remove_key
 from taskstate.turns import (
     block_on,
     changed_meanwhile,
@@ -49,7 +50,7 @@ def set_role(workspace: Workspace, task_id: str, role: str, setting: Setting, re
             "drift-unresolved", "no-snapshot" or "drift": the working tree is not what a role left.
     """
     if setting.session_id is not None:
-        setting = setting._replace(session_id=embed.one_line(setting.session_id, what="the session's id"))
+        setting = setting._replace(session_id=escaping.one_line(setting.session_id, what="the session's id"))
     now, seen = timestamp(request.stamp.now), _looked(workspace, task_id, role, request)
     rests_on = set_on(seen, setting)
     checked = outside_text.check(workspace, qa_logs.pieces(setting.log or b""), request, what="the log")
@@ -127,7 +128,7 @@ def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Re
     Raises:
         TaskstateError: code "role-status": there is nothing to take back; code "drift-unresolved".
     """
-    said = embed.one_line(note, what="the note")
+    said = escaping.one_line(note, what="the note")
     actor, at = request.stamp.actor, timestamp(request.stamp.now)
 
     def job(turn: Turn) -> Change:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import embed, kinds
+from taskstate import kinds
 from taskstate.capture_paths import bare, paths_among, told_words
 from taskstate.chain import read_upstream, render_input
 from taskstate.checklist import new_feature
 from taskstate.errors import TaskstateError
 from taskstate.form.layout import formatted
 from taskstate.guards import require_whole
-from taskstate.json_edits import json_text
 from taskstate.stamp import timestamp
+from taskstate.syntax import escaping
+from taskstate.syntax.json_edit import json_text
+from taskstate.syntax.yaml_emitter import yaml_block
 from taskstate.task_file import read_task_file, unsaid
 from taskstate.templates import filled
 from taskstate.version import FORMAT
 from taskstate.writing import create_file
-from taskstate.yaml_write import yaml_block
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,9 +94,9 @@ def _require_free(workspace: Workspace, task_id: str) -> None:
 
 def render(workspace: Workspace, task: NewTask, request: Request, upstreams: tuple[Upstream, ...] = ()) -> str:
     """Return the text of a new state file, not stamped yet; `upstreams` hand down what they have."""
-    title = embed.one_line(task.title, what="the title")
+    title = escaping.one_line(task.title, what="the title")
     front_matter: dict[str, Any] = {"taskstate": FORMAT, "task_id": task.id, "title": title, "status": "created"}
-    area = embed.one_line(task.area, what="the area") if task.area else ""
+    area = escaping.one_line(task.area, what="the area") if task.area else ""
     front_matter |= {key: value for key, value in (("priority", task.priority), ("area", area)) if value}
     if task.depends_on:
         front_matter["depends_on"] = sorted(task.depends_on, key=kinds.id_key)
@@ -118,12 +119,12 @@ def _body(workspace: Workspace, task: NewTask, title: str, inputs: str) -> str:
         "task_id": task.id,
         "title": title,
         "description": _description(task.description),
-        "scope_in": [embed.item(text, what="an item of the scope") for text in task.scope_in],
-        "scope_out": [embed.item(text, what="an item of the scope") for text in task.scope_out],
-        "criteria": [embed.item(text, what="an acceptance criterion", marker="- [ ] ") for text in task.criteria],
+        "scope_in": [escaping.item(text, what="an item of the scope") for text in task.scope_in],
+        "scope_out": [escaping.item(text, what="an item of the scope") for text in task.scope_out],
+        "criteria": [escaping.item(text, what="an acceptance criterion", marker="- [ ] ") for text in task.criteria],
         "standards_json": json_text(_sorted(task.standards)) if task.standards else "",
         "validation_json": json_text({"commands": list(task.commands)}) if task.commands else "",
-        "repository_paths": [embed.item(f"`{path}`", what="a path") for path in task.paths],
+        "repository_paths": [escaping.item(f"`{path}`", what="a path") for path in task.paths],
         "chain_inputs": inputs,
         "checklist_json": json_text(checklist),
     }
@@ -131,7 +132,7 @@ def _body(workspace: Workspace, task: NewTask, title: str, inputs: str) -> str:
 
 
 def _description(text: str) -> str:
-    return embed.paragraphs(text, what="the description", deepest=embed.PARTS) if text else ""
+    return escaping.paragraphs(text, what="the description", deepest=escaping.PARTS) if text else ""
 
 
 def _sorted(standards: tuple[Mapping[str, str], ...]) -> list[dict[str, str]]:
@@ -146,7 +147,7 @@ def _features(task: NewTask) -> list[tuple[str, str]]:
         feature_id = kinds.parse_feature_id(given)
         if feature_id in found:
             raise TaskstateError(f"the feature {feature_id} is given twice", help="give each its own id", code="usage")
-        found[feature_id] = embed.one_line(description, what=f"the description of feature {feature_id}")
+        found[feature_id] = escaping.one_line(description, what=f"the description of feature {feature_id}")
     return list(found.items())
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import chain, embed, files, guards, journal, kinds, recent
+from taskstate import chain, files, guards, journal, kinds, recent
 from taskstate.checklist import FEATURE_KEYS
 from taskstate.create import NewTask, render
 from taskstate.decomposition import Pace, Subtask, open_features, pace_of, subtasks_of
-from taskstate.document import parse
-from taskstate.edit import apply
 from taskstate.errors import TaskstateError
 from taskstate.form.layout import formatted
-from taskstate.json_edits import update_json
 from taskstate.seal import sha256
 from taskstate.stamp import set_front_matter, stamped
 from taskstate.state import KB, read_state
-from taskstate.text import size_in_bytes
+from taskstate.syntax import escaping
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
+from taskstate.syntax.json_edit import update_json
+from taskstate.syntax.spans import size_in_bytes
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def _produced(loaded: Loaded) -> chain.Upstream:
     passing = [each for each in state.checklist.counted if each.passes] if state.checklist else []
     said = [chain.output_of(document)]
     if passing:
-        listed = [embed.item(f"{each.id}: {each.description}", what=f"feature {each.id}") for each in passing]
+        listed = [escaping.item(f"{each.id}: {each.description}", what=f"feature {each.id}") for each in passing]
         said.append("\n".join(["### Features That Pass", "", *listed]))
     output = "\n\n".join(filter(None, said))
     sha = sha256(output)[:_SHA] if output else ""

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.edit import Edit, apply
 from taskstate.state import KB, read_state
-from taskstate.text import size_in_bytes
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.spans import size_in_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from taskstate.data import Node
-    from taskstate.document import Document
     from taskstate.state import Checklist, TaskState
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Node
 
 COUNTS = "sessions"
 SIZE = "file_size_kb"
@@ -92,7 +92,7 @@ def _progress_edits(document: Document, state: TaskState) -> tuple[Edit, ...]:
     entries = checklist.root.get("features") if checklist else None
     if checklist is None or entries is None or len(entries.items) != len(checklist.features):
         return ()  # a feature that cannot be read makes every share wrong
-    from taskstate.json_edits import set_json
+    from taskstate.syntax.json_edit import set_json
 
     return set_json(document.text, checklist.root, (PROGRESS,), overall_progress(checklist), newline=document.newline)
 
@@ -119,8 +119,8 @@ def _with_size(document: Document, root: Node, edits: tuple[Edit, ...]) -> tuple
 
 
 def _set(document: Document, mapping: Node, key: str, value: object) -> tuple[Edit, ...]:
-    from taskstate.data_edits import set_key  # linting a sound file needs none of this
     from taskstate.schema import load
+    from taskstate.syntax.yaml_edit import set_key  # linting a sound file needs none of this
 
     return set_key(
         document.text, mapping, key, value, order=tuple(load("task")["properties"]), newline=document.newline

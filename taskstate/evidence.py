@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from taskstate import secrets
 from taskstate.errors import TaskstateError
 from taskstate.files import MAX_BYTES, digest
-from taskstate.text import CONTROLS, with_newlines
+from taskstate.syntax.spans import CONTROLS, with_newlines
 
 if TYPE_CHECKING:
     import subprocess

@@ -182,8 +182,8 @@ def _read(workspace: Workspace, relative: str, mark: str) -> Glance:
 
 
 def _values(text: str, relative: str) -> list[str]:
-    from taskstate.document import parse_head
     from taskstate.state import read_state
+    from taskstate.syntax.document import parse_head
 
     document = parse_head(text)
     if document.problems:

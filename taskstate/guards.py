@@ -9,15 +9,15 @@ import re
 from typing import TYPE_CHECKING
 
 from taskstate import kinds
-from taskstate.document import parse
 from taskstate.errors import TaskstateError
 from taskstate.stamp import check_seal
 from taskstate.state import read_state
+from taskstate.syntax.document import parse
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
-    from taskstate.document import Problem
     from taskstate.state import TaskState
+    from taskstate.syntax.document import Problem
     from taskstate.workspace import Loaded
 
 _EXPECTED = "14, or 14-1a2b3c4d as `taskstate show` prints it"

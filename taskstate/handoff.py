@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import files, journal, templates
 from taskstate.config import Lint
-from taskstate.document import parse
-from taskstate.edit import apply
 from taskstate.errors import TaskstateError
 from taskstate.handoff_document import OPEN, TEMPLATE, Handoff, Reading, head, is_none, is_unsaid, parts_of
 from taskstate.handoff_draft import LENGTHS, Known, draft
@@ -30,6 +28,8 @@ from taskstate.phase_parts import phase_id
 from taskstate.phases import Phase, find_phase, parse_phase_name, read_phases, with_changes
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp
 from taskstate.state import KB
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
 from taskstate.version import FORMAT
 from taskstate.writing import Change, Outcome, change
 

@@ -10,20 +10,21 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import embed, schema
-from taskstate.data_edits import set_key
-from taskstate.edit import apply
+from taskstate import schema
 from taskstate.errors import TaskstateError
 from taskstate.kinds import HANDOFF, kind, section_key
-from taskstate.scan import RULE
 from taskstate.state import SECTION_LEVEL, item_text
-from taskstate.text import Span, size_in_bytes, with_newlines
-from taskstate.yaml_write import yaml_block
+from taskstate.syntax import escaping
+from taskstate.syntax.edits import apply
+from taskstate.syntax.markdown_fast_scanner import RULE
+from taskstate.syntax.spans import Span, size_in_bytes, with_newlines
+from taskstate.syntax.yaml_edit import set_key
+from taskstate.syntax.yaml_emitter import yaml_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.document import Document, Section
+    from taskstate.syntax.document import Document, Section
 
 ACTION, STATE, DECISIONS = "Immediate Next Action", "Current State", "Key Decisions Made"
 AVOID, CONTEXT, REFERENCES = "What NOT to Try", "Critical Context", "References"
@@ -121,7 +122,7 @@ class Reading(_Reading):
         """Return whether a section says nothing: only blanks, comments, or a placeholder."""
         text = self._text(name)
         return (
-            embed.says_nothing(text)
+            escaping.says_nothing(text)
             or _is_placeholder(text)
             or (kind(HANDOFF).is_placeholder(text) and not is_none(text))
         )
@@ -146,7 +147,7 @@ class Reading(_Reading):
         else:
             pieces = (piece.span for piece in self.pieces(name) if piece.kind != "heading")
             told = (Passage(with_newlines(span.of(text), "\n").strip(), span) for span in pieces)
-        return tuple(each for each in told if not embed.says_nothing(each.text))
+        return tuple(each for each in told if not escaping.says_nothing(each.text))
 
     @cached_property
     def labelled(self) -> Mapping[str, Passage]:
@@ -332,7 +333,7 @@ def with_values(document: Document, values: Mapping[str, object]) -> str:
     Raises:
         TaskstateError: code "unreadable": the front matter cannot be read.
     """
-    from taskstate.document import parse
+    from taskstate.syntax.document import parse
 
     order = tuple(schema.load(HANDOFF)["properties"])
     for key, value in values.items():
@@ -366,28 +367,28 @@ def parts_of(handoff: Handoff, created_at: str) -> dict[str, object]:
     return {
         "phase": handoff.phase,
         "created_at": created_at,
-        "action": embed.paragraphs(handoff.action, what="the next action") if handoff.action else placeholder,
+        "action": escaping.paragraphs(handoff.action, what="the next action") if handoff.action else placeholder,
         "file": file,
         "location": location,
         "goal": goal,
         "decisions": _numbered(handoff.decisions, "a decision"),
         "avoid": _numbered(handoff.avoid, "an approach to avoid"),
-        "context": [embed.item(text, what="an item of context") for text in handoff.context],
+        "context": [escaping.item(text, what="an item of context") for text in handoff.context],
         "references": [_item(_reference(text), "a reference") for text in handoff.references],
     }
 
 
 def _numbered(texts: tuple[str, ...], what: str) -> list[str]:
-    return [embed.item(text, what=what, marker=f"{number}. ") for number, text in enumerate(texts, start=1)]
+    return [escaping.item(text, what=what, marker=f"{number}. ") for number, text in enumerate(texts, start=1)]
 
 
 def _item(text: str, what: str) -> str:
-    return embed.item(text, what=what)
+    return escaping.item(text, what=what)
 
 
 def _path(text: str) -> str:
     """Return a path in code marks, where it has none in it."""
-    path = embed.one_line(text, what="a path")
+    path = escaping.one_line(text, what="a path")
     return path if "`" in path else f"`{path}`"
 
 
@@ -395,5 +396,5 @@ def _reference(text: str) -> str:
     """Return a reference with its path in code marks: `path`, or `path, what to look for`."""
     if "`" in text or text.startswith("["):
         return text
-    path, comma, rest = embed.one_line(text, what="a reference").partition(", ")
+    path, comma, rest = escaping.one_line(text, what="a reference").partition(", ")
     return f"{_path(path)}{comma}{rest}"

@@ -6,16 +6,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import files, kinds
-from taskstate.document import parse
 from taskstate.errors import TaskstateError
 from taskstate.handoff_document import ACCEPTED, OPEN, Reading, front_matter_of
 from taskstate.handoff_places import ARCHIVE, folder, is_place
-from taskstate.lint.conflicts import find_conflicts
+from taskstate.syntax.conflict_markers import find_conflicts
+from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.document import Document
+    from taskstate.syntax.document import Document
     from taskstate.workspace import Workspace
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.data import Fault
-from taskstate.document import parse
 from taskstate.errors import TaskstateError
 from taskstate.handoff_document import Handoff, Reading, is_none, is_unsaid
-from taskstate.json_spans import read_json
+from taskstate.syntax.document import parse
+from taskstate.syntax.json_parser import read_json
+from taskstate.syntax.nodes import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import files, git, git_index, renames
-from taskstate.document import Document, parse
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.syntax.document import Document, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,18 +9,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import embed, git, git_log
+from taskstate import git, git_log
 from taskstate.archive_check import archive_text
 from taskstate.batches import rolled
-from taskstate.document import parse
-from taskstate.edit import Edit, apply
 from taskstate.errors import TaskstateError
 from taskstate.kinds import kind, parse_task_id
 from taskstate.rolling import roll
 from taskstate.secrets import masked
 from taskstate.stamp import set_front_matter
 from taskstate.state import read_state
-from taskstate.text import Span
+from taskstate.syntax import escaping
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.spans import Span
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _rank(sha: str, commits: Sequence[Commit]) -> int:
 
 def _item(commit: Commit) -> str:
     subject = masked(git.printable(commit.subject)).replace("<!--", "<\\!--") or "(no subject)"
-    return embed.item(f"`{commit.short}` - {subject}")
+    return escaping.item(f"`{commit.short}` - {subject}")
 
 
 def _with_section(state: TaskState) -> TaskState:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.state import KB, SECTION_LEVEL
-from taskstate.text import size_in_bytes
+from taskstate.syntax.spans import size_in_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

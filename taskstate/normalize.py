@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from taskstate.text import with_newlines
+from taskstate.syntax.spans import with_newlines
 
 NORMALIZER_VERSION = "2.0.0"
 WIDTH = 120

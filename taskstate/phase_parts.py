@@ -15,10 +15,10 @@ from taskstate.state import PART_LEVEL, is_json_fence
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from taskstate.blocks import Block
-    from taskstate.document import Document, Section
     from taskstate.kinds import SectionSpec
     from taskstate.state import TaskState
+    from taskstate.syntax.document import Document, Section
+    from taskstate.syntax.markdown_blocks import Block
 
 SCHEMA = "phase"
 SECTION = "Feature Checklist"

@@ -9,13 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, embed, files, schema
-from taskstate.data import Fault
-from taskstate.document import parse
-from taskstate.edit import Edit, apply
+from taskstate import artifacts, files, schema
 from taskstate.errors import TaskstateError
 from taskstate.guards import require_revision
-from taskstate.json_edits import json_text, update_json
 from taskstate.kinds import own_file, phase_in
 from taskstate.phase_parts import (
     DONE,
@@ -28,15 +24,20 @@ from taskstate.phase_parts import (
     phase_id,
     phases_in,
 )
-from taskstate.sessions import end_of_content
 from taskstate.stamp import timestamp
 from taskstate.state import read_state
+from taskstate.syntax import escaping
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.json_edit import json_text, update_json
+from taskstate.syntax.nodes import Fault
+from taskstate.syntax.spans import end_of_content
 from taskstate.writing import Change, Outcome, change
 
 if TYPE_CHECKING:
-    from taskstate.data import Node
     from taskstate.phase_parts import PhasePart
     from taskstate.state import TaskState
+    from taskstate.syntax.nodes import Node
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Request
 
@@ -146,7 +147,7 @@ def parse_phase_name(text: str) -> str:
 
 
 def _objective_text(text: str) -> str:
-    return " ".join(embed.one_line(text, what="an objective").split())
+    return " ".join(escaping.one_line(text, what="an objective").split())
 
 
 def new_phase(phase: tuple[str, str], objectives: tuple[str, ...], now: str) -> dict[str, Any]:
@@ -162,7 +163,7 @@ def new_phase(phase: tuple[str, str], objectives: tuple[str, ...], now: str) -> 
     listed = [{"id": number, "description": text, "status": NOT_STARTED} for number, text in enumerate(wanted, start=1)]
     return {
         "phase": phase_id(parse_phase_name(phase[0])),
-        "phase_name": " ".join(embed.one_line(phase[1], what="the phase's name").split()),
+        "phase_name": " ".join(escaping.one_line(phase[1], what="the phase's name").split()),
         "started_at": None,
         "last_updated": now,
         "objectives": listed,
@@ -209,7 +210,7 @@ def set_objective(workspace: Workspace, task_id: str, place: tuple[str, str], to
     Raises:
         TaskstateError: code "not-found": there is no such phase or objective; code "duplicate-id": there are several.
     """
-    note = {} if told.note is None else {"note": embed.clean(told.note, what="--note")}
+    note = {} if told.note is None else {"note": escaping.clean(told.note, what="--note")}
 
     def job(loaded: Loaded) -> Change:
         phase = find_phase(loaded.state, place[0])
@@ -271,8 +272,8 @@ def extend(workspace: Workspace, task_id: str, name: str, text: str, request: Re
 
 def tried(workspace: Workspace, task_id: str, name: str, attempt: tuple[str, str], request: Request) -> Outcome:
     """Record what was tried in a phase, as the approach and its result; the same is not recorded twice."""
-    approach = embed.clean(attempt[0], what="--approach").strip()
-    result = embed.clean(attempt[1], what="--result").strip()
+    approach = escaping.clean(attempt[0], what="--approach").strip()
+    result = escaping.clean(attempt[1], what="--result").strip()
 
     def job(loaded: Loaded) -> Change:
         phase = find_phase(loaded.state, name)

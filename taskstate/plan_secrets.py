@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate import files, secret_guard, secrets
 from taskstate.plans import Append, Create, Replace, paths_of
 from taskstate.stamp import timestamp
-from taskstate.text import Span
+from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

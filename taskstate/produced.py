@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import chain, embed
-from taskstate.document import parse
+from taskstate import chain
 from taskstate.errors import TaskstateError
 from taskstate.kinds import kind_of, section_key
 from taskstate.quoting import parts_of
 from taskstate.state import item_text
-from taskstate.text import Span, with_newlines
+from taskstate.syntax import escaping
+from taskstate.syntax.document import parse
+from taskstate.syntax.spans import Span, with_newlines
 
 if TYPE_CHECKING:
     from taskstate.state import TaskState
@@ -186,4 +187,4 @@ def output_gaps(state: TaskState) -> tuple[Gap, ...]:
 def _is_written(state: TaskState, name: str) -> bool:
     section = state.subsection(chain.OUTPUT, name)
     text = section.body.of(state.document.text).strip() if section else ""
-    return not embed.says_nothing(text) and not kind_of(state.kind).is_placeholder(text)
+    return not escaping.says_nothing(text) and not kind_of(state.kind).is_placeholder(text)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.chain import Upstream
-    from taskstate.document import Document
     from taskstate.state import TaskState
+    from taskstate.syntax.document import Document
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from taskstate import artifacts, roles
-from taskstate.document import parse
-from taskstate.edit import apply
 from taskstate.rolling import remember
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp, with_event
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:

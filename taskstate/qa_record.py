@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, embed, files, outside_text, qa, roles
-from taskstate.edit import apply
+from taskstate import artifacts, files, outside_text, qa, roles
 from taskstate.errors import TaskstateError
 from taskstate.qa_logs import pieces, read_log
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp
+from taskstate.syntax import escaping
+from taskstate.syntax.edits import apply
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def results_of(workspace: Workspace, told: Told) -> dict[str, Result]:
 
 
 def _line(name: str, text: str) -> str:
-    line = embed.one_line(text, what=f"the result {name}")
+    line = escaping.one_line(text, what=f"the result {name}")
     if len(line) > qa.MAX_TEXT:
         what = f"the result {name} has {len(line)} characters"
         raise TaskstateError(what, help=f"give its figures alone, in at most {qa.MAX_TEXT}", code="too-long")

@@ -10,11 +10,11 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import embed
-from taskstate.document import parse
 from taskstate.limits import shown_kb
 from taskstate.state import KB, PART_LEVEL
-from taskstate.text import Span, size_in_bytes, with_newlines
+from taskstate.syntax import escaping
+from taskstate.syntax.document import parse
+from taskstate.syntax.spans import Span, size_in_bytes, with_newlines
 
 if TYPE_CHECKING:
     from taskstate.chain import Input, Upstream
@@ -51,21 +51,23 @@ def require_clean(task_id: str, title: str, output: str) -> None:
     Raises:
         TaskstateError: it is empty, or it or the title holds control characters.
     """
-    embed.clean(output, what=f"the output of task {task_id}")
+    escaping.clean(output, what=f"the output of task {task_id}")
     if title:
-        embed.one_line(title, what=f"the title of task {task_id}")
+        escaping.one_line(title, what=f"the title of task {task_id}")
 
 
 def quote_of(upstream: Upstream, config: Config) -> str:
     """Return the output of a task as it is quoted: all of it, or as many of its parts as there is room for."""
     kb = config.chain.max_input_kb
     room = kb * KB - size_in_bytes(_heading(upstream)) - _COMMENT
-    whole = embed.quote(upstream.output)
+    whole = escaping.quote(upstream.output)
     if size_in_bytes(whole) <= room:
         return whole
     size = shown_kb(size_in_bytes(upstream.output))
     rest = f"*Cut to stay within {kb} KB. The whole output, {size}: `taskstate chain output {upstream.id}`*"
-    return embed.quote("\n\n".join((*_kept(parts_of(upstream.output), room - size_in_bytes(embed.quote(rest))), rest)))
+    return escaping.quote(
+        "\n\n".join((*_kept(parts_of(upstream.output), room - size_in_bytes(escaping.quote(rest))), rest))
+    )
 
 
 def parts_of(output: str) -> tuple[str, ...]:
@@ -89,7 +91,7 @@ def _heading(upstream: Upstream) -> str:
 
 def _kept(parts: tuple[str, ...], room: int) -> tuple[str, ...]:
     """Return the parts that are quoted, in their order: the structured ones that fit, then others from the first on."""
-    sizes = [size_in_bytes(embed.quote(part)) + len(">\n\n") for part in parts]
+    sizes = [size_in_bytes(escaping.quote(part)) + len(">\n\n") for part in parts]
     structured = [number for number, part in enumerate(parts) if _is_structured(part)]
     kept = set[int]()
     for number in structured:
@@ -133,7 +135,7 @@ def surplus(quote: str, present: Input, upstream: Upstream) -> str:
     elif end and not present.is_of(upstream):
         added = lines[end:]
     else:
-        known = {line.rstrip() for line in embed.quote(upstream.output).split("\n")}
+        known = {line.rstrip() for line in escaping.quote(upstream.output).split("\n")}
         added = [line for number, line in enumerate(lines) if line.rstrip() not in known and number + 1 != end]
     if not any(line.strip("> \t") for line in added):
         return ""

@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import files, kinds
-from taskstate.document import parse
 from taskstate.errors import TaskstateError
 from taskstate.form.layout import laid_out, unreadable
-from taskstate.lint.conflicts import find_conflicts
+from taskstate.syntax.conflict_markers import find_conflicts
+from taskstate.syntax.document import parse
 from taskstate.version import FORMAT
 from taskstate.writing import Change, Outcome, change_at
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.document import Document
+    from taskstate.syntax.document import Document
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Request
 

@@ -6,19 +6,19 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import files, guards, journal, kinds, plan_secrets, plans
-from taskstate.document import parse
-from taskstate.edit import Edit, apply
 from taskstate.errors import TaskstateError
-from taskstate.json_edits import set_json
 from taskstate.stamp import set_front_matter, stamped, timestamp, with_event
 from taskstate.state import read_state
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.json_edit import set_json
 from taskstate.writing import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from taskstate.document import Document
+    from taskstate.syntax.document import Document
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Request
 

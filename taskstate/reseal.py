@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import embed
 from taskstate.rolling import remember
 from taskstate.stamp import timestamp
+from taskstate.syntax import escaping
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def reseal(workspace: Workspace, task_id: str, note: str, request: Request) -> Outcome:
     """Seal a task's state file anew, and remember in it who accepted that, when and why."""
-    said = embed.one_line(note, what="the note")
+    said = escaping.one_line(note, what="the note")
     at = timestamp(request.stamp.now)
     event = {"at": at, "actor": request.stamp.actor, "event": "resealed", "note": said}
 

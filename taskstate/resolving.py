@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import delta, embed, ground, roles
-from taskstate.document import parse
-from taskstate.edit import apply
+from taskstate import delta, ground, roles
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.packs import leaves
 from taskstate.rolling import remember
 from taskstate.snapshots import newest_role, require_open
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp, with_event
+from taskstate.syntax import escaping
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
 from taskstate.taking import ACCEPTED, Wanted, photograph, sweep, with_snapshots
 from taskstate.writing import Change, change
 
@@ -50,7 +51,7 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
         TaskstateError: code "nothing-to-resolve": nothing differs from what was left; code "task-complete"; or the
             repository is not at rest.
     """
-    note = embed.one_line(note, what="--note")
+    note = escaping.one_line(note, what="--note")
     head = ground.require_at_rest(workspace)
     done: list[tuple[tuple[str, ...], str]] = []
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.citations import span_of, standing
-from taskstate.data import Node
-from taskstate.document import parse
-from taskstate.edit import Edit, apply
 from taskstate.stamp import front_matter_values, set_front_matter
 from taskstate.state import json_fence, read_state
 from taskstate.static_part import SECTION, STANDARDS, context_seal
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.nodes import Node
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from taskstate.citations import Standard
-    from taskstate.document import Document
+    from taskstate.syntax.document import Document
 
 
 class Respanned(NamedTuple):

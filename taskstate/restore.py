@@ -10,7 +10,7 @@ from taskstate.lost import PREFIX
 from taskstate.merge.files import merge_files
 from taskstate.merge.sides import Sides
 from taskstate.merge.text3 import MIDDLE, OURS, THEIRS, lines_of
-from taskstate.text import with_newlines
+from taskstate.syntax.spans import with_newlines
 from taskstate.writing import Change, change_at
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from taskstate import files, journal, stamp
-from taskstate.document import parse
-from taskstate.edit import apply
 from taskstate.stamp import set_front_matter, with_event
 from taskstate.state import read_state
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from taskstate import secrets
 from taskstate.errors import TaskstateError
 from taskstate.secrets import Secret
-from taskstate.text import Span
+from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

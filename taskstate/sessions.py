@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import archive, embed
-from taskstate.document import parse
-from taskstate.edit import Edit, apply
+from taskstate import archive
 from taskstate.errors import TaskstateError
 from taskstate.kinds import kind, section_key
 from taskstate.stamp import set_front_matter, stamped
-from taskstate.state import Session, TaskState, read_state, session_number, trimmed
-from taskstate.text import with_newlines
+from taskstate.state import Session, TaskState, read_state, session_number
+from taskstate.syntax import escaping
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.spans import end_of_content, with_newlines
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from taskstate.document import Document
-    from taskstate.text import Span
+    from taskstate.syntax.document import Document
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request
+
 
 _LOG, _LOG_LEVEL = "progress log", 2
 _TIME = "%Y-%m-%d %H:%M"
@@ -121,13 +122,6 @@ def _highest(document: Document) -> int:
     return max((session_number(title) or 0 for title in titles), default=0)
 
 
-def end_of_content(text: str, span: Span) -> int:
-    """Return the end of the last line of `span` that is not blank; blanks at that line's end belong to it."""
-    end = trimmed(text, span).end
-    rest = text[end : span.end]
-    return end + len(rest) - len(rest.lstrip(" \t"))
-
-
 def _time(state: TaskState, now: datetime) -> str:
     """Return the later of now and the time of the last session that has one: the log's times never fall."""
     times = (session.time for session in reversed(state.sessions) if session.time and _is_time(session.time))
@@ -177,7 +171,7 @@ def _render(entry: Entry, number: int, time: str) -> str:
             [
                 _list(
                     "Commits",
-                    tuple(f"`{embed.one_line(sha, what='a commit')}`" for sha in entry.commits),
+                    tuple(f"`{escaping.one_line(sha, what='a commit')}`" for sha in entry.commits),
                     what="a commit",
                 )
             ]
@@ -194,7 +188,7 @@ def _list(label: str, texts: tuple[str, ...], *, what: str) -> str:
         raise TaskstateError(
             f"{what} is missing", help=f"every session says something under **{label}:**", code="empty"
         )
-    return f"**{label}:**\n\n{embed.items(texts, what=what)}"
+    return f"**{label}:**\n\n{escaping.items(texts, what=what)}"
 
 
 class Told(NamedTuple):

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import files, git, journal, resources
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.text import newline_of, with_newlines
+from taskstate.syntax.spans import newline_of, with_newlines
 
 if TYPE_CHECKING:
-    from taskstate.data import Node
+    from taskstate.syntax.nodes import Node
     from taskstate.workspace import Workspace
 
 FOLDERS = ("tasks", "archives", "handoffs", "templates")
@@ -190,8 +190,8 @@ def _with_hooks(text: str) -> str:
 
 
 def _yaml(text: str) -> Node | None:
-    from taskstate.data import Node
-    from taskstate.yaml_file import read_yaml_file
+    from taskstate.syntax.nodes import Node
+    from taskstate.syntax.yaml_reader import read_yaml_file
 
     node = read_yaml_file(text)
     return node if isinstance(node, Node) else None

@@ -66,8 +66,8 @@ def count_up(workspace: Workspace, task_id: str, role: str, request: Request) ->
 
 def with_roles(loaded: Loaded, values: Mapping[str, Any], changed: Mapping[str, Mapping[str, Any]]) -> str:
     """Return a task's text in which keys of some roles' coordination are changed."""
-    from taskstate.edit import apply
     from taskstate.stamp import set_front_matter
+    from taskstate.syntax.edits import apply
 
     held = values.get("coordination")
     held = dict(held) if isinstance(held, dict) else {}

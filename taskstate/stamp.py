@@ -9,19 +9,19 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import schema
-from taskstate.data_edits import set_key
 from taskstate.derived import COUNTS, SIZE, derived_edits
-from taskstate.document import Document, parse
-from taskstate.edit import Edit, apply
 from taskstate.errors import TaskstateError
 from taskstate.seal import audit_seal
+from taskstate.syntax.document import Document, parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.yaml_edit import set_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from taskstate.data import Node
     from taskstate.state import TaskState
+    from taskstate.syntax.nodes import Node
 
 
 class Stamp(NamedTuple):

@@ -12,16 +12,17 @@ from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.data import Fault, Node
-from taskstate.document import Document, FrontMatter, Problem, Section
-from taskstate.embed import unescaped
 from taskstate.kinds import kind_of, section_key
-from taskstate.text import Span, size_in_bytes, with_newlines
+from taskstate.syntax.document import Document, FrontMatter, Problem, Section
+from taskstate.syntax.escaping import unescaped
+from taskstate.syntax.nodes import Fault, Node
+from taskstate.syntax.spans import Span, size_in_bytes, trimmed, with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.blocks import Block
+    from taskstate.syntax.markdown_blocks import Block
+
 
 KB = 1024
 SECTION_LEVEL, PART_LEVEL = 2, 3  # of the headings of sections, and of their parts: subsections, sessions, phases
@@ -259,11 +260,6 @@ def session_number(title: str) -> int | None:
 def is_summary(title: str) -> bool:
     """Return whether a heading of the Progress Log is that of the Archived Summary."""
     return bool(_SUMMARY.match(title))
-
-
-def trimmed(text: str, span: Span) -> Span:
-    """Return `span` without blank lines and blanks at its end."""
-    return Span(span.start, span.start + len(span.of(text).rstrip(" \t\r\n")))
 
 
 def _text(front_matter: FrontMatter, key: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.text import printable
+from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

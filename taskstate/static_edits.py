@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import embed, static_part
+from taskstate import static_part
 from taskstate.capture_paths import coded
-from taskstate.document import parse
 from taskstate.form.layout import formatted
-from taskstate.json_edits import json_text
 from taskstate.kinds import kind_of, section_key
 from taskstate.state import PART_LEVEL
-from taskstate.text import with_newlines
+from taskstate.syntax import escaping
+from taskstate.syntax.document import parse
+from taskstate.syntax.json_edit import json_text
+from taskstate.syntax.spans import with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.document import Document
     from taskstate.static_part import StaticPart
+    from taskstate.syntax.document import Document
 
 _HEAD = '---\ntaskstate: 1\ntask_id: "0"\n---\n\n# Task #0\n\n## 1. Static Context\n\n'
 _NAME = "task-0-state.md"
@@ -105,7 +106,7 @@ def _scope(wanted: StaticPart) -> str:
 
 
 def _items(texts: tuple[str, ...], what: str, *, marker: str = "- ") -> str:
-    return "\n".join(embed.item(text, what=what, marker=marker) for text in texts)
+    return "\n".join(escaping.item(text, what=what, marker=marker) for text in texts)
 
 
 def _fence(value: object) -> str:

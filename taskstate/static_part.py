@@ -10,19 +10,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.data import Fault
-from taskstate.edit import Edit, apply
 from taskstate.kinds import kind, kind_of, section_key
 from taskstate.seal import canonical_json, sha256
 from taskstate.state import SECTION_LEVEL, field_values, item_text, json_fence, labelled_fields, read_state
-from taskstate.text import with_newlines
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.nodes import Fault
+from taskstate.syntax.spans import with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.data import Node
-    from taskstate.document import Document, Section
     from taskstate.state import TaskState
+    from taskstate.syntax.document import Document, Section
+    from taskstate.syntax.nodes import Node
 
 SEALED_VALUES = ("title", "priority", "area")
 SECTION = "Static Context"

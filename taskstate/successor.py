@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import templates, tokens
-from taskstate.data import Node
 from taskstate.handoff_document import OPEN
 from taskstate.phase_parts import phases_in
+from taskstate.syntax.nodes import Node
 from taskstate.takeover import find
 
 if TYPE_CHECKING:

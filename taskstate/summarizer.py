@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.statements import Statement, united
 from taskstate.summary import MAX_BYTES, Lists, Rolled, composed, still_open, summarise
-from taskstate.text import CONTROLS, printable
+from taskstate.syntax.spans import CONTROLS, printable
 
 if TYPE_CHECKING:
     import subprocess

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import embed
 from taskstate.likeness import Told, describes, feature_pattern, joined_alike, superseded
 from taskstate.state import field_values, labelled_fields
 from taskstate.statements import Statement, read_statement, said
+from taskstate.syntax import escaping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -212,7 +212,7 @@ def _fitted(frame: _Frame, lists: Lists, passed: Callable[[Statement], bool]) ->
 
 
 def _size(statements: Iterable[Statement]) -> int:
-    return sum(len(embed.item(str(each)).encode()) + len("\n") for each in statements)
+    return sum(len(escaping.item(str(each)).encode()) + len("\n") for each in statements)
 
 
 def _within(statements: Sequence[Statement], limit: int) -> list[Statement]:
@@ -240,7 +240,7 @@ def _text(frame: _Frame, *parts: str) -> str:
 def _part(title: str, statements: list[Statement]) -> str:
     if not statements:
         return f"**{title}:** None."
-    return f"**{title}:**\n\n" + "\n".join(embed.item(str(each)) for each in statements)
+    return f"**{title}:**\n\n" + "\n".join(escaping.item(str(each)) for each in statements)
 
 
 def _duration(befores: Sequence[Earlier], times: Iterable[str]) -> str:

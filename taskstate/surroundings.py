@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.chain import Upstream
-    from taskstate.document import Document
     from taskstate.heads import Heads
     from taskstate.history import History
     from taskstate.source import Index
+    from taskstate.syntax.document import Document
     from taskstate.workspace import Workspace
 
 _EVERYWHERE = frozenset({ARCHIVE, CLOCK, REPOSITORY, UPSTREAM})
@@ -139,7 +139,7 @@ class Repository:
     def _read_upstream(self, path: Path) -> Upstream | None:
         """Read what others build on; of a task that is not complete the front matter says it all."""
         from taskstate.chain import is_complete, read_upstream
-        from taskstate.document import parse, parse_head
+        from taskstate.syntax.document import parse, parse_head
 
         text = self._text(path)
         if text is None:
@@ -163,7 +163,7 @@ class Repository:
         return known
 
     def _read(self, path: Path) -> Document | None:
-        from taskstate.document import parse
+        from taskstate.syntax.document import parse
 
         text = self._text(path)
         return None if text is None else parse(text)

@@ -13,13 +13,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import artifacts, delta, files, ground, roles, secrets, worktree
-from taskstate.edit import apply
 from taskstate.errors import GitFailed, LockTimeout, TaskstateError
 from taskstate.listing import changed_files, outside, scope_hash, scope_of
 from taskstate.packs import GITLINK, TREE, leaves, new_objects
 from taskstate.seal import canonical_json, sha256
 from taskstate.snapshots import require_open
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp
+from taskstate.syntax.edits import apply
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import schema
-from taskstate.data import Node
 from taskstate.errors import TaskstateError
 from taskstate.normalize import normalize
-from taskstate.yaml_file import read_yaml_file
+from taskstate.syntax.nodes import Node
+from taskstate.syntax.yaml_reader import read_yaml_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

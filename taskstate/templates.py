@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from taskstate import files, rendering, resources
 from taskstate.errors import TaskstateError
-from taskstate.text import with_newlines
+from taskstate.syntax.spans import with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from taskstate import batches, files, journal, lock, lost
 from taskstate.doctor import own_folders
-from taskstate.document import parse
 from taskstate.errors import TaskstateError
 from taskstate.restore import put_back, write_out
 from taskstate.set_up import set_up
 from taskstate.state import read_state
+from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

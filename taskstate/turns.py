@@ -8,11 +8,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import embed, roles
+from taskstate import roles
 from taskstate.chain import COMPLETE
 from taskstate.errors import TaskstateError
 from taskstate.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
 from taskstate.stamp import front_matter_values
+from taskstate.syntax import escaping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -207,7 +208,7 @@ def finding_of(text: str) -> str:
     Raises:
         TaskstateError: code "too-long", or as `embed.one_line`.
     """
-    said = embed.one_line(text, what="the finding")
+    said = escaping.one_line(text, what="the finding")
     if len(said) > LONGEST_FINDING:
         what = f"the finding has {len(said)} characters, and {LONGEST_FINDING} are the most"
         raise TaskstateError(what, help="say what is wrong and where; the rest belongs into a session", code="too-long")
@@ -222,7 +223,7 @@ def finding_at(turn: Turn, finding: str) -> int:
     """
     from difflib import get_close_matches
 
-    said, found = embed.one_line(finding, what="the finding"), turn.role.findings
+    said, found = escaping.one_line(finding, what="the finding"), turn.role.findings
     if said in found:
         return found.index(said)
     if said.isdecimal() and 1 <= int(said) <= len(found):

@@ -12,13 +12,13 @@ from taskstate import files, journal
 from taskstate.archive import is_over
 from taskstate.archive_check import archive_text, examine
 from taskstate.batches import ENTRY_LEVEL, entry_hash, find_batches, headings, is_roll, layout
-from taskstate.data_edits import remove_key
-from taskstate.document import parse
-from taskstate.edit import Edit, apply
 from taskstate.errors import TaskstateError
 from taskstate.limits import shown_kb
 from taskstate.state import read_state, session_number
-from taskstate.text import size_in_bytes
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.spans import size_in_bytes
+from taskstate.syntax.yaml_edit import remove_key
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:

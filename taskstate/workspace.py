@@ -18,8 +18,8 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from taskstate.document import Document
     from taskstate.state import TaskState
+    from taskstate.syntax.document import Document
 
 CONFIG_FILES = ("taskstate.toml", "pyproject.toml")
 _NEVER_OURS = frozenset({".git", "node_modules", ".venv"})  # where git does not say what belongs to the repository
@@ -154,8 +154,8 @@ class Workspace(_Workspace):
         Raises:
             TaskstateError: it cannot be read, or is not UTF-8.
         """
-        from taskstate.document import parse
         from taskstate.state import read_state
+        from taskstate.syntax.document import parse
 
         data = self.read(path)
         try:

@@ -11,18 +11,18 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import artifacts, files, guards, journal, kinds, lost, plan_secrets, recent, secret_library
-from taskstate.document import parse
 from taskstate.errors import StaleFile, TaskstateError
 from taskstate.plans import paths_of
 from taskstate.rolling import remember
 from taskstate.stamp import Stamp, check_seal, stamped, with_event
 from taskstate.state import TaskState, read_state
+from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from taskstate.document import Document
+    from taskstate.syntax.document import Document
     from taskstate.workspace import Loaded, Workspace
 
 _ATTEMPTS = 5

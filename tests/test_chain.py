@@ -8,9 +8,9 @@ from taskstate import chain, quoting
 from taskstate.chain import Upstream
 from taskstate.circles import Dependencies
 from taskstate.config import Chain, Config
-from taskstate.document import parse, parse_head
 from taskstate.errors import TaskstateError
 from taskstate.seal import sha256
+from taskstate.syntax.document import parse, parse_head
 
 NOW = "2025-02-03T11:30:00Z"
 HEAD = """---

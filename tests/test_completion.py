@@ -12,10 +12,10 @@ import pytest
 from taskstate import artifacts, checklist, completeness, completion, handing_down, phases
 from taskstate.chain import output_of
 from taskstate.completion import Incomplete
-from taskstate.document import parse
 from taskstate.lint import engine
 from taskstate.seal import sha256
 from taskstate.stamp import front_matter_values
+from taskstate.syntax.document import parse
 from tests.support.chained import Chained
 from tests.support.place import changes, refusal, tree
 

@@ -223,8 +223,8 @@ def test_a_span_follows_its_section(place: Place) -> None:
 
 
 def _block_of(text: str) -> dict[str, object]:
-    from taskstate.document import parse
     from taskstate.stamp import front_matter_values
+    from taskstate.syntax.document import parse
 
     found: dict[str, object] = front_matter_values(parse(text))["context"]
     return found

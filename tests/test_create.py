@@ -11,9 +11,9 @@ import pytest
 
 from taskstate import create
 from taskstate.create import NewTask, with_task_file
-from taskstate.document import parse
 from taskstate.lint import engine
 from taskstate.state import read_state
+from taskstate.syntax.document import parse
 from taskstate.task_file import git_blob_id
 from taskstate.workspace import find_workspace
 from tests.support.place import Place, refusal, tree

@@ -7,8 +7,8 @@ import pytest
 from taskstate import chain, quoting
 from taskstate.check import check_files
 from taskstate.decompose import decompose, suggest
-from taskstate.document import parse
 from taskstate.state import TaskState, read_state
+from taskstate.syntax.document import parse
 from tests.support.place import TASK, Place, changes, refusal, tree
 
 if TYPE_CHECKING:

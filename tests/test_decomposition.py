@@ -17,9 +17,9 @@ from taskstate.decomposition import (
     subtasks_of,
     suggested,
 )
-from taskstate.document import parse
-from taskstate.json_edits import json_text
 from taskstate.state import TaskState, read_state
+from taskstate.syntax.document import parse
+from taskstate.syntax.json_edit import json_text
 
 SLOW = Pace(sessions=20, features=2, own=True)
 QUICK = Pace(sessions=2, features=4, own=True)

@@ -15,10 +15,10 @@ from taskstate.derived import (
     session_counts,
     size_kb,
 )
-from taskstate.document import parse
-from taskstate.edit import apply
 from taskstate.errors import CannotEdit
 from taskstate.state import read_state
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
 
 HEAD = 'taskstate: 1\ntask_id: "1"\ntitle: T\nstatus: created\ncreated_at: "2026-01-31T12:00:00Z"\n'
 BODY = """

@@ -8,12 +8,12 @@ import pytest
 
 from taskstate import exports
 from taskstate.config import Config, read_config
-from taskstate.document import parse
 from taskstate.export_fields import EXPORT_FIELDS
 from taskstate.seal import canonical_json
 from taskstate.stamp import front_matter_values
 from taskstate.state import TaskState, read_state
 from taskstate.static_part import context_seal
+from taskstate.syntax.document import parse
 from tests.support.place import Place, refusal
 
 if TYPE_CHECKING:

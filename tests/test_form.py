@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.document import parse
 from taskstate.form.layout import formatted, unreadable
-from taskstate.text import with_newlines
+from taskstate.syntax.document import parse
+from taskstate.syntax.spans import with_newlines
 
 NAME = "task-101-state.md"
 HEAD = """\

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.document import parse
 from taskstate.form.proof import same_meaning
+from taskstate.syntax.document import parse
 
 TEXT = """\
 ---

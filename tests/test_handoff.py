@@ -11,7 +11,6 @@ import pytest
 
 from taskstate import handoff, phases, renumber, takeover, tokens
 from taskstate.check import check_files
-from taskstate.document import parse
 from taskstate.handoff import Wanted, Written
 from taskstate.handoff_document import Handoff, Reading, with_values
 from taskstate.handoff_files import handoff_files
@@ -19,6 +18,7 @@ from taskstate.handoff_input import joined, read_input
 from taskstate.merge.files import merge_files
 from taskstate.merge.sides import Sides
 from taskstate.successor import prompt
+from taskstate.syntax.document import parse
 from tests.support.place import Place, changes, refusal, tree
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from jinja2 import Environment, Template
 
 from taskstate import resources
 from taskstate.config import Config
-from taskstate.document import parse
 from taskstate.handoff_document import (
     ACTION,
     CONTEXT,
@@ -27,6 +26,7 @@ from taskstate.handoff_document import (
     without_position,
 )
 from taskstate.lint import engine
+from taskstate.syntax.document import parse
 
 NAME = "handoffs/task-101/phase-1-handoff-20260131T120000Z.md"
 FRONT = {

@@ -8,7 +8,6 @@ import pytest
 from jinja2 import Environment, StrictUndefined
 
 from taskstate import resources, schema
-from taskstate.document import Document, parse
 from taskstate.errors import TaskstateError
 from taskstate.kinds import (
     ID_PATTERN,
@@ -26,6 +25,7 @@ from taskstate.kinds import (
     parse_task_id,
     section_key,
 )
+from taskstate.syntax.document import Document, parse
 
 CHECKLIST = '{\n  "features": [],\n  "overall_progress": "0%"\n}'
 EMPTY_TASK: dict[str, Any] = {

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.config import Config, Lint, parse_config
-from taskstate.document import parse
-from taskstate.edit import Edit
 from taskstate.kinds import own_file
 from taskstate.lint import engine, registry
 from taskstate.lint.around import CLOCK, Around
 from taskstate.lint.diagnostic import WARNING, WHOLE, Diagnostic, Fix, Rule
 from taskstate.lint.registry import TABLE, Row
-from taskstate.text import Span
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit
+from taskstate.syntax.spans import Span
 from tests.support.lint_corpus import CLEAN, cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
 
 NAME = "task-101-state.md"
 TEXT = next(case.data.decode() for case in cases() if case.id == "TS101-status")

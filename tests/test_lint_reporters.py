@@ -7,11 +7,11 @@ import re
 
 import pytest
 
-from taskstate.edit import Edit
 from taskstate.lint.diagnostic import ERROR, WARNING, Diagnostic, Finding, Fix
 from taskstate.lint.reporters import FORMATS, Run, reporter
 from taskstate.lint.reporters.text import WIDTH
-from taskstate.text import CONTROLS, Span
+from taskstate.syntax.edits import Edit
+from taskstate.syntax.spans import CONTROLS, Span
 
 SAFE = Fix(edits=(Edit(0, 0, ""),))
 UNSAFE = Fix(edits=(Edit(0, 0, ""),), safe=False)

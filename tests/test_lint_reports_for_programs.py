@@ -14,14 +14,14 @@ from junitparser import JUnitXml
 from sarif import loader
 
 from taskstate.config import Config
-from taskstate.document import parse
-from taskstate.edit import Edit, apply
 from taskstate.lint import engine
 from taskstate.lint.diagnostic import ERROR, WARNING, Diagnostic, Finding, Fix
 from taskstate.lint.registry import rules
 from taskstate.lint.reporters import Run, reporter
 from taskstate.lint.reporters.fingerprint import fingerprints
-from taskstate.text import Span
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.spans import Span
 from tests.support.lint_corpus import cases
 
 if TYPE_CHECKING:

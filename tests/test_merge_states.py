@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.document import parse
 from taskstate.seal import audit_seal
 from taskstate.stamp import front_matter_values
 from taskstate.state import read_state
+from taskstate.syntax.document import parse
 from tests.support.merging import SAMPLE, edited, merge_texts
 
 BROKEN = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"  # the sample's seal: it was edited by hand

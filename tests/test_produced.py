@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.document import parse
 from taskstate.produced import NamedFile, find_parts, is_pattern, named_files, output_gaps, parts, slug_of
 from taskstate.state import TaskState, read_state
+from taskstate.syntax.document import parse
 from tests.support.place import refusal
 
 HEAD = "---\ntaskstate: 1\ntask_id: '101'\nstatus: in_progress\n---\n\n"

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.document import parse
 from taskstate.renumber import renumber
 from taskstate.state import read_state
+from taskstate.syntax.document import parse
 from tests.support.place import TASK, Place, files_in, refusal, tree
 
 if TYPE_CHECKING:

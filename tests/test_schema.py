@@ -8,11 +8,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from taskstate import resources, schema
-from taskstate.data import Fault, Node
 from taskstate.errors import TaskstateError
-from taskstate.json_spans import read_json
 from taskstate.schema.findings import json_path, nearest
-from taskstate.yaml_spans import read_yaml
+from taskstate.syntax.json_parser import read_json
+from taskstate.syntax.nodes import Fault, Node
+from taskstate.syntax.yaml_parser import read_yaml
 from tests.support.schema_samples import SAMPLES
 
 SHIPPED = tuple(

@@ -9,7 +9,7 @@ import pytest
 
 from taskstate.secret_forms import FORMS
 from taskstate.secrets import ASSIGNED, AWS_SECRET, IN_ADDRESS, IN_HEADER, PRIVATE_KEY, find, masked, unsaid
-from taskstate.text import Span
+from taskstate.syntax.spans import Span
 from tests.support.secret_lines import negative, positive
 
 RANDOM = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate import sessions
-from taskstate.document import parse
-from taskstate.embed import clean
-from taskstate.text import with_newlines
+from taskstate.syntax.document import parse
+from taskstate.syntax.escaping import clean
+from taskstate.syntax.spans import with_newlines
 from tests.support.place import SESSION, TASK, Place, changes, refusal, said
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from taskstate.document import parse
-from taskstate.edit import apply
 from taskstate.errors import TaskstateError
 from taskstate.seal import SEALED_KEYS, audit_seal
 from taskstate.stamp import Stamp, check_seal, set_front_matter, stamped, timestamp
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
 
 STAMP = Stamp(actor="some: body", now=datetime(2026, 1, 31, 12, 5, 7, tzinfo=UTC), git_head="a" * 40)
 BODY = """\

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.document import parse
-from taskstate.state import TaskState, is_summary, item_text, read_state, session_number, trimmed
-from taskstate.text import Span
+from taskstate.state import TaskState, is_summary, item_text, read_state, session_number
+from taskstate.syntax.document import parse
+from taskstate.syntax.spans import Span, trimmed
 
 if TYPE_CHECKING:
     from taskstate.state import Session

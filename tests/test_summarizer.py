@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.document import parse
 from taskstate.mend import fix_file
 from taskstate.state import read_state
 from taskstate.summarizer import Summarizer
 from taskstate.summary import MAX_BYTES, summarise
+from taskstate.syntax.document import parse
 from tests.support.place import Place
 from tests.test_summary import LINK, items, session
 

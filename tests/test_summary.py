@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.document import parse
 from taskstate.state import field_values, labelled_fields, read_state
 from taskstate.summary import MAX_BYTES, joined, summarise
+from taskstate.syntax.document import parse
 from tests.support.place import Place
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from itertools import product
 import pytest
 
 from taskstate import roles, turns
-from taskstate.document import parse
 from taskstate.errors import TaskstateError
 from taskstate.roles import STATUSES
 from taskstate.state import read_state
+from taskstate.syntax.document import parse
 from taskstate.turns import Setting, Turn
 from tests.support.place import refusal
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from taskstate.cli.door import add_common, add_task
-from taskstate.text import CONTROLS
+from taskstate.syntax.spans import CONTROLS
 
 if TYPE_CHECKING:
     import argparse

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
-from taskstate.text import CONTROLS, printable, with_newlines
+from taskstate.syntax.spans import CONTROLS, printable, with_newlines
 
 if TYPE_CHECKING:
     import argparse
@@ -73,10 +73,11 @@ class Door:
         return Request(stamp, self.given("expect_revision"), args.dry_run, force_secrets=args.force_secrets)
 
     def _actor(self) -> str:
-        from taskstate import embed, git
+        from taskstate import git
+        from taskstate.syntax import escaping
 
         named = self.args.actor or os.environ.get("TASKSTATE_ACTOR") or git.user_name(self.workspace.root) or _login()
-        return embed.one_line(named, what="the actor's name")
+        return escaping.one_line(named, what="the actor's name")
 
     def done(self, outcome: Outcome, text: str, **more: object) -> int:
         """Tell what a change did, and return the exit status."""

@@ -93,7 +93,7 @@ def _set(door: Door, tested: Tested) -> int:
 
 
 def _evidence(door: Door) -> str:
-    from taskstate.embed import clean
+    from taskstate.syntax.escaping import clean
 
     return clean(door.text_of(door.args.evidence), what="--evidence")
 
@@ -105,8 +105,8 @@ def _commit(door: Door) -> dict[str, str]:
         TaskstateError: code "no-commit": it is not here.
     """
     from taskstate import git
-    from taskstate.embed import one_line
     from taskstate.errors import GitFailed
+    from taskstate.syntax.escaping import one_line
 
     named = one_line(door.args.commit, what="--commit")
     try:
@@ -123,8 +123,8 @@ def _run(door: Door) -> Tested:
         TaskstateError: code "command-failed": it exited with another status than 0.
     """
     from taskstate.checklist import Tested, require_feature
-    from taskstate.embed import one_line
     from taskstate.evidence import run_command
+    from taskstate.syntax.escaping import one_line
 
     args, allow = door.args, door.workspace.config.secrets.allow
     require_feature(door.workspace, door.task_id(args.id), args.feature)

@@ -153,7 +153,7 @@ def run_show(door: Door) -> int:
 
 def run_accept(door: Door) -> int:
     """Accept the open handoff."""
-    from taskstate.embed import one_line
+    from taskstate.syntax.escaping import one_line
     from taskstate.takeover import accept
 
     args, request = door.args, door.request()

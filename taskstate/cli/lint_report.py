@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from taskstate.cli.terminal import shows_colour
 from taskstate.errors import TaskstateError
 from taskstate.lint.reporters import FOR_PEOPLE, Run, reporter
-from taskstate.text import printable
+from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
     from typing import TextIO

@@ -14,7 +14,7 @@ from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
 from taskstate.files import MAX_BYTES
 from taskstate.lint import engine
-from taskstate.text import printable
+from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
     from taskstate.check import Checking

@@ -157,7 +157,7 @@ def run_export(door: Door) -> int:
     args, workspace = door.args, door.workspace
     task = door.task_id(args.id)
     if args.output == "-":
-        from taskstate.json_edits import json_text
+        from taskstate.syntax.json_edit import json_text
 
         value = find_phase(workspace.load(workspace.locate(task)).state, args.phase).value
         return door.tell(value, json_text(value))

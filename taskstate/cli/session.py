@@ -93,8 +93,8 @@ def _entry(door: Door) -> Entry:
 
 
 def _from_json(text: str, name: str) -> dict[str, Any]:
-    from taskstate.data import Fault
-    from taskstate.json_spans import read_json
+    from taskstate.syntax.json_parser import read_json
+    from taskstate.syntax.nodes import Fault
 
     node = read_json(text, 1 if text.startswith("\ufeff") else 0, len(text))
     if isinstance(node, Fault):

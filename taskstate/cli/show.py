@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.door import Door
-    from taskstate.document import Section
+    from taskstate.syntax.document import Section
     from taskstate.workspace import Loaded
 
 

@@ -157,7 +157,7 @@ def run_diff(door: Door) -> int:
 def _show(door: Door, content: bytes) -> None:
     from taskstate.cli.terminal import is_terminal, shows_colour
     from taskstate.lint.reporters.paint import Paint
-    from taskstate.text import printable
+    from taskstate.syntax.spans import printable
 
     colour = shows_colour(sys.stdout, refused=door.args.no_color)
     if not colour and not is_terminal(sys.stdout):

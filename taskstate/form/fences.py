@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from taskstate.data import Fault, scalars
-from taskstate.edit import Edit
 from taskstate.errors import CannotEdit
 from taskstate.form.order import ordered, place
 from taskstate.form.parts import parts
-from taskstate.json_edits import json_text
-from taskstate.json_spans import read_json
 from taskstate.state import json_fence
-from taskstate.text import with_newlines
+from taskstate.syntax.edits import Edit
+from taskstate.syntax.json_edit import json_text
+from taskstate.syntax.json_parser import read_json
+from taskstate.syntax.nodes import Fault, scalars
+from taskstate.syntax.spans import with_newlines
 
 if TYPE_CHECKING:
-    from taskstate.data import Node
-    from taskstate.document import Document
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Node
 
 
 def fence_edits(document: Document) -> tuple[Edit, ...]:

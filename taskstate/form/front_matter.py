@@ -8,18 +8,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from taskstate.data import scalars
-from taskstate.edit import Edit
 from taskstate.form.key_order import SCHEMA, free_root, says_same
 from taskstate.form.order import Place, place
 from taskstate.schema import typed_value
-from taskstate.yaml_write import yaml_scalar
+from taskstate.syntax.edits import Edit
+from taskstate.syntax.nodes import scalars
+from taskstate.syntax.yaml_emitter import yaml_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.data import Node
-    from taskstate.document import Document
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Node
 
 _LINE = r"([^\r\n]*)(\r\n?|\n)"
 # What some version of YAML takes for a number, a time, a truth value or nothing; hashes look like numbers.

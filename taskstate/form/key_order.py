@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.data import last_leaf
-from taskstate.document import parse
-from taskstate.edit import Edit, apply
 from taskstate.form.order import Place, in_order, place
 from taskstate.schema import typed_value
-from taskstate.text import Span
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.nodes import last_leaf
+from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from taskstate.data import Node
-    from taskstate.document import Document
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Node
 
 SCHEMA = "task"
 

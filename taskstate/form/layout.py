@@ -6,9 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from taskstate import derived
-from taskstate.data import Fault
-from taskstate.document import Problem, parse
-from taskstate.edit import Edit, apply
 from taskstate.errors import CannotEdit
 from taskstate.form.fences import fence_edits
 from taskstate.form.front_matter import line_edits, quoting_edits
@@ -18,11 +15,14 @@ from taskstate.form.proof import same_meaning
 from taskstate.form.spacing import spacing_edits
 from taskstate.kinds import own_file
 from taskstate.state import PART_LEVEL, is_summary, json_fence, read_state, session_number
-from taskstate.text import CONTROLS, Span
+from taskstate.syntax.document import Problem, parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.nodes import Fault
+from taskstate.syntax.spans import CONTROLS, Span
 
 if TYPE_CHECKING:
-    from taskstate.document import Document
     from taskstate.state import TaskState
+    from taskstate.syntax.document import Document
 
 _MOST_ROUNDS = 6  # a pass may make room for another one; two rounds are the rule
 
@@ -68,7 +68,7 @@ def _lost_value(document: Document) -> Fault | None:
     front_matter = document.front_matter
     if front_matter.node is None or "#" not in front_matter.content.of(document.text):
         return None
-    from taskstate.yaml_faults import hash_values
+    from taskstate.syntax.yaml_diagnosis import hash_values
 
     return next(iter(hash_values(document.text, front_matter.node)), None)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.text import with_newlines
+from taskstate.syntax.spans import with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,8 +17,8 @@ from taskstate.static_part import is_sealed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document, Section
     from taskstate.kinds import Kind, SectionSpec, SubsectionSpec
+    from taskstate.syntax.document import Document, Section
 
 # The parts whose lists the tool writes: there the marker is its own. In all others it is the writer's.
 LISTS = frozenset({"scope", "acceptance criteria", "repository paths", "archived summary", "git history", "change log"})

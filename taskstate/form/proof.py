@@ -16,8 +16,8 @@ from taskstate.schema import typed_value
 from taskstate.state import PART_LEVEL, json_fence, read_state, session_number
 
 if TYPE_CHECKING:
-    from taskstate.document import Document
     from taskstate.form.parts import Part
+    from taskstate.syntax.document import Document
 
 _BLANK = r"[ \t\r\n]+"
 _MARKER = r"(?m)(^|\r)( {0,3})[*+](?=[ \t\r\n]|\Z)"

@@ -8,15 +8,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.edit import Edit
 from taskstate.form.markdown import laid_out
 from taskstate.form.parts import parts
+from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.form.parts import Part
+    from taskstate.syntax.document import Document
 
 _BLANK_LINES = r"(?:[ \t]*(?:\r\n?|\n))*"
 _LINE_END = r"\r\n?|\n"

@@ -12,10 +12,10 @@ from taskstate.lint.words import cut, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from taskstate.data import Node
     from taskstate.lint.diagnostic import Diagnostic, Rule
     from taskstate.lint.json_values import JsonValue
-    from taskstate.text import Span
+    from taskstate.syntax.nodes import Node
+    from taskstate.syntax.spans import Span
 
 _NAMED = 5  # ids; of more it is told how many
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from taskstate.chain import Upstream
     from taskstate.citations import Standard
-    from taskstate.document import Document
     from taskstate.handoff_document import Written
+    from taskstate.syntax.document import Document
 
 # What a rule may need besides the text. A rule runs only where all that it cannot do without is known.
 HISTORY = "history"  # the file at the compared revision

@@ -51,9 +51,9 @@ def freeze(findings: Iterable[Finding]) -> tuple[Any, ...]:
 
 def thaw(loose: Iterable[Any], path: str) -> tuple[Finding, ...]:
     """Return the findings that `freeze` was given, for a file that is shown as `path`."""
-    from taskstate.edit import Edit
     from taskstate.lint.diagnostic import Diagnostic, Finding, Fix
-    from taskstate.text import Span
+    from taskstate.syntax.edits import Edit
+    from taskstate.syntax.spans import Span
 
     found = []
     for line, column, end_line, end_column, source, (code, name, severity), span, (message, advice), fix in loose:

@@ -9,10 +9,10 @@ from taskstate.lint.json_values import json_value
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.data import Node
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.lint.json_values import JsonValue
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Node
 
 _SCHEMA = "citations"
 _COMPLETE = "complete"

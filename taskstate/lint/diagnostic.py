@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from taskstate.edit import Edit
-    from taskstate.text import Span
+    from taskstate.syntax.edits import Edit
+    from taskstate.syntax.spans import Span
 
 ERROR = "error"
 WARNING = "warning"

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import kinds, secret_library, secrets
 from taskstate.config import matches
-from taskstate.document import parse
-from taskstate.edit import Edit, apply, in_order
 from taskstate.lint.around import NOTHING
 from taskstate.lint.diagnostic import ERROR, Diagnostic, Finding
 from taskstate.lint.facts import Facts
@@ -22,16 +20,18 @@ from taskstate.lint.registry import TABLE
 from taskstate.lint.rules.file import unused_ignore
 from taskstate.lint.rules.file.not_utf8 import not_utf8
 from taskstate.lint.suppress import directives, silenced
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit, apply, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
 
     from taskstate.config import Config, Lint
-    from taskstate.document import Document
     from taskstate.lint.around import Around
     from taskstate.lint.registry import Row
     from taskstate.lint.suppress import Directive
+    from taskstate.syntax.document import Document
 
 MAX_ROUNDS = 10  # ruff's own figure; a fix that needs more than a few is at odds with another
 

@@ -11,29 +11,29 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import kinds, schema
-from taskstate.data import Fault, Node
-from taskstate.json_spans import read_json
 from taskstate.kinds import section_key
 from taskstate.lint.around import NOTHING, Around
-from taskstate.lint.conflicts import Conflict, find_conflicts
 from taskstate.lint.diagnostic import BODY, WHOLE
 from taskstate.lint.json_values import JsonValue, json_value
 from taskstate.lint.outline import Outline
 from taskstate.lint.phases import Phase, phases_of
 from taskstate.state import TaskState, json_fence, read_state
 from taskstate.static_part import is_sealed
-from taskstate.text import CONTROLS, Span
+from taskstate.syntax.conflict_markers import Conflict, find_conflicts
+from taskstate.syntax.json_parser import read_json
+from taskstate.syntax.nodes import Fault, Node
+from taskstate.syntax.spans import CONTROLS, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.blocks import Block
     from taskstate.config import Config
-    from taskstate.data import Entry
-    from taskstate.document import Document, Problem, Section
     from taskstate.kinds import Kind, SectionSpec
     from taskstate.schema import SchemaFault
     from taskstate.state import Checklist, Session, Summary
+    from taskstate.syntax.document import Document, Problem, Section
+    from taskstate.syntax.markdown_blocks import Block
+    from taskstate.syntax.nodes import Entry
 
 FORMAT = 1  # the newest format version that these rules know
 
@@ -207,7 +207,7 @@ class Facts(_Facts):
         content = self.document.front_matter.content
         if self.front_matter is None or "#" not in content.of(self.document.text):
             return ()
-        from taskstate.yaml_faults import hash_values
+        from taskstate.syntax.yaml_diagnosis import hash_values
 
         return hash_values(self.document.text, self.front_matter)
 

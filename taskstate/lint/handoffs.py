@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from taskstate.lint.diagnostic import Diagnostic, Rule
     from taskstate.lint.facts import Facts
-    from taskstate.text import Span
+    from taskstate.syntax.spans import Span
 
 
 class Sheet(NamedTuple):

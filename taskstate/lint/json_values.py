@@ -10,16 +10,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import schema
-from taskstate.data import Node
 from taskstate.lint.words import first_line_of, shown
+from taskstate.syntax.nodes import Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.diagnostic import Diagnostic, Rule
     from taskstate.schema import SchemaFault
-    from taskstate.text import Span
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.spans import Span
 
 _EXACT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
 _TIME = "YYYY-MM-DDTHH:MM:SSZ"

@@ -11,19 +11,19 @@ from bisect import bisect_left, bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.blocks import hidden_headings
-from taskstate.document import parse
-from taskstate.edit import Edit, apply
 from taskstate.kinds import section_key
 from taskstate.lint.order import out_of_order, rising
-from taskstate.text import Span
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.markdown_blocks import hidden_headings
+from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from taskstate.blocks import Block
-    from taskstate.document import Document, Section
     from taskstate.kinds import Kind, SectionSpec, SubsectionSpec
+    from taskstate.syntax.document import Document, Section
+    from taskstate.syntax.markdown_blocks import Block
 
 SECTION, SUBSECTION = 2, 3
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.kinds import section_key
 from taskstate.references import identity
 from taskstate.state import PART_LEVEL, SECTION_LEVEL, is_summary, session_number
-from taskstate.text import Span, with_newlines
+from taskstate.syntax.spans import Span, with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from taskstate.document import Document, Section
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document, Section
 
 _LOG = "progress log"
 _ARCHIVED_LEVEL = 2  # of a session's heading in the archive

@@ -10,10 +10,10 @@ from taskstate.phase_parts import IN_PROGRESS, NOT_STARTED, SCHEMA, parts_in
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.blocks import Block
-    from taskstate.document import Document, Section
     from taskstate.lint.diagnostic import Diagnostic, Rule
     from taskstate.lint.outline import Outline
+    from taskstate.syntax.document import Document, Section
+    from taskstate.syntax.markdown_blocks import Block
 
 
 class Phase(NamedTuple):

@@ -13,7 +13,7 @@ from taskstate.lint import around
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from taskstate.document import Document
+    from taskstate.syntax.document import Document
 
 _STATE = frozenset({"state"})
 _FRONT = frozenset({"state", "handoff"})  # what has front matter

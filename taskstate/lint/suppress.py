@@ -12,14 +12,14 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.data import scalars
-from taskstate.text import Span
+from taskstate.syntax.nodes import scalars
+from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from taskstate.document import Document
     from taskstate.lint.diagnostic import Diagnostic
+    from taskstate.syntax.document import Document
 
 _MARK = "taskstate: ignore"
 # Compiled when they are used: hardly any file has a directive, and at start-up each pattern costs time.

@@ -12,7 +12,7 @@ from taskstate.chain import INPUTS
 if TYPE_CHECKING:
     from taskstate.chain import Upstream
     from taskstate.lint.facts import Facts
-    from taskstate.text import Span
+    from taskstate.syntax.spans import Span
 
 _KEY = "depends_on"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.text import Span
+from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
-    from taskstate.document import Document
+    from taskstate.syntax.document import Document
 
 _LONGEST = 80  # characters: what is longer may be a secret, and hides the message
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive import trailer
 from taskstate.batches import ENTRY_LEVEL, entry_hash, find_batches, is_roll
-from taskstate.document import parse
 from taskstate.merge.sides import PREFERENCES, Sides
 from taskstate.merge.text3 import lines_of, merge_text
 from taskstate.references import identity, renumbered
 from taskstate.state import session_number
+from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

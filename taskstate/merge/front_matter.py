@@ -8,19 +8,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import schema
-from taskstate.document import Document, parse
-from taskstate.edit import apply
 from taskstate.errors import CannotEdit, EditConflict
 from taskstate.merge.sides import Sides, interleaved, settled
 from taskstate.merge.text3 import merge_text
 from taskstate.merge.values import ADVANCING, NOTHING, merge_value, same
 from taskstate.stamp import front_matter_values, set_front_matter
+from taskstate.syntax.document import Document, parse
+from taskstate.syntax.edits import apply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.data import Node
     from taskstate.merge.sides import Prefer
+    from taskstate.syntax.nodes import Node
 
 _TAIL = "\0"  # the key, which no YAML can hold, of the comments behind the last entry
 

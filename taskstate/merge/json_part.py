@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.data import Node
-from taskstate.document import parse
-from taskstate.edit import apply
 from taskstate.errors import CannotEdit
-from taskstate.json_spans import read_json
 from taskstate.merge.sides import Sides, settled
 from taskstate.merge.text3 import merge_text
 from taskstate.merge.values import NOTHING, merge_value, same
 from taskstate.state import json_fence
-from taskstate.text import Span
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
+from taskstate.syntax.json_parser import read_json
+from taskstate.syntax.nodes import Node
+from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from taskstate.merge.sides import Prefer
@@ -73,7 +73,7 @@ def _read(text: str) -> Node | None:
 
 def _changed(text: str, node: Node, value: object) -> str:
     """Return a JSON text with another value, nothing where its form does not allow that."""
-    from taskstate.json_edits import set_json
+    from taskstate.syntax.json_edit import set_json
 
     try:
         changed = apply(text, set_json(text, node, (), value))

@@ -22,9 +22,9 @@ from taskstate.state import PART_LEVEL, session_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from taskstate.document import Section
     from taskstate.merge.sides import Prefer
     from taskstate.state import TaskState
+    from taskstate.syntax.document import Section
 
 
 class _Entry(NamedTuple):

@@ -9,13 +9,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from taskstate import schema
-from taskstate.data_edits import set_key
 from taskstate.derived import COUNTS, PROGRESS, SIZE, mending_edits
-from taskstate.document import Document, parse
-from taskstate.edit import Edit, apply
 from taskstate.errors import CannotEdit, EditConflict
-from taskstate.json_edits import set_json
-from taskstate.lint.conflicts import find_conflicts
 from taskstate.merge.front_matter import head_of, keys_of, merge_head
 from taskstate.merge.history import last_version
 from taskstate.merge.sections import merge_body, repeats_sections
@@ -25,6 +20,11 @@ from taskstate.references import identity
 from taskstate.seal import audit_seal
 from taskstate.stamp import front_matter_values
 from taskstate.state import read_state
+from taskstate.syntax.conflict_markers import find_conflicts
+from taskstate.syntax.document import Document, parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.json_edit import set_json
+from taskstate.syntax.yaml_edit import set_key
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.data import resolve_plain
 from taskstate.schema import SchemaFault
 from taskstate.schema.published import alternatives, load, types_of
 from taskstate.schema.quick import TYPES
+from taskstate.syntax.nodes import resolve_plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

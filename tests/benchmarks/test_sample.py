@@ -7,11 +7,11 @@ import pytest
 from benchmarks import sample
 from taskstate import tokens
 from taskstate.config import read_config
-from taskstate.document import parse
 from taskstate.lint.engine import findings
 from taskstate.stamp import front_matter_values
 from taskstate.state import read_state
 from taskstate.static_part import context_seal, read_static
+from taskstate.syntax.document import parse
 
 FILES = sample.files()
 TEXTS = {name: data.decode() for name, data in FILES.items() if not name.endswith(".gz")}

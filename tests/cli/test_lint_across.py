@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate import chain
-from taskstate.document import parse
 from taskstate.state import read_state
+from taskstate.syntax.document import parse
 from tests.support.place import Place, said, tree
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.document import parse
 from taskstate.set_up import DRIVER, DRIVER_KEY
 from taskstate.state import read_state
+from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli

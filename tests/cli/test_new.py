@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.document import parse
 from taskstate.state import read_state
+from taskstate.syntax.document import parse
 from tests.support.place import tree
 
 if TYPE_CHECKING:

@@ -17,15 +17,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from taskstate import exports, tokens
-from taskstate.blocks import read_blocks
 from taskstate.brief import brief
 from taskstate.brief_parts import units_of
 from taskstate.config import read_config
 from taskstate.decomposition import open_features
-from taskstate.document import parse
 from taskstate.export_fields import EXPORT_FIELDS
 from taskstate.state import read_state
-from taskstate.text import with_newlines
+from taskstate.syntax.document import parse
+from taskstate.syntax.markdown_blocks import read_blocks
+from taskstate.syntax.spans import with_newlines
 from taskstate.workspace import Loaded
 from tests.support.markdown_strategies import bodies, outside, state_files
 from tests.support.place import Place

@@ -8,15 +8,16 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from taskstate import chain, embed, quoting
+from taskstate import chain, quoting
 from taskstate.chain import Upstream
 from taskstate.circles import Dependencies
 from taskstate.config import Chain, Config
-from taskstate.document import Document, parse
 from taskstate.errors import TaskstateError
 from taskstate.kinds import section_key
 from taskstate.seal import sha256
-from taskstate.text import with_newlines
+from taskstate.syntax import escaping
+from taskstate.syntax.document import Document, parse
+from taskstate.syntax.spans import with_newlines
 from tests.support.markdown_strategies import any_text, outside, state_files
 
 NOW, LATER = "2025-02-03T11:30:00Z", "2025-02-04T09:00:00Z"
@@ -73,8 +74,8 @@ def others(document: Document) -> list[str]:
 def test_quoting_is_reversible(text: str) -> None:
     """What is quoted comes back word for word, whatever it looks like."""
     text = with_newlines(text, "\n")
-    assert quoting.unquoted(embed.quote(text)) == text
-    assert all(line.startswith(">") for line in embed.quote(text).split("\n"))
+    assert quoting.unquoted(escaping.quote(text)) == text
+    assert all(line.startswith(">") for line in escaping.quote(text).split("\n"))
 
 
 @given(state_files, outside, limits)

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from taskstate.capture import MOST_BYTES, shortened
 from taskstate.capture_paths import captured_paths
 from taskstate.citations import Standard, content_sha, cut, slug_of
-from taskstate.document import parse
 from taskstate.stamp import front_matter_values
 from taskstate.state import read_state
 from taskstate.static_edits import changed_parts, with_parts
 from taskstate.static_part import StaticPart, context_seal, read_static, static_text
-from taskstate.text import with_newlines
+from taskstate.syntax.document import parse
+from taskstate.syntax.spans import with_newlines
 from tests.support.markdown_strategies import any_text, markdown
 
 HEAD = '---\ntaskstate: 1\ntask_id: "7"\ntitle: T\n---\n\n# Task #7: T - State\n\n'

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from taskstate import blocks, scan
-from taskstate.document import parse
-from taskstate.edit import Edit, apply
 from taskstate.normalize import normalize
 from taskstate.state import read_state
-from taskstate.text import Span, line_starts, position, with_newlines
+from taskstate.syntax import markdown_blocks, markdown_fast_scanner
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.spans import Span, line_starts, position, with_newlines
 from tests.support.markdown_strategies import LINE_END, any_text, markdown, outside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Section
     from taskstate.state import TaskState
+    from taskstate.syntax.document import Section
 
 
 @st.composite
@@ -149,8 +149,8 @@ def test_the_scanner_is_exact_or_declines(text: str) -> None:
     content = parse(text).front_matter.span
     whole = [(text, start) for start in {0, int(text.startswith("\ufeff")), content.end if content else 0}]
     for part, start in (*whole, *((text[: span.end], span.start) for span in parts_of(text))):
-        if scan.scan(part, start) is not None:
-            assert blocks.read_blocks(part, start) == blocks.reference_blocks(part, start)
+        if markdown_fast_scanner.scan(part, start) is not None:
+            assert markdown_blocks.read_blocks(part, start) == markdown_blocks.reference_blocks(part, start)
 
 
 @given(markdown | any_text)
@@ -159,8 +159,8 @@ def test_the_scanner_is_exact_or_declines(text: str) -> None:
 def test_the_item_scanner_is_exact_or_declines(text: str) -> None:
     """The fast reader of lists finds the items that markdown-it-py finds, or nothing, in any part between blocks."""
     for span in (Span(0, len(text)), *parts_of(text), *(section.own for section in parse(text).sections)):
-        if scan.scan_items(text, *span) is not None:
-            assert blocks.list_items(text, span) == blocks.reference_items(text, span)
+        if markdown_fast_scanner.scan_items(text, *span) is not None:
+            assert markdown_blocks.list_items(text, span) == markdown_blocks.reference_items(text, span)
 
 
 @given(any_text)
@@ -220,7 +220,7 @@ def test_normalizing_keeps_the_headings(text: str) -> None:
     """Headings below the first level, outside HTML, stand there afterwards with the words that they had."""
 
     def titles(source: str) -> list[tuple[int, str]]:
-        return [(b.level, " ".join(b.text.split())) for b in blocks.reference_blocks(source) if b.level > 1]
+        return [(b.level, " ".join(b.text.split())) for b in markdown_blocks.reference_blocks(source) if b.level > 1]
 
     lines = [line for line in LINE_END.split(text) if "<" not in line and (line[:1] != "#" or line[:2] == "##")]
     plain = "\n".join(lines)

@@ -11,15 +11,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from taskstate.data import Node, equals
-from taskstate.data_edits import remove_key, set_key
-from taskstate.edit import apply
 from taskstate.errors import CannotEdit
-from taskstate.json_edits import json_text, set_json
-from taskstate.json_spans import DECLINED, quick_value, read_json
-from taskstate.yaml_scan import scan_yaml
-from taskstate.yaml_spans import read_front_matter, read_yaml
-from taskstate.yaml_write import double_quoted, yaml_flow, yaml_scalar
+from taskstate.syntax.edits import apply
+from taskstate.syntax.json_edit import json_text, set_json
+from taskstate.syntax.json_parser import DECLINED, quick_value, read_json
+from taskstate.syntax.nodes import Node, equals
+from taskstate.syntax.yaml_edit import remove_key, set_key
+from taskstate.syntax.yaml_emitter import double_quoted, yaml_flow, yaml_scalar
+from taskstate.syntax.yaml_fast_parser import scan_yaml
+from taskstate.syntax.yaml_parser import read_yaml
+from taskstate.syntax.yaml_reader import read_front_matter
 from tests.support.data_strategies import (
     any_front_matters,
     any_json,

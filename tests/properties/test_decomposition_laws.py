@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from taskstate.decompose import decompose
 from taskstate.decomposition import ASSUMED, LEAST, MOST, PHASES, Pace, Part, suggested
-from taskstate.document import parse
 from taskstate.form.layout import formatted
-from taskstate.json_edits import json_text
 from taskstate.kinds import is_id
 from taskstate.lint import engine
 from taskstate.state import read_state
+from taskstate.syntax.document import parse
+from taskstate.syntax.json_edit import json_text
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from taskstate import artifacts, coordination, delta, resolving, restoring, snapshots, taking
-from taskstate.document import parse
 from taskstate.errors import TaskstateError
 from taskstate.stamp import front_matter_values
+from taskstate.syntax.document import parse
 from taskstate.turns import Setting
 from tests.support.place import TASK, Place
 from tests.support.working_tree import IGNORED, Entry, WorkingTree, tree_id

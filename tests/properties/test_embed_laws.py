@@ -9,21 +9,21 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from taskstate import blocks, embed
 from taskstate.config import read_config
 from taskstate.create import NewTask, render
-from taskstate.document import parse
 from taskstate.errors import TaskstateError
 from taskstate.sessions import Entry, plan_add
 from taskstate.stamp import Stamp
 from taskstate.state import read_state
+from taskstate.syntax import escaping, markdown_blocks
+from taskstate.syntax.document import parse
 from taskstate.workspace import Workspace
 from taskstate.writing import Request
 from tests.support.markdown_strategies import LINE_END, outside, state_files
 
 if TYPE_CHECKING:
-    from taskstate.document import Document
     from taskstate.state import TaskState
+    from taskstate.syntax.document import Document
 
 NOW = datetime(2025, 2, 3, 11, 30, tzinfo=UTC)
 REQUEST = Request(stamp=Stamp(actor="somebody", now=NOW))
@@ -55,7 +55,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 def acceptable(text: str) -> bool:
     """Return whether `embed` takes a text over."""
     try:
-        embed.clean(text, what="it")
+        escaping.clean(text, what="it")
     except TaskstateError as error:
         return error.code not in {"empty", "control-characters"}
     return True
@@ -140,7 +140,7 @@ def test_a_new_task_says_what_was_told_and_has_no_other_structure(
     )
     state = read_state(parse(render(workspace, task, REQUEST)))
     # Headings of the description that lie deeper than all that the format knows are its own affair.
-    assert [title for level, title in outline(state.document) if level <= embed.PARTS] == OUTLINE
+    assert [title for level, title in outline(state.document) if level <= escaping.PARTS] == OUTLINE
     assert [criterion.text for criterion in state.criteria] == list(map(as_told, criteria))
     assert not any(criterion.checked for criterion in state.criteria)
     assert state.sessions == ()
@@ -153,14 +153,14 @@ def test_a_new_task_says_what_was_told_and_has_no_other_structure(
 @given(accepted, st.integers(min_value=3, max_value=6))
 def test_free_text_keeps_its_words(text: str, deepest: int) -> None:
     """Free text is what was told with backslashes put in and an open fence closed, or a quote of it."""
-    written = embed.paragraphs(text, deepest=deepest).split("\n")
-    told = embed.clean(text, what="it").split("\n")
+    written = escaping.paragraphs(text, deepest=deepest).split("\n")
+    told = escaping.clean(text, what="it").split("\n")
     told[0] = told[0].lstrip(" \t")
     assert len(written) in {len(told), len(told) + 1}
     quoted = all(line.startswith(">") for line in written)
     for line, wanted in zip(written, told, strict=False):
         assert line.replace("\\", "") == wanted.replace("\\", "") or (quoted and line[1:].lstrip(" ") in wanted)
     assert not written[len(told) :] or set(written[-1].strip(" ")) in ({"`"}, {"~"})
-    for block in blocks.read_blocks("\n".join(written)):
+    for block in markdown_blocks.read_blocks("\n".join(written)):
         assert block.closed
         assert block.kind == "fence" or block.level > deepest

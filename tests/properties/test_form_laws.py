@@ -13,9 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from taskstate import checklist, embed
-from taskstate.data import Node
-from taskstate.document import Document, Section, parse
+from taskstate import checklist
 from taskstate.errors import TaskstateError
 from taskstate.form.layout import formatted, unreadable
 from taskstate.kinds import kind_of
@@ -23,6 +21,9 @@ from taskstate.schema import typed_value
 from taskstate.stamp import Stamp, stamped
 from taskstate.state import json_fence, read_state
 from taskstate.static_part import is_sealed
+from taskstate.syntax import escaping
+from taskstate.syntax.document import Document, Section, parse
+from taskstate.syntax.nodes import Node
 from tests.properties.test_lint_laws import damaged
 from tests.support.markdown_strategies import any_text, markdown, outside, state_files
 from tests.support.place import TASK, Place
@@ -164,7 +165,7 @@ def test_a_write_keeps_the_form(text: str) -> None:
 def accepted(text: str) -> bool:
     """Return whether a text can be said in a session, and does not fill the file by itself."""
     try:
-        return len(embed.clean(text, what="it").encode()) < 400
+        return len(escaping.clean(text, what="it").encode()) < 400
     except TaskstateError:
         return False
 

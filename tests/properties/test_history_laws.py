@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskstate.config import Config, Lint
-from taskstate.document import Document, parse
 from taskstate.lint import engine
 from taskstate.lint.around import ARCHIVE, HISTORY, Around
+from taskstate.syntax.document import Document, parse
 from tests.support.lint_corpus import CLEAN, cases
 from tests.support.markdown_strategies import any_text, state_files
 

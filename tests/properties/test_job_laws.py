@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from jsonschema import Draft202012Validator
 
-from taskstate import checklist, embed, resources, sessions
+from taskstate import checklist, resources, sessions
 from taskstate.derived import overall_progress, session_counts, size_kb
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
 from taskstate.stamp import check_seal
-from taskstate.text import with_newlines
+from taskstate.syntax import escaping
+from taskstate.syntax.spans import with_newlines
 from tests.support.markdown_strategies import outside
 from tests.support.place import TASK, Place
 
@@ -37,7 +38,7 @@ SCHEMAS = {
 def accepted(text: str) -> bool:
     """Return whether a text can be said in a session, and does not fill the file by itself."""
     try:
-        return len(embed.clean(text, what="it").encode()) < 400
+        return len(escaping.clean(text, what="it").encode()) < 400
     except TaskstateError:
         return False
 
@@ -47,7 +48,7 @@ texts = outside.map(lambda text: text[:190]).filter(accepted)  # cut, so that fe
 
 def as_told(text: str) -> str:
     """Return a text as it is told again: without blanks at its ends and at the ends of its lines."""
-    first, newline, rest = embed.clean(text, what="it").partition("\n")
+    first, newline, rest = escaping.clean(text, what="it").partition("\n")
     return first.lstrip(" \t") + newline + rest
 
 

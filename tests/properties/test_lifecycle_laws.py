@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from taskstate import completeness, completion, embed, produced
+from taskstate import completeness, completion, produced
 from taskstate.circles import Dependencies
 from taskstate.config import Config
-from taskstate.document import parse
 from taskstate.evidence import Ran
 from taskstate.glance import Glance
 from taskstate.graph import Drawn, Graph, as_dot, as_mermaid, as_text
 from taskstate.lint import engine
 from taskstate.next_task import added_up, in_order, unblocked_by, waiting_of
 from taskstate.state import read_state
-from taskstate.text import CONTROLS, with_newlines
+from taskstate.syntax import escaping
+from taskstate.syntax.document import parse
+from taskstate.syntax.spans import CONTROLS, with_newlines
 from tests.support.markdown_strategies import any_text, outside
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def test_tail_of_any_log_is_harmless(log: bytes) -> None:
     tail = Ran("c", 0, log).tail()
     assert len(tail) <= 500
     assert not re.search(CONTROLS, tail)
-    assert not tail.strip() or embed.clean(tail, what="the tail")
+    assert not tail.strip() or escaping.clean(tail, what="the tail")
 
 
 # What is drawn

@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from taskstate.config import Config
-from taskstate.document import parse
-from taskstate.edit import apply
 from taskstate.lint import engine
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
 from tests.support.lint_corpus import cases, clean_files
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from taskstate.errors import TaskstateError
 from taskstate.qa import MISSING, NEW, Result, compare, is_well, result_of
 from taskstate.qa_logs import pieces, read_log
 from taskstate.qa_tools import EXITS, TOOLS
-from taskstate.text import CONTROLS
+from taskstate.syntax.spans import CONTROLS
 
 LINES = (
     *("3 passed in 0.01s", "1 failed, 2 passed in 0.01s", "no tests ran in 0.01s", "All checks passed!"),

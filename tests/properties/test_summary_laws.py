@@ -7,12 +7,12 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate import embed
-from taskstate.document import parse
 from taskstate.state import TaskState, labelled_fields, read_state
 from taskstate.statements import MORE, Statement
 from taskstate.summary import MAX_BYTES, Earlier, summarise
-from taskstate.text import printable
+from taskstate.syntax import escaping
+from taskstate.syntax.document import parse
+from taskstate.syntax.spans import printable
 from tests.support.markdown_strategies import outside
 
 HEAD = '---\ntaskstate: 1\ntask_id: "1"\ntitle: T\n---\n\n# Task #1: T - State\n\n## 4. Progress Log\n\n'
@@ -35,8 +35,8 @@ SESSIONS = st.lists(st.tuples(st.lists(TEXTS, max_size=4), st.lists(TEXTS, max_s
 def state_of(before: str, first: int, said: list[tuple[list[str], list[str]]]) -> TaskState:
     """Return a state file with an earlier summary and these sessions, as the tool writes them."""
     entries = [
-        f"### Session {number} - 2026-01-01 10:00\n\n**What I did:**\n\n{embed.items(tuple(did), what='it')}\n\n"
-        f"**Issues encountered:**\n\n{embed.items(tuple(issues), what='it')}\n\n**Current state:** s\n\n"
+        f"### Session {number} - 2026-01-01 10:00\n\n**What I did:**\n\n{escaping.items(tuple(did), what='it')}\n\n"
+        f"**Issues encountered:**\n\n{escaping.items(tuple(issues), what='it')}\n\n**Current state:** s\n\n"
         for number, (did, issues) in enumerate(said, first)
     ]
     return read_state(parse(HEAD + before + "".join(entries)))
@@ -77,7 +77,7 @@ def test_nothing_is_invented(said: list[tuple[list[str], list[str]]]) -> None:
     told = {each.number: (normal(each.did), normal(each.issues)) for each in state.sessions[:-1]}
     check(summary, told)
     assert summary == summarise(state, state.sessions[:-1], "x.md")
-    lines = [embed.item(str(each)) for statements in lists_of(summary) for each in statements]
+    lines = [escaping.item(str(each)) for statements in lists_of(summary) for each in statements]
     assert lines == re.findall(r"^- .*", summary, re.MULTILINE)
 
 

@@ -8,8 +8,8 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 from taskstate import restoring, snapshots, taking
-from taskstate.document import parse
 from taskstate.stamp import front_matter_values
+from taskstate.syntax.document import parse
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:

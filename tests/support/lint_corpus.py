@@ -46,10 +46,10 @@ from taskstate.chain import Upstream, read_upstream
 from taskstate.circles import Dependencies
 from taskstate.citations import Standard
 from taskstate.config import Config, parse_config
-from taskstate.document import Document, parse
 from taskstate.handoff_document import Written, written_in
 from taskstate.kinds import own_file
 from taskstate.lint.around import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM, Around
+from taskstate.syntax.document import Document, parse
 
 CORPUS = Path(__file__).parents[1] / "cases" / "lint"
 CLEAN = CORPUS / "clean"

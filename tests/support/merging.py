@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.branches import TASK
 from taskstate.batches import ENTRY_LEVEL, find_batches
-from taskstate.document import parse
 from taskstate.merge.files import Merged, merge_files
 from taskstate.merge.sides import Sides
 from taskstate.references import identity
 from taskstate.state import TaskState, read_state, session_number
+from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,10 +12,10 @@ import pytest
 
 from taskstate import archive, checklist, create, recent, sessions, set_up
 from taskstate.check import Checking, Wanted, open_checking
-from taskstate.document import parse
 from taskstate.errors import TaskstateError
 from taskstate.stamp import Stamp
 from taskstate.state import TaskState, read_state
+from taskstate.syntax.document import parse
 from taskstate.workspace import Workspace, find_workspace
 from taskstate.writing import Outcome, Request
 

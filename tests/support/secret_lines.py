@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from taskstate.text import Span
+from taskstate.syntax.spans import Span
 
 FOLDER = Path(__file__).parents[1] / "cases" / "secrets"
 _MARK, _LINE_END, _BEGIN, _END = "\u2016", "\u00b6", "\u00ab", "\u00bb"

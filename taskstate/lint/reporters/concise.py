@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostic import WARNING
 from taskstate.lint.reporters import paint
 from taskstate.lint.reporters.paint import Paint
-from taskstate.text import printable
+from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

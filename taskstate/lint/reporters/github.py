@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import ERROR
 from taskstate.lint.reporters.concise import headline
-from taskstate.text import printable
+from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from taskstate.lint.diagnostic import ERROR
 from taskstate.lint.reporters.fingerprint import fingerprints
 from taskstate.lint.reporters.json import dumps
-from taskstate.text import printable
+from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

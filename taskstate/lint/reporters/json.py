@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from taskstate.text import CONTROLS
+from taskstate.syntax.spans import CONTROLS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from taskstate.lint.reporters.concise import headline, one_line
-from taskstate.text import printable
+from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,16 +8,16 @@ from taskstate import secret_library
 from taskstate.lint.diagnostic import ERROR
 from taskstate.lint.reporters.fingerprint import fingerprints
 from taskstate.lint.reporters.json import dumps
-from taskstate.text import printable
+from taskstate.syntax.spans import printable
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
-    from taskstate.edit import Edit
     from taskstate.lint.diagnostic import Finding
     from taskstate.lint.reporters import Run
+    from taskstate.syntax.edits import Edit
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _ROOT = "%SRCROOT%"  # paths count from the working folder; whoever reads the report knows where that was

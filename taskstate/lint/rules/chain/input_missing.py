@@ -57,8 +57,8 @@ from taskstate.lint.upstreams import dependencies, handed_down, inputs_are_read,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS903",

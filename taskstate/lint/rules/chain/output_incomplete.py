@@ -64,10 +64,10 @@ from taskstate.lint.words import cut
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.lint.outline import Placed
     from taskstate.lint.waivers import Waived
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS901",

@@ -44,15 +44,15 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.outline import is_empty, subsection
 from taskstate.lint.waivers import Waived, waived
-from taskstate.text import Span
+from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.kinds import SomeFilled
     from taskstate.lint.facts import Facts
     from taskstate.lint.outline import Placed
+    from taskstate.syntax.document import Document
 
 RULE = Rule(code="TS906", name="placeholder", summary="template text is left in a part that must be written by now")
 

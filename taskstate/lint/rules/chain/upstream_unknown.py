@@ -45,9 +45,9 @@ from taskstate.lint.words import first_line_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
-    from taskstate.text import Span
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.spans import Span
 
 RULE = Rule(
     code="TS902",

@@ -48,9 +48,9 @@ from taskstate.state import is_json_fence
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.blocks import Block
-    from taskstate.document import Document, Section
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document, Section
+    from taskstate.syntax.markdown_blocks import Block
 
 RULE = Rule(code="TS301", name="checklist-schema", summary="the Feature Checklist does not meet its schema")
 

@@ -36,9 +36,9 @@ from taskstate.lint.words import line_of, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.data import Node
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Node
 
 RULE = Rule(code="TS302", name="feature-id-duplicate", summary="two features of the checklist share an id")
 

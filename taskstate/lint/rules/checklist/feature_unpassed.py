@@ -37,9 +37,9 @@ from taskstate.lint.words import cut
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.data import Node
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Node
 
 RULE = Rule(
     code="TS308",

@@ -44,10 +44,10 @@ from taskstate.lint.words import cut, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.lint.json_values import JsonValue
     from taskstate.lint.phases import Phase
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS307",

@@ -55,9 +55,9 @@ from taskstate.lint.waivers import waived
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.data import Node
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Node
 
 RULE = Rule(code="TS303", name="passes-without-proof", summary="a feature passes and was never tested")
 

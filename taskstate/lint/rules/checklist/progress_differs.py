@@ -41,9 +41,9 @@ from taskstate.lint.words import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.state import Checklist
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS304",

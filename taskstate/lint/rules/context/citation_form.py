@@ -35,18 +35,18 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from taskstate.citations import span_of, standing
-from taskstate.edit import Edit
 from taskstate.lint.citing import captured, citations_value, is_over
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.words import first_line_of, shown
+from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.data import Node
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.lint.json_values import JsonValue
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Node
 
 RULE = Rule(
     code="TS603",

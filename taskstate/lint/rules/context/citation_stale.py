@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.citations import Standard
-    from taskstate.document import Document
     from taskstate.lint.citing import Cited
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS602",

@@ -43,8 +43,8 @@ from taskstate.static_part import SEALED_VALUES, context_seal, static_section
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS601",

@@ -47,9 +47,9 @@ from taskstate.roles import DONE, pipeline
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.roles import Role
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS701",

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.roles import Role
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS702",

@@ -32,13 +32,13 @@ import re
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
-from taskstate.text import CONTROLS, Span
+from taskstate.syntax.spans import CONTROLS, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS006",

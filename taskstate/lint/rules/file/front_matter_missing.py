@@ -45,8 +45,8 @@ from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS002",

@@ -44,10 +44,10 @@ from taskstate.lint.diagnostic import WHOLE, Diagnostic, Fix, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
-    from taskstate.edit import Edit
     from taskstate.lint.facts import Facts
-    from taskstate.text import Span
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.edits import Edit
+    from taskstate.syntax.spans import Span
 
 RULE = Rule(
     code="TS003",

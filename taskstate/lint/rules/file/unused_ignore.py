@@ -29,18 +29,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.edit import Edit
 from taskstate.lint.diagnostic import Fix, Rule
 from taskstate.lint.outline import headings, proven
 from taskstate.lint.words import shown
+from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.diagnostic import Diagnostic
     from taskstate.lint.facts import Facts
     from taskstate.lint.suppress import Directive
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS010",

@@ -45,9 +45,9 @@ from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.schema import SchemaFault
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS101",

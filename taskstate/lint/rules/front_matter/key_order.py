@@ -46,9 +46,9 @@ from taskstate.lint.words import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.form.key_order import Disorder
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS106",

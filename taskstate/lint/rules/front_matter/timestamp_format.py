@@ -35,16 +35,16 @@ import re
 from typing import TYPE_CHECKING
 
 from taskstate import schema
-from taskstate.edit import Edit
 from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Fix, Rule
+from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.data import Node
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.schema.published import KeyPath
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Node
 
 RULE = Rule(
     code="TS103",

@@ -40,8 +40,8 @@ from taskstate.seal import SEALED_KEYS, audit_seal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS606",

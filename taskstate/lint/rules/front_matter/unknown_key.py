@@ -32,16 +32,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.edit import Edit
 from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Fix, Rule
+from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.data import Entry, Node
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.schema import SchemaFault
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Entry, Node
 
 RULE = Rule(
     code="TS102",

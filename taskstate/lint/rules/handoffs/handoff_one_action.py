@@ -43,9 +43,9 @@ from taskstate.lint.words import first_line_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.handoff_document import Piece
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS802",

@@ -47,15 +47,15 @@ from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
 from taskstate.lint.handoffs import sheet_of
 from taskstate.lint.outline import SECTION, body_start
 from taskstate.lint.words import line_of, shown
-from taskstate.text import Span
+from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document, Section
     from taskstate.kinds import SectionSpec
     from taskstate.lint.facts import Facts
     from taskstate.lint.handoffs import Sheet
+    from taskstate.syntax.document import Document, Section
 
 RULE = Rule(
     code="TS801",

@@ -45,9 +45,9 @@ from taskstate.lint.diagnostic import FRONT_MATTER, WARNING, Diagnostic, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.handoff_document import Written
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS806",

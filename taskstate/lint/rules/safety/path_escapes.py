@@ -45,16 +45,16 @@ from taskstate.lint.handoffs import sheet_of
 from taskstate.lint.json_values import json_value
 from taskstate.lint.words import first_line_of, shown
 from taskstate.paths import fixed_part, way_out
-from taskstate.text import Span
+from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.data import Node
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.lint.json_values import JsonValue
     from taskstate.schema.published import KeyPath
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Node
 
 RULE = Rule(
     code="TS952",

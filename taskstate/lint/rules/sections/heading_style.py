@@ -35,16 +35,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.edit import Edit
 from taskstate.form.parts import parts
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.words import cut, shown
+from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS205",

@@ -37,9 +37,9 @@ from taskstate.lint.words import line_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.lint.outline import Hidden
+    from taskstate.syntax.document import Document
 
 RULE = Rule(code="TS207", name="hidden-section", summary="a required heading stands where it is none")
 

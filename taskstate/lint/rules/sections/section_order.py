@@ -35,18 +35,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.edit import Edit
 from taskstate.lint.diagnostic import Diagnostic, Fix, Rule
 from taskstate.lint.outline import end_of, headings, proven, start_of
 from taskstate.lint.words import shown
-from taskstate.text import Span
+from taskstate.syntax.edits import Edit
+from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document, Section
     from taskstate.lint.facts import Facts
     from taskstate.lint.outline import Outline
+    from taskstate.syntax.document import Document, Section
 
 RULE = Rule(code="TS202", name="section-order", summary="a section stands in the wrong place", fixable=True)
 

@@ -48,8 +48,8 @@ from taskstate.lint.words import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document, Section
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document, Section
 
 RULE = Rule(
     code="TS204",

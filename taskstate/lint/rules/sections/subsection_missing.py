@@ -46,8 +46,8 @@ from taskstate.lint.words import line_of, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document, Section
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document, Section
 
 RULE = Rule(code="TS208", name="subsection-missing", summary="a required subsection is absent or empty")
 

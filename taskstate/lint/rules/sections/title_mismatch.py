@@ -36,18 +36,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.edit import Edit
 from taskstate.lint.diagnostic import Diagnostic, Fix, Rule
 from taskstate.lint.outline import SECTION, body_start, headings, insertion, proven
 from taskstate.lint.words import cut, shown
-from taskstate.text import CONTROLS, Span
+from taskstate.syntax.edits import Edit
+from taskstate.syntax.spans import CONTROLS, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document, Section
     from taskstate.kinds import Kind
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document, Section
 
 RULE = Rule(
     code="TS206",

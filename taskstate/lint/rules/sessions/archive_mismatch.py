@@ -41,13 +41,13 @@ from taskstate.lint.archived import Archived, runs_of, sessions
 from taskstate.lint.around import ARCHIVE
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.words import first_line_of, shown
-from taskstate.text import Span
+from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS407",

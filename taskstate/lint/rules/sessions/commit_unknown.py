@@ -42,13 +42,13 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.around import GIT
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
-from taskstate.text import Span
+from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS410",

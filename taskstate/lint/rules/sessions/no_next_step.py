@@ -35,17 +35,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.embed import says_nothing
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
 from taskstate.lint.words import cut, first_line_of
 from taskstate.state import field_values
-from taskstate.text import Span
+from taskstate.syntax.escaping import says_nothing
+from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS406",

@@ -45,19 +45,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.embed import says_nothing
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.outline import SECTION, SUBSECTION
 from taskstate.lint.words import line_of
 from taskstate.state import is_summary, labelled_fields, session_number
-from taskstate.text import Span
+from taskstate.syntax.escaping import says_nothing
+from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from taskstate.document import Document, Section
     from taskstate.lint.facts import Facts
     from taskstate.state import Field, Session
+    from taskstate.syntax.document import Document, Section
 
 RULE = Rule(
     code="TS404", name="session-field-missing", summary="a session lacks one of its four fields, or says nothing there"

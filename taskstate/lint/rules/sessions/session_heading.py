@@ -48,10 +48,10 @@ from taskstate.state import is_summary
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.kinds import SectionSpec
     from taskstate.lint.facts import Facts
-    from taskstate.text import Span
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.spans import Span
 
 RULE = Rule(
     code="TS401",

@@ -40,18 +40,18 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from taskstate.edit import Edit
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.order import rising
 from taskstate.lint.past import uncommitted
+from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.state import Session
-    from taskstate.text import Span
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.spans import Span
 
 RULE = Rule(
     code="TS402", name="session-number", summary="the numbers of the sessions do not rise one by one", fixable=True

@@ -37,16 +37,16 @@ from collections import defaultdict, deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.around import HISTORY
-from taskstate.lint.conflicts import find_conflicts
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.past import Known, archived, entries, is_reliable
+from taskstate.syntax.conflict_markers import find_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.lint.past import Entry
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS405",

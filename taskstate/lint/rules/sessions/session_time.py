@@ -43,9 +43,9 @@ from taskstate.lint.order import rising
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
     from taskstate.state import Session
+    from taskstate.syntax.document import Document
 
 RULE = Rule(code="TS403", name="session-time", summary="a session does not say when it was, or goes back in time")
 

@@ -39,14 +39,14 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
 from taskstate.lint.words import first_line_of
 from taskstate.state import KB
-from taskstate.text import size_in_bytes
+from taskstate.syntax.spans import size_in_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.data import Node
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Node
 
 RULE = Rule(
     code="TS504",

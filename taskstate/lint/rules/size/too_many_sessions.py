@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.decomposition import Subtask
-    from taskstate.document import Document
     from taskstate.lint.facts import Facts
+    from taskstate.syntax.document import Document
 
 RULE = Rule(
     code="TS503",

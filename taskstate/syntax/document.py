@@ -1,0 +1,238 @@
+"""A Markdown file with YAML front matter, as text and an index of spans into it.
+
+`parse` never raises: what is wrong is listed in `Document.problems`, and the rest stays readable. A document is never
+changed; edits (`taskstate.syntax.edits`) are applied to its text, and the new text is parsed again. Nothing here knows
+what a section or a key means.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate.syntax.json_parser import read_json
+from taskstate.syntax.markdown_blocks import Block, Item, list_items, read_blocks
+from taskstate.syntax.nodes import Fault, Node
+from taskstate.syntax.spans import Position, Span, line_starts, newline_of, position
+from taskstate.syntax.yaml_reader import read_front_matter
+
+if TYPE_CHECKING:
+    from taskstate.syntax.edits import Edit
+
+_OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n?|\n)")
+_CLOSING = re.compile(r"(?:(?<=\n)|(?<=\r))---[ \t]*(?:\r\n?|\n|\Z)")
+
+
+class Problem(NamedTuple):
+    """What keeps a part of the text from being read: `kind` names it, `fix` mends it where that is certain."""
+
+    kind: str
+    message: str
+    span: Span
+    fix: tuple[Edit, ...] = ()
+
+
+class Section(NamedTuple):
+    """A heading and what stands under it.
+
+    `span` runs from the heading to the next one of the same or a higher level, `body` from below the heading to the
+    same end, `own` from below the heading to the next heading of any level.
+    """
+
+    title: str
+    level: int
+    span: Span
+    heading: Span
+    title_span: Span
+    body: Span
+    own: Span
+
+
+class FrontMatter(Mapping[str, Any]):
+    """The keys and values between the `---` lines: empty where there are none or they cannot be read.
+
+    Values are those of the YAML 1.2 core schema. `node` is the span tree, or None; `span` includes the `---` lines,
+    `content` does not.
+    """
+
+    def __init__(self, span: Span | None, content: Span, node: Node | None) -> None:
+        self.span = span
+        self.content = content
+        self.node = node
+        self._values: dict[str, Any] = node.value() if node else {}
+
+    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - any YAML value
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"FrontMatter({self._values!r})"
+
+
+class _Document(NamedTuple):
+    text: str
+    front_matter: FrontMatter
+    blocks: tuple[Block, ...]
+    sections: tuple[Section, ...]
+    problems: tuple[Problem, ...]
+
+
+class Document(_Document):
+    """A parsed text: `text` is the only truth, everything else an index into it."""
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The offset of each line's first character."""
+        return line_starts(self.text)
+
+    @cached_property
+    def newline(self) -> str:
+        """The prevailing line end, which new text takes."""
+        return newline_of(self.text)
+
+    @cached_property
+    def _json(self) -> dict[Span, Node | Fault]:
+        return {}
+
+    def position(self, offset: int) -> Position:
+        """Return line and column of an offset, counted from 0; a byte order mark takes no column."""
+        line, column = position(self.starts, offset)
+        return Position(line, column - 1 if line == 0 and column and self.text.startswith("\ufeff") else column)
+
+    def children(self, parent: Section, level: int = 0) -> tuple[Section, ...]:
+        """Return the sections within `parent`, all of them or those of one level."""
+        first, stop = self._places[parent.span.start] + 1, parent.span.end
+        found = []
+        for section in self.sections[first:]:
+            if section.span.start >= stop:
+                break
+            if not level or section.level == level:
+                found.append(section)
+        return tuple(found)
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {section.span.start: index for index, section in enumerate(self.sections)}
+
+    def blocks_in(self, span: Span, kind: str = "") -> tuple[Block, ...]:
+        """Return the top-level blocks that begin within `span`, all of them or those of one kind."""
+        from bisect import bisect_left
+
+        found = []
+        for block in self.blocks[bisect_left(self.blocks, span.start, key=lambda block: block.span.start) :]:
+            if block.span.start >= span.end:
+                break
+            if not kind or block.kind == kind:
+                found.append(block)
+        return tuple(found)
+
+    def json(self, fence: Block) -> Node | Fault:
+        """Return the span tree of the JSON inside a fence, or what keeps it from being read."""
+        cached = self._json.get(fence.content)
+        if cached is None:
+            cached = self._json[fence.content] = read_json(self.text, *fence.content)
+        return cached
+
+    def items(self, span: Span) -> tuple[Item, ...]:
+        """Return the items of the top-level lists within a part that begins and ends between blocks."""
+        return list_items(self.text, span)
+
+
+def parse(text: str) -> Document:
+    """Return the document that `text` is; never raises on what was valid UTF-8."""
+    problems: list[Problem] = []
+    front_matter, body = _front_matter(text, problems)
+    blocks = read_blocks(text, body)
+    problems += [_unclosed(text, block) for block in blocks if block.kind == "fence" and not block.closed]
+    return Document(
+        text=text,
+        front_matter=front_matter,
+        blocks=blocks,
+        sections=_sections(text, blocks),
+        problems=tuple(problems),
+    )
+
+
+def parse_head(text: str) -> Document:
+    """Return the document that the front matter of `text` is by itself, for those who need no more of it."""
+    problems: list[Problem] = []
+    front_matter, body = _front_matter(text, problems)
+    return Document(text=text[:body], front_matter=front_matter, blocks=(), sections=(), problems=tuple(problems))
+
+
+def _front_matter(text: str, problems: list[Problem]) -> tuple[FrontMatter, int]:
+    """Return the front matter and the offset at which the body begins."""
+    start = 1 if text.startswith("\ufeff") else 0
+    opening = _OPENING.match(text)
+    closing = _CLOSING.search(text, opening.end()) if opening else None
+    if opening is None or closing is None:
+        first_line = Span(start, _end_of_line(text, start))
+        message = "the front matter never closes" if opening else "the file has no front matter"
+        problems.append(
+            Problem(
+                kind="front-matter-unclosed" if opening else "front-matter-missing", message=message, span=first_line
+            )
+        )
+        return FrontMatter(None, Span(start, start), None), start
+    content = Span(opening.end(), closing.start())
+    read = read_front_matter(text, *content)
+    node = read if isinstance(read, Node) else None
+    if not isinstance(read, Node):
+        problems += [
+            Problem(kind=f"front-matter-{fault.kind}", message=fault.message, span=fault.span, fix=fault.fix)
+            for fault in read
+        ]
+    return FrontMatter(Span(start, closing.end()), content, node), closing.end()
+
+
+def _unclosed(text: str, fence: Block) -> Problem:
+    opening = Span(fence.span.start, _end_of_line(text, fence.span.start))
+    return Problem(kind="fence-unclosed", message="this code fence never closes", span=opening)
+
+
+def _end_of_line(text: str, at: int) -> int:
+    match = re.compile(r"[^\r\n]*").match(text, at)
+    return match.end() if match else at
+
+
+def _sections(text: str, blocks: tuple[Block, ...]) -> tuple[Section, ...]:
+    headings = [block for block in blocks if block.kind == "heading"]
+    ends = [len(text)] * len(headings)
+    open_ones: list[int] = []
+    for index, heading in enumerate(headings):
+        while open_ones and headings[open_ones[-1]].level >= heading.level:
+            ends[open_ones.pop()] = heading.span.start
+        open_ones.append(index)
+    return tuple(
+        _section(
+            text,
+            heading,
+            end=ends[index],
+            following=headings[index + 1].span.start if index + 1 < len(headings) else len(text),
+        )
+        for index, heading in enumerate(headings)
+    )
+
+
+def _section(text: str, heading: Block, *, end: int, following: int) -> Section:
+    below = heading.span.end
+    if text.startswith("\r\n", below):
+        below += 2
+    elif below < len(text):
+        below += 1
+    return Section(
+        title=heading.text,
+        level=heading.level,
+        span=Span(heading.span.start, end),
+        heading=heading.span,
+        title_span=heading.content,
+        body=Span(below, end),
+        own=Span(below, following),
+    )

@@ -1,0 +1,276 @@
+"""Changes to JSON as edits by span: set a value, add a key, append an item, in the formatting that is found there.
+
+A new collection is laid out as `json_text` does: two spaces a level, short objects of a list on one line. What had that
+form keeps it, also where it grows past a line. What a key means, and whether a value is allowed, the caller knows.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from taskstate.errors import CannotEdit
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.nodes import equals, is_whole
+from taskstate.syntax.spans import with_newlines
+from taskstate.syntax.yaml_edit import neighbours
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import TypeGuard
+
+    from taskstate.syntax.nodes import Node
+
+WIDTH = 110  # an object of a list, or a list of scalars, that fits into this many columns stands on one line
+_STEP = "  "
+_INVISIBLE = "[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffc\ufffe\uffff]"
+_ALONE = r'[ \t]*(?:"(?:[^"\\]|\\.)*"[ \t]*:[ \t]*)?'  # nothing else stands before a value on its line
+
+
+def json_line(value: object) -> str:
+    """Return a value as JSON on one line, with UTF-8 as it is and an escape for what is not plainly visible.
+
+    Raises:
+        CannotEdit: a text holds half of a surrogate pair, which no UTF-8 file can hold, or a number is no JSON number.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise CannotEdit(f"the value cannot be written as JSON: {error}") from None
+    if not is_whole(text):
+        raise CannotEdit("half of a surrogate pair is no character and cannot be written")
+    return re.compile(_INVISIBLE).sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def json_text(value: object, *, indent: str = "", newline: str = "\n") -> str:
+    """Return a value as JSON in several lines, the first without indentation, the others behind `indent`.
+
+    An object of a list, and a list of scalars, stands on one line if it is short.
+    """
+    return newline.join(_layout(value, indent, in_list=False))
+
+
+def set_json(
+    text: str, node: Node, path: Sequence[str | int], value: object, *, newline: str = "\n"
+) -> tuple[Edit, ...]:
+    r"""Return the edits that give the value at `path` below `node` another value, in place; an equal value needs none.
+
+    The last step may be a key that is not there yet, or the index behind the last item. An object that gets the same
+    keys and more, or a list that grows, is changed part by part.
+
+    Raises:
+        CannotEdit: there is nothing at `path`.
+    """
+    parent = node.get(*path[:-1])
+    last = path[-1] if path else None
+    if parent is None:
+        raise CannotEdit(f"the JSON has nothing at {_shown(path[:-1])}")
+    if last is None:
+        return _in_form(text, node, _set(text, node, value, newline), newline)
+    child = parent.get(last)
+    if child is not None:
+        return _in_form(text, node, _set(text, child, value, newline), newline)
+    if isinstance(last, str):
+        return _in_form(text, node, add_json_key(text, parent, last, value, newline=newline), newline)
+    if last != len(parent.items):
+        raise CannotEdit(f"the JSON has nothing at {_shown(path)}")
+    return _in_form(text, node, append_json_item(text, parent, value, newline=newline), newline)
+
+
+def update_json(
+    text: str, mapping: Node, changes: Mapping[str, object], *, order: Sequence[str] = (), newline: str = "\n"
+) -> tuple[Edit, ...]:
+    """Return the edits that set several keys of one object; those that are not there yet are added."""
+    edits: list[Edit] = []
+    for key, value in changes.items():
+        entry = mapping.entry(key)
+        if entry:
+            edits += _set(text, entry.value, value, newline)
+    new = {key: value for key, value in changes.items() if mapping.entry(key) is None}
+    edits += _add_keys(text, mapping, new, order=order or tuple(changes), newline=newline)
+    return _in_form(text, mapping, edits, newline)
+
+
+def add_json_key(  # noqa: PLR0913 - a text, a place, a value, and how new text is to look
+    text: str, mapping: Node, key: str, value: object, *, order: Sequence[str] = (), newline: str = "\n"
+) -> tuple[Edit, ...]:
+    """Return the edits that add a key to an object, at the place that `order` says, else at the end.
+
+    That is behind the nearest key that precedes it in `order`, else before the nearest that follows it.
+
+    Raises:
+        CannotEdit: the node is no object, or has the key.
+    """
+    if mapping.kind != "mapping" or mapping.entry(key):
+        raise CannotEdit(f"the key {key!r} cannot be added: there is no object, or it has that key")
+    return _in_form(text, mapping, _add_keys(text, mapping, {key: value}, order=order, newline=newline), newline)
+
+
+def append_json_item(text: str, sequence: Node, value: object, *, newline: str = "\n") -> tuple[Edit, ...]:
+    """Return the edits that add an item at the end of a list.
+
+    Raises:
+        CannotEdit: the node is no list.
+    """
+    if sequence.kind != "sequence":
+        raise CannotEdit("an item cannot be added: there is no list")
+    return _in_form(text, sequence, _append(text, sequence, (value,), newline), newline)
+
+
+def _in_form(text: str, node: Node, edits: Iterable[Edit], newline: str) -> tuple[Edit, ...]:
+    """Return `edits` to the value `node`, or one that writes it anew where it had its form and would lose it."""
+    edits = tuple(edits)
+    start, end = node.span
+    before = text[_line_start(text, start) : start]
+    if not edits or not re.compile(_ALONE).fullmatch(before):
+        return edits
+    in_list = _char_before(text, start) in {"[", ","}  # a value of an object has its key before it
+    if with_newlines(text[start:end], "\n") != "\n".join(_layout(node.value(), _blanks(before), in_list=in_list)):
+        return edits
+    after = apply(text, edits)
+    after = after[start : len(after) - (len(text) - end)]
+    wanted = newline.join(_layout(json.loads(after), _blanks(before), in_list=in_list))
+    return edits if after == wanted else (Edit(start, end, wanted),)
+
+
+def _line_start(text: str, at: int) -> int:
+    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+
+
+def _has_line_end(text: str) -> bool:
+    return "\n" in text or "\r" in text
+
+
+def _char_before(text: str, at: int) -> str:
+    """Return the last character before `at` that is no blank, or nothing."""
+    while at and text[at - 1] in " \t\r\n":
+        at -= 1
+    return text[at - 1 : at]
+
+
+def _set(text: str, node: Node, value: Any, newline: str) -> Iterator[Edit]:  # noqa: ANN401 - any JSON value
+    if equals(node, value):
+        return
+    if isinstance(value, Mapping) and node.entries and all(entry.key.text in value for entry in node.entries):
+        for entry in node.entries:
+            yield from _set(text, entry.value, value[entry.key.text], newline)
+        new = {key: child for key, child in value.items() if node.entry(key) is None}
+        yield from _add_keys(text, node, new, order=tuple(value), newline=newline)
+    elif _is_list(value) and 0 < len(node.items) <= len(value):
+        for item, child in zip(node.items, value, strict=False):
+            yield from _set(text, item, child, newline)
+        yield from _append(text, node, value[len(node.items) :], newline)
+    else:
+        yield Edit(*node.span, _in_place_of(text, node, value, newline))
+
+
+def _in_place_of(text: str, node: Node, value: object, newline: str) -> str:
+    """Return a value for the place of a node: on one line where its line holds more, or the old one stood on one."""
+    before = text[_line_start(text, node.span.start) : node.span.start]
+    one_line = json_line(value)
+    was_one_line = bool(node.entries or node.items) and not _has_line_end(node.span.of(text))
+    if not re.compile(_ALONE).fullmatch(before) or (was_one_line and len(before) + len(one_line) <= WIDTH):
+        return one_line
+    return json_text(value, indent=_blanks(before), newline=newline)
+
+
+def _add_keys(
+    text: str, mapping: Node, new: Mapping[str, object], *, order: Sequence[str], newline: str
+) -> Iterator[Edit]:
+    if not mapping.entries:
+        if new:
+            yield Edit(*mapping.span, _in_place_of(text, mapping, dict(new), newline))
+        return
+    ranks = {key: rank for rank, key in enumerate(order)}
+    first = mapping.entries[0]
+    colon = text[first.key.span.end : first.value.span.start]
+    for key in sorted(new, key=lambda name: ranks.get(name, len(ranks))):
+        before, after = neighbours(mapping, key, ranks)
+        at = (before or after or first).key.span.start
+        gap = _gap(text, at, [entry.key.span.start for entry in mapping.entries], newline)
+        value = _written(new[key], gap, newline)
+        entry = json_line(key) + (colon if colon.strip(" ") == ":" else ": ") + value
+        if before:
+            yield Edit(before.value.span.end, before.value.span.end, f",{gap}{entry}")
+        else:
+            yield Edit(at, at, f"{entry},{gap}")
+
+
+def _append(text: str, sequence: Node, new: Sequence[object], newline: str) -> Iterator[Edit]:
+    if not sequence.items:
+        yield Edit(*sequence.span, _in_place_of(text, sequence, list(new), newline))
+        return
+    last = sequence.items[-1]
+    gap = _gap(text, last.span.start, [item.span.start for item in sequence.items], newline)
+    expanded = _has_line_end(last.span.of(text))
+    for value in new:
+        written = _written(value, gap, newline) if expanded else json_line(value)
+        yield Edit(last.span.end, last.span.end, f",{gap}{written}")
+
+
+def _gap(text: str, at: int, starts: Sequence[int], newline: str) -> str:
+    """Return what stands between a new part of a collection and its neighbour at `at`: a line end, or blanks."""
+    before = text[_line_start(text, at) : at]
+    if not before.strip():
+        return newline + before
+    if len(starts) == 1:
+        return " "
+    return text[text.rfind(",", 0, starts[1]) + 1 : starts[1]].replace("\r", "").replace("\n", "")
+
+
+def _written(value: object, gap: str, newline: str) -> str:
+    """Return a new value: laid out where the gap to its neighbour is a line end, else on one line."""
+    indent = gap.lstrip("\r\n")
+    return json_line(value) if indent == gap else json_text(value, indent=indent, newline=newline)
+
+
+def _blanks(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _layout(value: object, indent: str, *, in_list: bool) -> list[str]:
+    """Return the lines of a value; all but the first begin with the indentation."""
+    one_line = json_line(value)
+    parts = _parts(value)
+    simple = _is_flat(value) if _is_list(value) else in_list and all(_is_flat(part) for part in parts)
+    if not parts or (simple and len(indent) + len(one_line) <= WIDTH):
+        return [one_line]
+    inner = indent + _STEP
+    if isinstance(value, Mapping):
+        blocks = [_headed(json_line(key) + ": ", _layout(part, inner, in_list=False)) for key, part in value.items()]
+        return ["{", *_joined(blocks, inner), indent + "}"]
+    return ["[", *_joined([_layout(part, inner, in_list=True) for part in parts], inner), indent + "]"]
+
+
+def _parts(value: object) -> Sequence[object]:
+    """Return what a collection holds; nothing in what is none."""
+    if isinstance(value, Mapping):
+        return tuple(value.values())
+    return value if _is_list(value) else ()
+
+
+def _is_flat(value: object) -> bool:
+    """Return whether a value holds no collection."""
+    return not any(isinstance(part, (Mapping, list, tuple)) for part in _parts(value))
+
+
+def _headed(head: str, lines: list[str]) -> list[str]:
+    return [head + lines[0], *lines[1:]]
+
+
+def _joined(blocks: list[list[str]], indent: str) -> Iterator[str]:
+    """Yield the lines of several parts, with a comma behind each but the last."""
+    for number, block in enumerate(blocks, start=1):
+        comma = "," if number < len(blocks) else ""
+        yield from [indent + block[0], *block[1:]][:-1]
+        yield (block[-1] if len(block) > 1 else indent + block[0]) + comma
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _shown(path: Sequence[str | int]) -> str:
+    return ".".join(map(str, path)) or "its top"

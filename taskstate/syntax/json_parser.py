@@ -1,0 +1,310 @@
+"""Reads JSON with the place of every key and value, which the standard library's `json` does not know.
+
+The language is that of `json.loads` without what no other reader would accept or would silently change: NaN and
+Infinity, a key given twice, nesting over 100, half of a surrogate pair, an integer too long to convert. `quick_value`
+answers for sound text in C and declines otherwise; `read_json` gives the span tree, or the fault in words. Nothing here
+knows what a key means.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from taskstate.syntax.nodes import Entry, Fault, Node, is_whole
+from taskstate.syntax.spans import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_DEPTH = 100
+_BLANK = re.compile(r"[ \t\n\r]*")
+_STRING_START = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*')
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_WORD = re.compile(r"""[^ \t\n\r,:\[\]{}"]+""")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+_WORDS = frozenset({"true", "false", "null"})
+_CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
+
+
+class Declined:
+    """The type of `DECLINED`: the quick reader does not say; ask `read_json`."""
+
+    def __repr__(self) -> str:
+        """Return a name for messages."""
+        return "DECLINED"
+
+
+DECLINED: Final = Declined()
+
+
+def read_json(text: str, start: int, end: int) -> Node | Fault:
+    """Return the span tree of the one JSON value in `text[start:end]`, with absolute spans, or the first fault."""
+    try:
+        return _Reader(text, start, end).document()
+    except _Stopped as stopped:
+        return stopped.fault
+
+
+def quick_value(text: str, start: int, end: int) -> Any | Declined:  # noqa: ANN401 - any JSON value
+    """Return the plain value of `text[start:end]`, or `DECLINED` where anything is unusual or wrong."""
+    return loads(text[start:end])
+
+
+def loads(text: str) -> Any | Declined:  # noqa: ANN401 - any JSON value
+    """Return the plain value of a JSON text, or `DECLINED` where anything is unusual or wrong."""
+    try:
+        value = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return DECLINED
+    if "\\u" in text and _SURROGATE_ESCAPE.search(text):
+        return DECLINED
+    return DECLINED if _too_deep(value) else value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
+        raise ValueError("a key is given twice")
+    return mapping
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
+
+
+def _too_deep(value: object) -> bool:
+    level = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(MAX_DEPTH):
+        if not level:
+            return False
+        level = [
+            child
+            for parent in level
+            for child in (parent.values() if isinstance(parent, dict) else parent)
+            if isinstance(child, (dict, list))
+        ]
+    return bool(level)
+
+
+class _Stopped(Exception):
+    """Reading stopped at a fault."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+class _Reader:
+    """One pass over one text; lives as long as one call of `read_json`."""
+
+    def __init__(self, text: str, start: int, end: int) -> None:
+        self.text = text
+        self.start = start
+        self.end = end
+        self.depth = 0
+
+    def document(self) -> Node:
+        """Return the only value of the text."""
+        at = self.skip(self.start)
+        if at == self.end:
+            raise self.stopped(self.start, self.end, "there is no JSON here, only blank space")
+        node = self.value(at)
+        rest = self.skip(node.span.end)
+        if rest < self.end:
+            raise self.stopped(rest, self.word_end(rest), f"{self.shown(rest)} stands after the end of the JSON value")
+        return node
+
+    def value(self, at: int) -> Node:
+        """Return the value that begins at `at`."""
+        char = self.char(at)
+        if char == "{":
+            return self.nested(at, self.mapping)
+        if char == "[":
+            return self.nested(at, self.sequence)
+        if char == '"':
+            return self.string(at)
+        return self.word(at)
+
+    def nested(self, at: int, read: Callable[[int], Node]) -> Node:
+        """Return a collection, one level deeper."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.stopped(at, at + 1, f"the JSON is nested more than {MAX_DEPTH} levels deep", "nesting")
+        node = read(at)
+        self.depth -= 1
+        return node
+
+    def mapping(self, start: int) -> Node:
+        """Return the object whose `{` stands at `start`."""
+        entries: list[Entry] = []
+        seen: set[str] = set()
+        at = self.skip(start + 1)
+        more = self.char(at) != "}"
+        while more:
+            entry = self.entry(at, start)
+            if entry.key.text in seen:
+                raise self.stopped(*entry.key.span, f"a key is given twice: {entry.key.text!r}", "duplicate-key")
+            seen.add(entry.key.text)
+            entries.append(entry)
+            at, more = self.next_one(entry.value.span.end, start)
+        return Node("mapping", Span(start, at + 1), "json", entries=tuple(entries))
+
+    def entry(self, at: int, start: int) -> Entry:
+        """Return the key at `at` with its value; `start` is where the object begins."""
+        if self.char(at) != '"':
+            self.no_key(at, start)
+        key = self.string(at)
+        at = self.skip(key.span.end)
+        if self.char(at) != ":":
+            if at == self.end:
+                self.unclosed(start)
+            raise self.stopped(
+                at, self.word_end(at), f"a colon is missing between the key {key.text!r} and {self.shown(at)}"
+            )
+        at = self.skip(at + 1)
+        if at < self.end and self.text[at] in ",}]":
+            raise self.stopped(*key.span, f"the key {key.text!r} has no value")
+        return Entry(key, self.value(at))
+
+    def sequence(self, start: int) -> Node:
+        """Return the array whose `[` stands at `start`."""
+        items: list[Node] = []
+        at = self.skip(start + 1)
+        more = self.char(at) != "]"
+        while more:
+            items.append(self.value(at))
+            at, more = self.next_one(items[-1].span.end, start)
+        return Node("sequence", Span(start, at + 1), "json", items=tuple(items))
+
+    def next_one(self, at: int, start: int) -> tuple[int, bool]:
+        """Return where the next entry or the closing bracket stands, and whether there is a next entry."""
+        closing = "}" if self.text[start] == "{" else "]"
+        at = self.skip(at)
+        if self.char(at) == closing:
+            return at, False
+        if self.char(at) == ",":
+            comma, at = at, self.skip(at + 1)
+            if self.char(at) == closing:
+                raise self.stopped(
+                    comma, comma + 1, f"a comma stands before the closing {closing!r}, with nothing between them"
+                )
+            return at, True
+        if at == self.end:
+            self.unclosed(start)
+        if self.text[at] in "]}":
+            raise self.stopped(at, at + 1, f"{self.text[at]!r} closes what {self.text[start]!r} opened")
+        raise self.stopped(at, self.word_end(at), f"a comma is missing before {self.shown(at)}")
+
+    def string(self, at: int) -> Node:
+        """Return the quoted text that begins at `at`."""
+        end = self.string_end(at)
+        if self.char(end) != '"':
+            self.bad_string(at, end)
+        end += 1
+        source = self.text[at:end]
+        content = source[1:-1]
+        if "\\" in content:
+            content = json.loads(source)
+            if _SURROGATE_ESCAPE.search(source) and not is_whole(content):
+                message = "half of a surrogate pair is escaped here, which is no character"
+                raise self.stopped(at, end, message, "surrogate")
+        return Node("scalar", Span(at, end), "double", content)
+
+    def string_end(self, at: int) -> int:
+        """Return where the closing quote of the text that begins at `at` stands, or what is wrong with it."""
+        sound = _STRING_START.match(self.text, at, self.end)
+        return sound.end() if sound else at
+
+    def word(self, at: int) -> Node:
+        """Return the number, true, false or null that begins at `at`."""
+        end = self.word_end(at)
+        word = self.text[at:end]
+        if word not in _WORDS:
+            self.number(at, end)
+        return Node("scalar", Span(at, end), "json", word)
+
+    def number(self, at: int, end: int) -> None:
+        """Stop unless `text[at:end]` is a number."""
+        if at == self.end:
+            raise self.stopped(self.start, self.end, "the JSON ends where a value is expected")
+        word = self.text[at:end]
+        if word in _CONSTANTS:
+            raise self.stopped(at, end, f"{word} is no JSON value; write null or a number", "constant")
+        if not _NUMBER.fullmatch(word):
+            raise self.stopped(at, end, _unknown_word(word))
+        if not any(sign in word for sign in ".eE"):
+            try:
+                int(word)
+            except ValueError:
+                raise self.stopped(at, end, "the number has too many digits", "number") from None
+
+    def no_key(self, at: int, start: int) -> NoReturn:
+        """Stop where a key is expected and something else stands."""
+        if at == self.end:
+            self.unclosed(start)
+        raise self.stopped(at, self.word_end(at), f"a key in double quotes is expected, not {self.shown(at)}")
+
+    def bad_string(self, at: int, stop: int) -> NoReturn:
+        """Stop at what is wrong at `stop` in the quoted text that begins at `at`."""
+        char = self.char(stop)
+        if char == "\\":
+            end = min(stop + 2, self.end)
+            raise self.stopped(stop, end, f"{self.text[stop:end]!r} is no JSON escape; a backslash is written \\\\")
+        if char in {"", "\n", "\r"}:
+            raise self.stopped(at, stop, "a quoted text is not closed on its line")
+        raise self.stopped(
+            stop, stop + 1, "a control character stands in a quoted text; write it as an escape such as \\t", "control"
+        )
+
+    def unclosed(self, start: int) -> NoReturn:
+        """Stop because the text ends inside the collection that begins at `start`."""
+        what = "object" if self.text[start] == "{" else "array"
+        raise self.stopped(start, start + 1, f"the {what} that begins here is never closed")
+
+    def stopped(self, start: int, end: int, message: str, kind: str = "syntax") -> _Stopped:
+        """Return what to leave with because of a fault."""
+        return _Stopped(Fault(Span(start, end), message, kind))
+
+    def skip(self, at: int) -> int:
+        """Return the offset of the first character at or after `at` that is not blank."""
+        found = _BLANK.match(self.text, at, self.end)
+        return found.end() if found else at
+
+    def char(self, at: int) -> str:
+        """Return the character at `at`, or nothing at the end."""
+        return self.text[at] if at < self.end else ""
+
+    def word_end(self, at: int) -> int:
+        """Return where the word, or the single mark, that begins at `at` ends."""
+        found = _WORD.match(self.text, at, self.end)
+        return found.end() if found else min(at + 1, self.end)
+
+    def shown(self, at: int) -> str:
+        """Return the word at `at` for a message, a long one cut."""
+        word = self.text[at : self.word_end(at)]
+        if word == '"':
+            word = self.text[at : self.string_end(at) + 1]
+        return word if len(word) <= _SHOWN else word[:_SHOWN] + "…"
+
+
+_SHOWN = 40
+
+
+def _unknown_word(word: str) -> str:
+    if word.startswith("'"):
+        return "JSON puts texts in double quotes, not single ones"
+    if word.startswith(("//", "/*", "#")):
+        return "JSON has no comments"
+    if word in {",", ":", "]", "}"}:
+        return f"a value is expected before {word!r}"
+    if word.lower() in _WORDS or word == "None":
+        meant = "null" if word == "None" else word.lower()
+        return f"{word} is no JSON value; write {meant}"
+    if word[0] in "-+.0123456789":
+        return f"{word[:_SHOWN]} is not a JSON number"
+    return f"{word[:_SHOWN]} is not a JSON value; a text stands in double quotes"

@@ -1,0 +1,251 @@
+"""Names the cause of a broken front matter, and mends the malformed shapes that people and agents really write.
+
+A repair is only offered where it is proven: with it, the text up to the end of the mended line is a mapping whose last
+value is the very text that was meant, and the first fault that is left, if any, stands further down. Loaded only when
+something is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.nodes import Fault, Node, last_leaf, scalars
+from taskstate.syntax.spans import Span, with_newlines
+from taskstate.syntax.yaml_emitter import double_quoted
+from taskstate.syntax.yaml_parser import read_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MAX_TABS = 60  # lines mended at once; each costs a reading of the whole
+_INDENTS = (2, 4, 8)  # how many spaces a tab may have meant
+_ENTRY = r"""(?P<head>\ *(?:-\ +)*(?:(?:[A-Za-z0-9_.-]+|"[^"\\]*"|'[^']*')\ *:\ +)?)(?P<value>\S.*?)[ \t]*"""
+_COMMENT = r" +#(?: |$)"
+_AFTER_CLOSING = r"""(?:"[^"]*"|\[[^\]]*\]|\{[^}]*\}) *[^ #]"""
+_FLOW_PIECE = r"(?<=[\[{,:])( *)([@`%*#&!][^,\[\]{}]*?)(?= *[,\]}])"
+_HASH_VALUE = r"[:-] +(#[^\s#][^\r\n]*)"
+
+_RESERVED = {
+    "@": "`@` cannot begin an unquoted value",
+    "`": "a backtick cannot begin an unquoted value",
+    "%": "`%` cannot begin an unquoted value",
+    "*": "an unquoted value that begins with `*` is a reference to an anchor",
+    "&": "an unquoted value that begins with `&` is an anchor",
+    "|": "an unquoted value that begins with `|` is the head of a text block",
+    ">": "an unquoted value that begins with `>` is the head of a text block",
+}
+_WORDING = (
+    (
+        "mapping values are not allowed",
+        "a colon stands where none can be: in an unquoted value, or on a line that is indented too far",
+    ),
+    ("cannot start any token", "this character cannot begin a value; put the value in double quotes"),
+    ("could not find expected ':'", "this line is not of the form `key: value`"),
+    ("end of stream", "the quote that begins here is never closed"),
+    (
+        "expected <block end>",
+        "this does not fit what stands before it: text behind a closing quote or bracket, or another indentation",
+    ),
+    ("expected ',' or", "the bracket that begins here is never closed, or a comma is missing in it"),
+    ("special characters", "a character stands here that YAML does not allow; write it as an escape in double quotes"),
+    ("unknown escape", "a backslash in double quotes must be doubled, or begin an escape such as \\n"),
+)
+
+
+class _Repair(NamedTuple):
+    """What a line probably meant: the edits that say so, and the text that its last value then is, if it is one."""
+
+    kind: str
+    cause: str
+    span: Span
+    edits: tuple[Edit, ...]
+    meant: str | None = None
+
+
+def diagnosed(text: str, start: int, end: int, faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
+    """Return the faults of `text[start:end]`, the first one of syntax with its cause named and its repair."""
+    for number, fault in enumerate(faults):
+        if fault.kind == "syntax":
+            return (*faults[:number], diagnose(text, start, end, fault), *faults[number + 1 :])
+    return faults
+
+
+def diagnose(text: str, start: int, end: int, fault: Fault) -> Fault:
+    """Return the fault in words that name its cause, with the edits that mend it where that is certain."""
+    if text.startswith("\t", fault.span.start):
+        return _diagnose_tab(text, start, end, fault)
+    for line in _suspects(text, start, fault.span.start):
+        for repair in _repairs(text, line):
+            if _is_proven(text, start, end, line, repair):
+                return Fault(repair.span, f"{repair.cause}; put it in double quotes", repair.kind, repair.edits)
+    for raw, words in _WORDING:
+        if raw in fault.message:
+            return Fault(fault.span, words, fault.kind)
+    return fault
+
+
+def hash_values(text: str, root: Node) -> tuple[Fault, ...]:
+    """Return the values of a sound mapping that were lost, because they begin with `#` and so are comments.
+
+    `title: #101 login` is one; a comment with a blank behind its `#` is taken for what it is.
+    """
+    found = list(re.compile(_HASH_VALUE).finditer(text, root.span.start, _line_at(text, 0, root.span.end).end))
+    if not found:
+        return ()
+    empty = (node for node in scalars(root) if node.span.start == node.span.end and not node.pinned)
+    nulls = {node.span.start for node in empty}
+    return tuple(_lost(match) for match in found if match.start() + 1 in nulls)
+
+
+def _lost(match: re.Match[str]) -> Fault:
+    value = _uncommented(match.group(1).rstrip())
+    start = match.start(1)
+    span = Span(start, start + len(value))
+    fix = (Edit(*span, double_quoted(value)),)
+    return Fault(
+        span, "a value that begins with `#` is read as a comment; put it in double quotes", "value-is-comment", fix
+    )
+
+
+def _suspects(text: str, start: int, offset: int) -> Iterator[Span]:
+    """Yield the line of a fault, and the line with content before it."""
+    line = _line_at(text, start, offset)
+    yield line
+    while line.start > start:
+        line = _line_at(text, start, line.start - 1)
+        if line.of(text).strip():
+            yield line
+            return
+
+
+def _line_at(text: str, start: int, offset: int) -> Span:
+    """Return the line that holds `offset`, its line end left out."""
+    at = offset - (text[offset - 1 : offset + 1] == "\r\n")  # between the two, a line has not ended yet
+    begin = max(text.rfind("\n", start, at), text.rfind("\r", start, at), start - 1) + 1
+    end = text.find("\n", at)
+    end = len(text) if end < 0 else end
+    stop = text.find("\r", at, end)
+    return Span(begin, end if stop < 0 else stop)
+
+
+def _repairs(text: str, line: Span) -> Iterator[_Repair]:
+    """Yield what the line may have meant, the likeliest first."""
+    entry = re.compile(_ENTRY).fullmatch(line.of(text))
+    if not entry or not entry["head"].strip():
+        return
+    value = entry["value"]
+    at = line.start + entry.start("value")
+    if value[0] in "[{":
+        yield from _flow_repairs(value, at)
+    if value[0] == "'":
+        yield from _apostrophe_repairs(value, at)
+    elif value[0] in _RESERVED:
+        yield _quoting(_uncommented(value), at, "reserved-start", _RESERVED[value[0]])
+    elif value[0] in '"[{':
+        if re.compile(_AFTER_CLOSING).match(value):
+            yield _quoting(
+                _uncommented(value), at, "text-after-closing", "text stands behind a closing quote or bracket"
+            )
+    elif ": " in value or value.endswith(":"):
+        yield _quoting(_uncommented(value), at, "colon-in-value", "an unquoted value holds a colon and a blank")
+
+
+def _quoting(value: str, at: int, kind: str, cause: str) -> _Repair:
+    span = Span(at, at + len(value))
+    return _Repair(kind, cause, span, (Edit(*span, double_quoted(value)),), value)
+
+
+def _apostrophe_repairs(value: str, at: int) -> Iterator[_Repair]:
+    closing = value.rfind("'")
+    behind = value[closing + 1 :]
+    if closing > 0 and (not behind or re.compile(_COMMENT).match(behind)):
+        meant = value[1:closing].replace("''", "'")
+        span = Span(at, at + closing + 1)
+        cause = "an apostrophe in a single-quoted value is not doubled"
+        yield _Repair("apostrophe", cause, span, (Edit(*span, double_quoted(meant)),), meant)
+
+
+def _flow_repairs(value: str, at: int) -> Iterator[_Repair]:
+    tokens = list(re.compile(_FLOW_PIECE).finditer(value))
+    if tokens:
+        edits = tuple(Edit(at + found.start(2), at + found.end(2), double_quoted(found.group(2))) for found in tokens)
+        first = tokens[0].group(2)
+        cause = _RESERVED.get(first[0], f"`{first[0]}` cannot begin an unquoted value in brackets")
+        yield _Repair("reserved-start", cause, Span(edits[0].start, edits[0].end), edits)
+
+
+def _uncommented(value: str) -> str:
+    comment = re.compile(_COMMENT).search(value)
+    return value[: comment.start()] if comment else value
+
+
+def _is_proven(text: str, start: int, end: int, line: Span, repair: _Repair) -> bool:
+    """Return whether the repair makes the line say what was meant, and leaves no fault before the line's end."""
+    mended = apply(text, repair.edits)
+    grown = len(mended) - len(text)
+    if _continues(text, line, end):
+        return False
+    upto = read_yaml(mended, start, line.end + grown)
+    if not isinstance(upto, Node):
+        return False
+    leaf = last_leaf(upto)
+    if repair.meant is not None and (leaf.span.start, leaf.text) != (repair.span.start, repair.meant):
+        return False
+    whole = read_yaml(mended, start, end + grown)
+    return isinstance(whole, Node) or whole[0].span.start >= line.end + grown
+
+
+def _continues(text: str, line: Span, end: int) -> bool:
+    """Return whether the next line with content is indented deeper, so that it belongs to the same value."""
+    indent = _indent(line.of(text))
+    rest = (
+        following for following in with_newlines(text[line.end : end], "\n").split("\n")[1:] if following.strip(" ")
+    )
+    following = next((candidate for candidate in rest if not candidate.lstrip(" ").startswith("#")), "")
+    return bool(following) and _indent(following) > indent
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _diagnose_tab(text: str, start: int, end: int, fault: Fault) -> Fault:
+    """Return the fault of a tab, with the edits that put spaces there and wherever else a tab stands in the way."""
+    message = "a tab stands here; YAML is indented with spaces"
+    for width in _INDENTS:
+        edits = _without_tabs(text, start, end, width)
+        if edits:
+            return Fault(fault.span, message, "tab-indent", edits)
+    return Fault(fault.span, message, "tab-indent")
+
+
+def _without_tabs(text: str, start: int, end: int, width: int) -> tuple[Edit, ...]:
+    """Return the edits that replace each tab that is in the way by `width` spaces; none where that mends nothing."""
+    edits: list[Edit] = []
+    while len(edits) < _MAX_TABS:
+        mended = apply(text, edits)
+        grown = len(mended) - len(text)
+        result = read_yaml(mended, start, end + grown)
+        if isinstance(result, Node):
+            return tuple(edits)
+        at = result[0].span.start - grown
+        if edits and at < edits[-1].end:
+            return ()
+        if not text.startswith("\t", at):
+            upto = _line_at(mended, 0, edits[-1].start + grown).end if edits else start
+            sound = isinstance(read_yaml(mended, start, upto), Node) and result[0].span.start > upto
+            return tuple(edits) if sound else ()
+        edits.append(_spaces(text, start, at, width))
+    return ()
+
+
+def _spaces(text: str, start: int, at: int, width: int) -> Edit:
+    """Return the edit that replaces the blanks at `at`, the first of them a tab: by one space unless they indent."""
+    stop = at
+    while text.startswith(("\t", " "), stop):
+        stop += 1
+    line = _line_at(text, start, at)
+    indents = not text[line.start : at].strip(" ")
+    return Edit(at, stop, text[at:stop].replace("\t", " " * width) if indents else " ")

@@ -1,0 +1,294 @@
+"""The reference reader of a front matter: ruamel.yaml's events with their marks, as a span tree; faults are values.
+
+The fast reader `yaml_scan` is asked first and held against this one. Events are used and not composed nodes, because
+they say what composing hides (an alias, a tag, a key given twice) and never recurse. Nothing is ever constructed, and
+nothing is dumped.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from taskstate.syntax.nodes import Entry, Fault, Node, is_whole
+from taskstate.syntax.spans import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+MAX_DEPTH = 50
+MAX_ALIASES = 100
+_MAX_EXPANDED = 10_000  # values that aliases may stand for in all: nine lines of aliases can mean a billion
+
+_COLON = re.compile(r" *:")
+_TAG = re.compile(r"!(?:<[^>]*>|[^ \t\r\n,\[\]{}]*)")
+_STYLES = {None: "plain", "": "plain", "'": "single", '"': "double", "|": "literal", ">": "folded"}
+
+
+def read_yaml(text: str, start: int, end: int) -> Node | tuple[Fault, ...]:
+    """Return the mapping in `text[start:end]` as YAML 1.2 with absolute spans, or its faults.
+
+    An empty text, or one of comments, is an empty mapping that stands at the end. A `Node` is itself a tuple: ask
+    `isinstance(result, Node)`.
+    """
+    return _Builder(text, start, end).document()
+
+
+class _Stopped(Exception):
+    """Reading stopped at a fault."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+class _Open:
+    """A collection whose end has not been seen yet."""
+
+    def __init__(self, kind: str, style: str, *, start: int, anchor: str | None) -> None:
+        self.kind = kind
+        self.style = style
+        self.start = start
+        self.anchor = anchor
+        self.children: list[Node] = []
+
+
+class _Builder:
+    """One pass over one text; lives as long as one call of `read_yaml`."""
+
+    def __init__(self, text: str, start: int, end: int) -> None:
+        self.text = text
+        self.start = start
+        self.end = end
+        self.faults: list[Fault] = []
+        self.stack: list[_Open] = []
+        self.root: Node | None = None
+        self.documents = 0
+        self.anchors: dict[str, Node | None] = {}  # None while the anchored value is still open
+        self.aliases = 0
+        self.expanded = 0
+
+    def document(self) -> Node | tuple[Fault, ...]:
+        """Return the only document's mapping, or the faults in the order of the text."""
+        root: Node | None = None
+        try:
+            for event in self.events():
+                self.take(event)
+            root = self.mapping_of_document()
+        except _Stopped as stopped:
+            self.faults.append(stopped.fault)
+        if root is None or self.faults:
+            return tuple(sorted(self.faults, key=lambda fault: fault.span))
+        return root
+
+    def events(self) -> Iterator[Any]:
+        """Yield ruamel's events, what it raises turned into a fault."""
+        from ruamel.yaml import YAML
+        from ruamel.yaml.error import YAMLError
+
+        try:
+            yield from YAML(typ="safe", pure=True).parse(self.text[self.start : self.end])
+        except (YAMLError, ValueError, OverflowError) as error:
+            raise _Stopped(self.fault_of(error)) from None
+
+    def fault_of(self, error: Exception) -> Fault:
+        """Return what ruamel raised as a fault at its mark."""
+        problem = str(
+            getattr(error, "problem", None) or getattr(error, "context", None) or getattr(error, "reason", error)
+        )
+        marks = [getattr(error, "problem_mark", None), getattr(error, "context_mark", None)]
+        if "stream" in problem or problem.startswith("expected ','"):
+            # something is never closed: where it begins says more than where that is noticed
+            marks.reverse()
+        index = next((mark.index for mark in marks if mark), getattr(error, "position", 0))
+        at = min(self.start + index, self.end)
+        return Fault(Span(at, min(at + 1, self.end)), f"not valid YAML: {problem}")
+
+    def mapping_of_document(self) -> Node:
+        """Return the root, which must be a mapping; an empty one stands where the text ends."""
+        if self.root is None:
+            return Node("mapping", Span(self.end, self.end), "block")
+        if self.root.kind != "mapping":
+            what = "a list" if self.root.kind == "sequence" else "one single value"
+            raise self.stopped(
+                self.root.span, f"the front matter is {what}, and not made of `key: value` lines", "not-a-mapping"
+            )
+        return self.root
+
+    def take(self, event: Any) -> None:  # noqa: ANN401 - ruamel's events are not typed
+        """Add one event to the tree."""
+        handler = getattr(self, _HANDLERS.get(type(event).__name__, "ignore"))
+        handler(event)
+
+    def ignore(self, event: Any) -> None:  # noqa: ANN401
+        """Take an event that says nothing about the tree."""
+
+    def document_start(self, event: Any) -> None:  # noqa: ANN401
+        """Refuse a document that is marked as one, and a second one."""
+        self.documents += 1
+        if event.explicit or self.documents > 1:
+            raise self.stopped(
+                self.span(event), "a document mark (`---`, or a directive `%`) stands inside the front matter"
+            )
+
+    def document_end(self, event: Any) -> None:  # noqa: ANN401
+        """Refuse an end that is marked."""
+        if event.explicit:
+            raise self.stopped(self.span(event), "a document end mark (`...`) stands inside the front matter")
+
+    def scalar(self, event: Any) -> None:  # noqa: ANN401
+        """Add a scalar."""
+        self.refuse_tag(event)
+        style = _STYLES[event.style]
+        span = self.span(event)
+        if style in {"literal", "folded"}:
+            span = Span(span.start, span.start + len(span.of(self.text).rstrip(" \t\r\n")))
+        if not is_whole(event.value):
+            raise self.stopped(span, "half of a surrogate pair is escaped here, which is no character")
+        self.attach(Node("scalar", span, style, event.value), event.anchor)
+
+    def alias(self, event: Any) -> None:  # noqa: ANN401
+        """Add what an alias stands for, where the alias stands."""
+        span = self.span(event)
+        self.aliases += 1
+        if self.aliases > MAX_ALIASES:
+            raise self.stopped(span, f"there are more than {MAX_ALIASES} aliases", "aliases")
+        if event.anchor not in self.anchors:
+            raise self.stopped(
+                span,
+                f"`*{event.anchor}` refers to an anchor that is not there; a text that begins with `*` needs quotes",
+            )
+        target = self.anchors[event.anchor]
+        if target is None:
+            raise self.stopped(span, f"`*{event.anchor}` refers to the value that it is part of", "aliases")
+        size, height = _measure(target)
+        self.expanded += size
+        if self.expanded > _MAX_EXPANDED:
+            raise self.stopped(span, f"the aliases stand for more than {_MAX_EXPANDED} values", "aliases")
+        if len(self.stack) + height > MAX_DEPTH:
+            raise self.stopped(span, f"the front matter is nested more than {MAX_DEPTH} levels deep", "nesting")
+        self.attach(pin(target, f"it is an alias (`*{event.anchor}`)")._replace(span=span), None)
+
+    def open_mapping(self, event: Any) -> None:  # noqa: ANN401
+        """Begin a mapping."""
+        self.open("mapping", event)
+
+    def open_sequence(self, event: Any) -> None:  # noqa: ANN401
+        """Begin a sequence."""
+        self.open("sequence", event)
+
+    def open(self, kind: str, event: Any) -> None:  # noqa: ANN401
+        """Begin a collection."""
+        self.refuse_tag(event)
+        start = self.start + event.start_mark.index
+        if len(self.stack) >= MAX_DEPTH:
+            raise self.stopped(
+                Span(start, start + 1), f"the front matter is nested more than {MAX_DEPTH} levels deep", "nesting"
+            )
+        if event.anchor is not None:
+            self.anchors[event.anchor] = None
+        style = "flow" if event.flow_style else "block"
+        self.stack.append(_Open(kind, style, start=start, anchor=event.anchor))
+
+    def close(self, event: Any) -> None:  # noqa: ANN401
+        """End the innermost collection: a block with its last leaf, for the event lies behind trailing comments."""
+        opened = self.stack.pop()
+        entries = self.entries(opened) if opened.kind == "mapping" else ()
+        items = tuple(opened.children) if opened.kind == "sequence" else ()
+        if opened.style == "flow":
+            end = self.start + event.end_mark.index
+        else:
+            end = (entries[-1].value if entries else items[-1]).span.end
+        node = Node(opened.kind, Span(opened.start, end), opened.style, entries=entries, items=items)
+        if any(entry.key.text == "<<" and entry.key.style == "plain" for entry in entries):
+            node = pin(node, "it merges another mapping (`<<`)")
+        elif entries and opened.style == "flow" and self.text[opened.start] != "{":
+            node = pin(node, "it is a single pair without braces")
+        self.attach(node, opened.anchor)
+
+    def entries(self, opened: _Open) -> tuple[Entry, ...]:
+        """Return the entries of a finished mapping; a key given twice is noted as a fault."""
+        entries: list[Entry] = []
+        seen: set[str] = set()
+        for key, value in zip(opened.children[::2], opened.children[1::2], strict=True):
+            if key.kind != "scalar":
+                raise self.stopped(key.span, "a key must be a simple word, not a list or a mapping")
+            if key.text in seen:
+                self.faults.append(Fault(key.span, f"the key {key.text!r} is given twice", "duplicate-key"))
+            seen.add(key.text)
+            entries.append(self.entry(opened, key, value))
+        return tuple(entries)
+
+    def entry(self, opened: _Open, key: Node, value: Node) -> Entry:
+        """Return the entry, an absent value put behind the colon, and pinned unless it is plainly `key: value`."""
+        colon = _COLON.match(self.text, key.span.end, self.end)
+        if value.span.start == value.span.end:  # ruamel puts it behind whatever follows
+            behind = colon.end() if colon else key.span.end
+            value = value._replace(span=Span(behind, behind))
+        before = self.text[opened.start : key.span.start]
+        if opened.style == "block":
+            begins = not before[before.rfind("\n") + 1 :].strip(" ")
+        else:
+            begins = before.rstrip(" \r\n").endswith(("{", ","))
+        if begins and colon and key.span.start < key.span.end:
+            return Entry(key, value)
+        why = "it is not written as `key: value`"
+        return Entry(pin(key, key.pinned or why), pin(value, value.pinned or why))
+
+    def attach(self, node: Node, anchor: str | None) -> None:
+        """Add a finished node to the innermost open collection."""
+        if anchor is not None:
+            node = pin(node, f"it is anchored (`&{anchor}`)")
+            self.anchors[anchor] = node
+        if self.stack:
+            self.stack[-1].children.append(node)
+        else:
+            self.root = node
+
+    def refuse_tag(self, event: Any) -> None:  # noqa: ANN401
+        """Note a tag as a fault; the value itself is read on."""
+        if event.ctag is None:
+            return
+        start = self.text.find("!", self.start + event.start_mark.index)
+        found = _TAG.match(self.text, start, self.end)
+        span = Span(*found.span()) if found else self.span(event)
+        self.faults.append(Fault(span, f"a tag is not allowed: {span.of(self.text)}", "tag"))
+
+    def span(self, event: Any) -> Span:  # noqa: ANN401
+        """Return an event's span in the whole text."""
+        return Span(self.start + event.start_mark.index, self.start + event.end_mark.index)
+
+    def stopped(self, span: Span, message: str, kind: str = "syntax") -> _Stopped:
+        """Return what to leave with because of a fault."""
+        return _Stopped(Fault(span, message, kind))
+
+
+_HANDLERS = {
+    "DocumentStartEvent": "document_start",
+    "DocumentEndEvent": "document_end",
+    "ScalarEvent": "scalar",
+    "AliasEvent": "alias",
+    "MappingStartEvent": "open_mapping",
+    "SequenceStartEvent": "open_sequence",
+    "MappingEndEvent": "close",
+    "SequenceEndEvent": "close",
+}
+
+
+def pin(node: Node, why: str) -> Node:
+    """Return the node with everything in it pinned for that reason."""
+    return node._replace(
+        pinned=why,
+        entries=tuple(Entry(pin(entry.key, why), pin(entry.value, why)) for entry in node.entries),
+        items=tuple(pin(item, why) for item in node.items),
+    )
+
+
+def _measure(node: Node) -> tuple[int, int]:
+    """Return how many values a node holds, itself included, and how deep its collections are nested."""
+    children = [*node.items, *(entry.value for entry in node.entries)]
+    measures = [_measure(child) for child in children]
+    size = 1 + sum(size for size, _ in measures)
+    height = max((height for _, height in measures), default=0)
+    return size, height + (node.kind != "scalar")

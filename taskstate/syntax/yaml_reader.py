@@ -1,0 +1,39 @@
+"""Reads a whole YAML file that is somebody else's: a task file, a pre-commit configuration.
+
+Unlike a front matter it may begin with `---` and end with `...`, as such files often do.
+"""
+
+from __future__ import annotations
+
+import re
+
+from taskstate.syntax.nodes import Fault, Node
+from taskstate.syntax.yaml_fast_parser import scan_yaml
+from taskstate.syntax.yaml_parser import read_yaml
+
+
+def read_front_matter(text: str, start: int, end: int) -> Node | tuple[Fault, ...]:
+    """Return the mapping in `text[start:end]`, or what is wrong with it, the cause named and mended where it can be.
+
+    A `Node` is itself a tuple: ask `isinstance(result, Node)`.
+    """
+    node = scan_yaml(text, start, end)
+    if node is not None:
+        return node
+    result = read_yaml(text, start, end)
+    if isinstance(result, Node):
+        return result
+    from taskstate.syntax.yaml_diagnosis import diagnosed
+
+    return diagnosed(text, start, end, result)
+
+
+_START = re.compile(r"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n?|\n))*?---[ \t]*(?:#[^\r\n]*)?(?:\r\n?|\n)")
+_END = re.compile(r"(?<=[\r\n])\.\.\.\s*\Z")
+
+
+def read_yaml_file(text: str) -> Node | tuple[Fault, ...]:
+    """Return the span tree of the only document in `text`, or what keeps it from being read."""
+    start = _START.match(text)
+    end = _END.search(text)
+    return read_yaml(text, start.end() if start else 0, end.start() if end else len(text))

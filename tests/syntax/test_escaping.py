@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import pytest
+
+from taskstate.errors import TaskstateError
+from taskstate.syntax.escaping import clean, item, items, one_line, paragraphs, quote, unescaped
+from taskstate.syntax.markdown_blocks import read_blocks
+
+
+def test_clean_drops_line_ends_and_blanks_that_say_nothing() -> None:
+    """Line ends become LF; blanks at a line's end and blank lines around the whole go, indentation stays."""
+    assert clean("\r\n \t\r\n  a  \rb\t\n\n\n    c\n\n", what="it") == "  a\nb\n\n\n    c"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ("", "empty", "the note is empty"),
+        (" \n\t\n", "empty", "the note is empty"),
+        ("\u2003", "empty", "the note is empty"),
+        ("a\nb\x1b[0m", "control-characters", r"the note holds U+001B (a control character) in its line 2"),
+        ("a\0", "control-characters", "U+0000"),
+        ("a\u202eb", "control-characters", "U+202E (RIGHT-TO-LEFT OVERRIDE) in its line 1"),
+        ("a\n\nb\x0c", "control-characters", "U+000C (a control character) in its line 3"),
+    ],
+)
+def test_what_cannot_be_taken_over_is_refused(text: str, code: str, message: str) -> None:
+    """Nothing, and what a terminal or an editor would obey, is refused with what it is and where."""
+    with pytest.raises(TaskstateError) as caught:
+        clean(text, what="the note")
+    assert caught.value.code == code
+    assert message in caught.value.message
+    assert caught.value.help
+
+
+def test_one_line_takes_one_line_alone() -> None:
+    """Blanks around it go; a second line is refused."""
+    assert one_line("\n\u2003 a b \n", what="it") == "a b"
+    with pytest.raises(TaskstateError, match="it has several lines") as caught:
+        one_line("a\nb", what="it")
+    assert caught.value.code == "several-lines"
+
+
+def test_an_item_holds_all_its_lines() -> None:
+    """Further lines stand below the first one's text, blank ones stay blank."""
+    assert item("  a\n\n  # b\n```\nc\n") == "- a\n\n    # b\n  ```\n  c"
+    assert items(("a\nb", "c"), what="it") == "- a\n  b\n- c"
+
+
+def test_a_check_box_indents_nothing() -> None:
+    """What follows a criterion's first line is a paragraph of it, and no indented code."""
+    assert item("a\n\nb", marker="- [ ] ") == "- [ ] a\n\n  b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["--", "---", "- -", "-\t- ---\nb", "\\---", "\\\\- -", "-", "* +\n-", "\\-", "<!-- a -->", "- <!-- a", "\\<!--"],
+)
+def test_dashes_are_no_rule(text: str) -> None:
+    """An item of dashes alone, or of what would not be seen, is an item, and is told as it was."""
+    written = item(text)
+    assert written.startswith("- \\")
+    first, *rest = written.removeprefix("- ").split("\n")
+    assert unescaped("\n".join([first, *(line.removeprefix("  ") for line in rest)])) == text
+
+
+@pytest.mark.parametrize("text", ["- a", "\\a", "\\", "-- a", "\\- a", "<!-- a --> b"])
+def test_other_texts_are_not_escaped(text: str) -> None:
+    """A backslash is put before what would be a rule, and is taken away from nothing else."""
+    assert item(text) == f"- {text}"
+    assert unescaped(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a\n\n- b\n  # c\n", "a\n\n- b\n  # c"),
+        ("  a\n    b", "a\n    b"),
+        ("# a\ntext\n  ## b", "\\# a\ntext\n  \\## b"),
+        ("a\n===\n\nb\nc\n ---", "a\n\\===\n\nb\nc\n \\---"),
+        ("a\n---", "a\n\\---"),
+        ("<div>\n# x\n\n<!--\n# y\n-->", "\\<div>\n\\# x\n\n\\<!--\n\\# y\n-->"),
+        ("<div>\n<b>x</b>\n</div>", "\\<div>\n\\<b>x</b>\n\\</div>"),
+        ("```\n# x", "```\n# x\n```"),
+        ("~~~~ a\n~~~\n<!--", "~~~~ a\n~~~\n<!--\n~~~~"),
+        ("   ```\n<!--\n```\n<!--", "```\n<!--\n```\n\\<!--"),
+        ("<!--\n~~~\n-->\n```", "\\<!--\n~~~\n-->\n```\n~~~"),
+        ("*To be completed.*", "\\*To be completed.*"),
+        ("_none_", "\\_none_"),
+        ("*a*\nb", "*a*\nb"),
+        ("<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs", "\\<<<<<<< ours\na\n\\=======\nb\n\\>>>>>>> theirs"),
+        ("> # a\n>>>>>>>\n<<<<<<<<", "> # a\n\\>>>>>>>\n<<<<<<<<"),
+    ],
+)
+def test_paragraphs_escape_structure(text: str, written: str) -> None:
+    """Headings, HTML, conflict markers and a lone line in emphasis get a backslash, an open fence gets its end."""
+    assert paragraphs(text) == written
+
+
+def test_what_does_not_end_is_quoted() -> None:
+    """What is still structure after many escapes is quoted as a whole."""
+    written = paragraphs("a\n\n" + "b\n" + "---\n" * 60)
+    assert all(line.startswith(">") for line in written.split("\n"))
+    assert read_blocks(written) == ()
+
+
+def test_quote_marks_each_line() -> None:
+    """A blank line is quoted without a blank."""
+    assert quote("a\n\n  b") == "> a\n>\n>   b"
+
+
+def test_headings_below_all_structure_may_stay() -> None:
+    """Headings deeper than a level stay where they are no structure; elsewhere none does."""
+    text = "# a\n\n### b\n\n#### c\n\nd\n---\n\n###### e"
+    assert paragraphs(text, deepest=3) == "\\# a\n\n\\### b\n\n#### c\n\nd\n\\---\n\n###### e"
+    assert paragraphs("#### c") == "\\#### c"

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import pytest
+from markdown_it.common.html_blocks import block_names
+
+from taskstate.syntax.markdown_blocks import list_items, read_blocks, reference_blocks, reference_items
+from taskstate.syntax.markdown_fast_scanner import HTML_NAMES, scan, scan_items
+from taskstate.syntax.spans import Span
+
+
+def found(text: str, start: int = 0) -> list[tuple[str, str]] | None:
+    """Return kind and words of the blocks that the scanner finds, which must be those of the reference."""
+    scanned = scan(text, start)
+    if scanned is None:
+        return None
+    assert read_blocks(text, start) == reference_blocks(text, start)
+    return [(kind, words) for kind, _, _, words, _, _ in scanned]
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks"),
+    [
+        ("", []),
+        ("text\n", []),
+        ("# a\n## b ##\n###\n####### no\n#no\n", [("heading", "a"), ("heading", "b"), ("heading", "")]),
+        ("# # # #\n", [("heading", "# #")]),
+        ("   ## a\n    # code\n", [("heading", "a")]),
+        ("> # quoted\n\n- # in a list\n\n  ## too\n\n# a", [("heading", "a")]),
+        ("- a\n\n  # in it\n\n  ## too\n# out\n", [("heading", "out")]),
+        ("1. a\n\n   ```\n   # in it\n\n# out\n", [("heading", "out")]),
+        ("-\ta\n\n\t# in it\n\n# out\n", [("heading", "out")]),
+        ("- a\n\n\t# in it\n  \t# too\n# out\n", [("heading", "out")]),
+        ("```json\n# x\n```\n~~~~\n~~~\n~~~~~\n", [("fence", "json"), ("fence", "")]),
+        ("``` a`b\n# h\n", [("heading", "h")]),
+        ("```\n# x", [("fence", "")]),
+        ("```", [("fence", "")]),
+        ("<!-- a -->\n# h\n<!--\n# x\n-->\n## i", [("html", ""), ("heading", "h"), ("html", ""), ("heading", "i")]),
+        ("<!-- a\n# x\n\n", [("html", "")]),
+        (
+            "<details>\n# x\n\n# h\n</details>\n \n# i\n<p",
+            [("html", ""), ("heading", "h"), ("html", ""), ("heading", "i"), ("html", "")],
+        ),
+        ("a\n<PRE class='x'>\n\n# x\n</pre> # y\n# h\n<style\n\n", [("html", ""), ("heading", "h"), ("html", "")]),
+        (
+            "- a\n<?php\n# x ?>\n<!DOCTYPE\n# x\n>\n<![CDATA[ ]]>\n# h\n",
+            [("html", ""), ("html", ""), ("html", ""), ("heading", "h")],
+        ),
+        ("- a\n\n  <div>\n  # x\n\n# h\n", [("heading", "h")]),
+        ("<https://x.y>\n<a@b.c>\n<x\n# h\n", [("heading", "h")]),
+        ("a\n\n---\n\nb\n\n===\n", []),
+        ("# a\n---\n", [("heading", "a")]),
+        ("# a\r\n```\r\n# x\r\n```\r\n## b\r\n", [("heading", "a"), ("fence", ""), ("heading", "b")]),
+    ],
+)
+def test_plain_texts_are_read(text: str, blocks: list[tuple[str, str]]) -> None:
+    """What begins at column 0, or in an item that plainly reaches to it, is decided without the reference."""
+    assert found(text) == blocks
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\0b",
+        "# a\r# b",
+        "a\n---\n",
+        "a\n===\n",
+        "<b>\n",
+        "</x-y >\n",
+        "<!x\n",
+        "# \u2003a\n",
+        "# a\x0b\n",
+        "text\n  # h\n",
+        "   text\n   # h\n",
+        "- a\n # h\n",
+        "- a\nlazy\n  # h\n",
+        "- a\n\ntext\n  # h\n",
+        "> a\n  # h\n",
+        "a\n2. b\n   # h\n",
+        "- - -\n  # h\n",
+        "-\n  # h\n",
+        "1.   a\n\n    ```\n   # h\n",
+    ],
+)
+def test_what_is_not_plain_is_declined(text: str) -> None:
+    """Whatever cannot be told for certain is left to the reference."""
+    assert found(text) is None
+
+
+def test_the_names_of_html_blocks_are_those_of_the_reference() -> None:
+    """The scanner knows the tags that markdown-it-py knows."""
+    assert block_names == HTML_NAMES.split("|")
+
+
+def test_a_scan_begins_where_it_is_told() -> None:
+    """What stands before the start is not looked at, be it a lone CR or a byte order mark."""
+    text = "a\n# b\n"
+    assert found(text, 2) == [("heading", "b")]
+    assert found("\r# a\n\n# b\n", 5) == [("heading", "b")]
+    assert found("\ufeff# a\n", 1) == [("heading", "a")]
+    assert found("a\r# a\n", 2) == [("heading", "a")]
+
+
+def items(text: str) -> list[str] | None:
+    """Return the contents of the items that the scanner finds, which must be those of the reference."""
+    span = Span(0, len(text))
+    scanned = scan_items(text, *span)
+    if scanned is None:
+        return None
+    assert list_items(text, span) == reference_items(text, span)
+    return [text[content:end] for _, content, end in scanned]
+
+
+@pytest.mark.parametrize(
+    ("text", "contents"),
+    [
+        ("", []),
+        ("\n \n", []),
+        ("- a\n- b", ["a", "b"]),
+        ("- a\n\n  b\n\n\n-   c\n    d\n", ["a\n\n  b", "c\n    d"]),
+        ("1. a\n2. b\n   c\n", ["a", "b\n   c"]),
+        ("- ```\n  # x\n- b\n", ["```\n  # x", "b"]),
+        ("- a\r\n  b\r\n- c\r\n", ["a\r\n  b", "c"]),
+    ],
+)
+def test_plain_lists_are_read(text: str, contents: list[str]) -> None:
+    """Items at column 0 with everything else blank or indented into them need no reference."""
+    assert items(text) == contents
+
+
+@pytest.mark.parametrize(
+    "text", ["a\n- b", "- a\nlazy\n", "- a\n* b\n", "* * *\n", "-\n", "-\ta\n", "- a\r- b", "- a\0", " - a\n"]
+)
+def test_lists_that_are_not_plain_are_declined(text: str) -> None:
+    """Whatever else stands there is left to the reference."""
+    assert items(text) is None
+
+
+def test_a_list_begins_where_its_part_does() -> None:
+    """What stands before a part is not looked at: a lone CR, or a line of which the part begins with the end."""
+    text = "# h\r- a\n- b\n"
+    assert scan_items(text, 4, len(text)) == [(4, 6, 7), (8, 10, 11)]
+    assert list_items(text, Span(4, len(text))) == reference_items(text, Span(4, len(text)))
+    text = "**x:**\n- a\n"
+    assert scan_items(text, 6, len(text)) == [(7, 9, 10)]

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import pytest
+
+from taskstate.syntax.spans import (
+    Position,
+    Span,
+    line_starts,
+    newline_of,
+    position,
+    printable,
+    size_in_bytes,
+    utf16_column,
+    with_newlines,
+)
+
+
+def test_a_span_covers_its_text() -> None:
+    """A span is half open and counts characters."""
+    assert Span(1, 3).of("añb😀") == "ñb"
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ("", [0]),
+        ("a", [0]),
+        ("a\nb\n", [0, 2, 4]),
+        ("a\r\nb\rc\nd", [0, 3, 5, 7]),
+        ("\n\r\r\n", [0, 1, 2, 4]),
+        ("a\x0bb\x0cc\x1cd\x85e\u2028f\u2029g", [0]),
+    ],
+)
+def test_lines_end_at_crlf_cr_and_lf_alone(text: str, starts: list[int]) -> None:
+    """A form feed or U+2028 ends no line."""
+    assert line_starts(text) == starts
+
+
+def test_position_counts_lines_and_columns_from_zero() -> None:
+    """An offset behind the last line end stands on the last line."""
+    starts = line_starts("ab\ncd\n")
+    assert [position(starts, offset) for offset in (0, 2, 3, 6)] == [(0, 0), (0, 2), (1, 0), (2, 0)]
+    assert position(starts, 4) == Position(line=1, column=1)
+
+
+def test_utf16_column_counts_code_units() -> None:
+    """What lies outside the basic plane takes two columns in an editor."""
+    assert utf16_column("x\na😀ñb", 2, 5) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "newline"),
+    [("", "\n"), ("a\nb\n", "\n"), ("a\r\nb\r\nc\n", "\r\n"), ("a\nb\r\n", "\n"), ("a\rb", "\r"), ("\r\r\n", "\r\n")],
+)
+def test_the_most_frequent_line_end_prevails(text: str, newline: str) -> None:
+    """Of several line ends as frequent as each other, LF is taken, else CRLF."""
+    assert newline_of(text) == newline
+
+
+def test_with_newlines_writes_every_line_end_alike() -> None:
+    """CRLF counts as one line end, whichever is written."""
+    assert with_newlines("a\r\nb\rc\n", "\n") == "a\nb\nc\n"
+    assert with_newlines("a\r\nb\rc\n", "\r\n") == "a\r\nb\r\nc\r\n"
+    assert with_newlines("a\nb", "\r") == "a\rb"
+
+
+def test_printable_writes_controls_out() -> None:
+    """No terminal obeys what is printed, and text direction marks show."""
+    assert printable("a\x1b[31mb\u202ec\x00\td\n") == "a\\x1b[31mb\\u202ec\\x00\td\n"
+    assert printable("\ud800") == "\\ud800"
+
+
+def test_size_is_the_same_with_any_line_ends() -> None:
+    """Size counts bytes of UTF-8, and each line end as one."""
+    assert size_in_bytes("ñ\r\n😀\r") == size_in_bytes("ñ\n😀\n") == 8

@@ -1,0 +1,132 @@
+"""The causes of broken front matters, and their repairs."""
+
+from __future__ import annotations
+
+import pytest
+
+from taskstate.syntax.edits import apply
+from taskstate.syntax.nodes import Fault, Node
+from taskstate.syntax.yaml_diagnosis import hash_values
+from taskstate.syntax.yaml_parser import read_yaml
+from taskstate.syntax.yaml_reader import read_front_matter
+
+
+def faults(text: str) -> tuple[Fault, ...]:
+    """Return the faults of a text that cannot be read."""
+    found = read_front_matter(text, 0, len(text))
+    assert not isinstance(found, Node)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "mended"),
+    [
+        ("title: Fix: the bug\n", "colon-in-value", 'title: "Fix: the bug"\n'),
+        ("title: note: # why\n", "colon-in-value", 'title: "note:" # why\n'),
+        ("a: 1\r\ntitle: Fix: issue #12\r\nb: 2\r\n", "colon-in-value", 'a: 1\r\ntitle: "Fix: issue #12"\r\nb: 2\r\n'),
+        ("a:\n  - b: c: d\n", "colon-in-value", 'a:\n  - b: "c: d"\n'),
+        ("agent: @bob\n", "reserved-start", 'agent: "@bob"\n'),
+        ("a: `x` y\n", "reserved-start", 'a: "`x` y"\n'),
+        ("a: 50\nb: %50\n", "reserved-start", 'a: 50\nb: "%50"\n'),
+        ("a: *important* text\n", "reserved-start", 'a: "*important* text"\n'),
+        ("paths:\n  - **/x.py\n", "reserved-start", 'paths:\n  - "**/x.py"\n'),
+        ("paths: [*.py, @x, ok]\n", "reserved-start", 'paths: ["*.py", "@x", ok]\n'),
+        ("ids: [#100, #101]\nb: 1\n", "reserved-start", 'ids: ["#100", "#101"]\nb: 1\n'),
+        ("a: {b: @c}\n", "reserved-start", 'a: {b: "@c"}\n'),
+        ("a: 'it's broken'\n", "apostrophe", 'a: "it\'s broken"\n'),
+        ("a: 'rock 'n' roll' # c\n", "apostrophe", "a: \"rock 'n' roll\" # c\n"),
+        ("a: [WIP] fix it\n", "text-after-closing", 'a: "[WIP] fix it"\n'),
+        ('a: "b" and c\n', "text-after-closing", 'a: "\\"b\\" and c"\n'),
+        ("a:\n\tb: 1\n\tc:\n\t\td: 2\n", "tab-indent", "a:\n  b: 1\n  c:\n    d: 2\n"),
+        ("a:\n    b: 1\n\tc: 2\n", "tab-indent", "a:\n    b: 1\n    c: 2\n"),
+        ("a:\t1\n", "tab-indent", "a: 1\n"),
+    ],
+)
+def test_malformed_shapes_are_named_and_mended(text: str, kind: str, mended: str) -> None:
+    """The shapes that people write get a fault that names the cause, and a repair that leaves all else alone."""
+    (fault,) = faults(text)
+    assert (fault.kind, apply(text, fault.fix)) == (kind, mended)
+    assert isinstance(read_yaml(mended, 0, len(mended)), Node)
+
+
+def test_the_first_of_several_is_mended_first() -> None:
+    """Several malformed lines are mended one after the other."""
+    text = "a: b: c\nd: @e\nf: 'g'h'\n"
+    kinds = []
+    while not isinstance(found := read_front_matter(text, 0, len(text)), Node):
+        kinds.append(found[0].kind)
+        text = apply(text, found[0].fix)
+    assert kinds == ["colon-in-value", "reserved-start", "apostrophe"]
+    assert found.value() == {"a": "b: c", "d": "@e", "f": "g'h"}
+
+
+def test_tabs_before_another_fault_are_still_mended() -> None:
+    """A tab is mended where another fault stands further down."""
+    text = "a:\n\tb: 1\nc: @d\n"
+    assert apply(text, faults(text)[0].fix) == "a:\n  b: 1\nc: @d\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: b: c\n  more\n", "a colon stands where none can be"),
+        ("a: 'never closed\nb: 1\n", "the quote that begins here is never closed"),
+        ("a: [1, 2\nb: 3\n", "the bracket that begins here is never closed"),
+        ("a: 1\nfoo\nb: 2\n", "this line is not of the form"),
+        ("a: |\n  x: y: z\n- b\n", "this does not fit what stands before it"),
+        ("a: b\n\n- c\n", "this does not fit what stands before it"),
+        ("a: \x07\n", "a character stands here that YAML does not allow"),
+        ('a: "\\q"\n', "a backslash in double quotes must be doubled"),
+        ("a: {b: @c, d: 'e'f'}\n", "this character cannot begin a value"),
+        ("a: b\n\tc: d\n", "a tab stands here"),
+        ("a\t \n", "a tab stands here"),
+        ("a:\n" + "\t- b\n" * 61, "a tab stands here"),
+        ("%x\n", "not valid YAML: "),
+    ],
+)
+def test_where_the_meaning_is_not_certain_there_is_no_repair(text: str, message: str) -> None:
+    """A fault whose remedy would be a guess is only told, in plain words."""
+    (fault,) = faults(text)
+    assert fault.message.startswith(message)
+    assert fault.fix == ()
+
+
+def test_other_faults_stay_as_they_are() -> None:
+    """A key given twice has no repair, and hides none of the faults beside it."""
+    assert faults("a: 1\na: 2\n")[0].kind == "duplicate-key"
+    assert [fault.kind for fault in faults("a: {b: 1, b: 2}\nc: @d\n")] == ["duplicate-key", "syntax"]
+
+
+def test_tabs_in_text_blocks_and_quotes_are_left_alone() -> None:
+    """Only the tabs that stand in the way are replaced."""
+    text = 'a: |\n  x\n  \ty\nb: "c\td"\ne:\n\tf: 1\n'
+    assert apply(text, faults(text)[0].fix) == 'a: |\n  x\n  \ty\nb: "c\td"\ne:\n  f: 1\n'
+
+
+def lost(text: str) -> list[str]:
+    """Return what a sound text is after each repair of a value that was lost."""
+    root = read_yaml(text, 0, len(text))
+    assert isinstance(root, Node)
+    return [apply(text, fault.fix) for fault in hash_values(text, root)]
+
+
+def test_a_value_that_became_a_comment_is_found() -> None:
+    """A value that begins with `#` is null for YAML: it is told, and quoted."""
+    assert lost("title: #101 login # c\nb: 1\n") == ['title: "#101 login" # c\nb: 1\n']
+    assert lost("a:\n  - #7\n  - b: #8\r\n") == ['a:\n  - "#7"\n  - b: #8\r\n', 'a:\n  - #7\n  - b: "#8"\r\n']
+
+
+@pytest.mark.parametrize(
+    "text", ["a: # c\n", "a: 1 #c\n", "a: 'x: #y'\n", "a: #c\n  b: 1\n", "# a: #b\n", "a: |\n  b: #c\n"]
+)
+def test_comments_are_comments(text: str) -> None:
+    """A comment with a blank, one behind a value, and one above a block are what they look like."""
+    assert lost(text) == []
+
+
+def test_a_sound_line_before_a_fault_is_not_blamed_with_windows_line_ends() -> None:
+    """The carriage return behind a quoted value is no text behind its closing quote."""
+    text = 'a: "1"\r\nb: [x\r\n'
+    faults = read_front_matter(text, 0, len(text))
+    assert not isinstance(faults, Node)
+    assert [text[: fault.span.start].count("\n") for fault in faults] == [1]
