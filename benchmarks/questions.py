@@ -18,10 +18,11 @@ from benchmarks.merges import merges
 from benchmarks.secret_speed import secret_speed
 from benchmarks.snapshots import snapshots
 from benchmarks.timing import exponent, interleaved, timed
-from taskstate import recent, sessions
+from taskstate import sessions
 from taskstate.config import read_config
 from taskstate.lint.engine import findings
 from taskstate.stamp import Stamp
+from taskstate.storage import backups
 from taskstate.syntax import markdown_blocks, markdown_fast_scanner
 from taskstate.syntax.document import parse
 from taskstate.workspace import Workspace
@@ -128,7 +129,7 @@ def _adding(workspace: Workspace, data: bytes) -> Callable[[], float]:
         path.write_bytes(data.replace(b"Customer accounts", b"Customer accounts %d" % number))
         for archive in workspace.state_root.glob("archives/*"):
             archive.unlink()
-        recent.forget(workspace.journal, workspace.relative(path))  # or the older text would be taken for a loss
+        backups.forget(workspace.journal, workspace.relative(path))  # or the older text would be taken for a loss
         request = Request(stamp=Stamp(actor="somebody", now=now + timedelta(minutes=number), git_head="0" * 40))
         return timed(lambda: sessions.add(workspace, "1", _ENTRY, request))()
 

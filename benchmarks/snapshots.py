@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.answer import Answer, repository
 from benchmarks.timing import interleaved, program, python
-from taskstate import recent
+from taskstate.storage import backups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ def snapshots(folder: Path) -> Iterator[Answer]:
             shutil.rmtree(root / ".taskstate" / "artifacts", ignore_errors=True)
             shutil.rmtree(scratch, ignore_errors=True)
             state.write_bytes(before)
-            recent.forget(journal, ".taskstate/tasks/task-1-state.md")  # or the older text would be taken for a loss
+            backups.forget(journal, ".taskstate/tasks/task-1-state.md")  # or the older text would be taken for a loss
             return run()
 
         return taken

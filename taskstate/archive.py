@@ -12,12 +12,12 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, journal
 from taskstate.batches import ENTRY_LEVEL, entry_hash, headings, layout_lines, read_batches
 from taskstate.errors import TaskstateError
 from taskstate.limits import exceeded, is_over_limit, largest_parts
 from taskstate.stamp import set_front_matter, timestamp
 from taskstate.state import KB, read_state, session_of
+from taskstate.storage import files, journal
 from taskstate.summary import summarise
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply

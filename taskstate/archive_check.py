@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files
 from taskstate.errors import TaskstateError
 from taskstate.lint.archived import Archived, runs_of, sessions
+from taskstate.storage import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

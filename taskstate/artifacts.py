@@ -13,8 +13,8 @@ import zlib
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files
 from taskstate.errors import TaskstateError
+from taskstate.storage import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

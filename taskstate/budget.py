@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, files, tokens
+from taskstate import artifacts, tokens
 from taskstate.brief import brief
 from taskstate.errors import TaskstateError
 from taskstate.exports import export_text
 from taskstate.stamp import front_matter_values
 from taskstate.static_part import read_static
+from taskstate.storage import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

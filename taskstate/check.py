@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, git, kinds
+from taskstate import kinds
 from taskstate.errors import TaskstateError
 from taskstate.heads import Heads
 from taskstate.lint.cache import Cache, Entry, freeze, thaw
-from taskstate.source import Index
+from taskstate.storage import files
+from taskstate.storage.file_sources import Index
+from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

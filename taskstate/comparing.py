@@ -6,20 +6,21 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import delta, files, ground
+from taskstate import delta, ground
 from taskstate.delta import Difference, File, Seen, Verified
 from taskstate.errors import GitFailed
 from taskstate.listing import changed_files, hashes, held, outside, recorded_files, scope_hash, scope_of
-from taskstate.packs import GITLINK, leaves
 from taskstate.snapshots import LOST, PURGED, require_snapshot
 from taskstate.stamp import front_matter_values
+from taskstate.storage import files
+from taskstate.storage.git.objects import GITLINK, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from taskstate.ground import Look
-    from taskstate.packs import Entry
+    from taskstate.storage.git.objects import Entry
     from taskstate.workspace import Loaded, Workspace
 
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate import chain, files, git, named, produced, quoting, roles
+from taskstate import chain, produced, quoting, roles
 from taskstate.errors import TaskstateError
 from taskstate.handoff_document import OPEN
 from taskstate.handoff_files import archived, handoff_files, named_open
 from taskstate.kinds import kind_of
 from taskstate.produced import Gap
 from taskstate.stamp import front_matter_values
+from taskstate.storage import file_state, files
+from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
 
 if TYPE_CHECKING:
@@ -156,7 +158,7 @@ def _file_gaps(workspace: Workspace, state: TaskState) -> Iterator[Gap]:
     for each in (each for each in produced.named_files(state) if each.sure):
         key = f"file:{each.path}"
         try:
-            there = each.deleted or named.is_there(workspace.root, each.path)
+            there = each.deleted or file_state.is_there(workspace.root, each.path)
         except TaskstateError as error:
             yield Gap(key, f"{produced.FILES}: {error.message}")
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import archive, chain, guards, named, produced, purge, roles
+from taskstate import archive, chain, guards, produced, purge, roles
 from taskstate.chain import COMPLETE
 from taskstate.completeness import gaps
 from taskstate.errors import TaskstateError
@@ -19,6 +19,7 @@ from taskstate.phase_parts import phases_in
 from taskstate.rolling import remember
 from taskstate.seal import sha256
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp, with_event
+from taskstate.storage import file_state
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -165,7 +166,7 @@ def _output(workspace: Workspace, state: TaskState, request: Request) -> dict[st
             continue
         try:
             is_file = not (workspace.root / each.path).is_dir() and not produced.is_pattern(each.path)
-            sha = named.sha256_of(workspace.root, each.path)
+            sha = file_state.sha256_of(workspace.root, each.path)
         except TaskstateError:
             continue  # it leads out of the repository, or nobody may read it: what it was, nobody can tell later
         if sha is not None or (is_file and each.sure):

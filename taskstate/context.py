@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import git, manifest
+from taskstate import manifest
 from taskstate.context_capture import Wanted, captured
 from taskstate.context_readable import require_sealed
 from taskstate.context_sources import told_unmatched, unmatched
@@ -20,6 +20,7 @@ from taskstate.seal import CANONICAL_VERSION
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp
 from taskstate.state import read_state
 from taskstate.static_part import context_seal, is_sealed
+from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.workspace import Loaded
@@ -177,7 +178,7 @@ def _told_state(state: TaskState, found: Captured) -> tuple[str, ...]:
 
 
 def _told_dirty(workspace: Workspace) -> tuple[str, ...]:
-    from taskstate.worktree import dirty_files
+    from taskstate.storage.git.worktree import dirty_files
 
     try:
         dirty = dirty_files(workspace.root, workspace.is_ours)

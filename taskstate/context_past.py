@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import citations, git, recent
+from taskstate import citations
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.kinds import kind_of
 from taskstate.stamp import front_matter_values
 from taskstate.static_part import seal_of, static_text
+from taskstate.storage import backups
+from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:
@@ -89,7 +91,7 @@ def blob(workspace: Workspace, sha: str) -> bytes | None:
 
 
 def _versions(workspace: Workspace, relative: str) -> Iterator[bytes]:
-    for version in reversed(recent.of_file(workspace.journal, relative)):
+    for version in reversed(backups.of_file(workspace.journal, relative)):
         try:
             data = version.read()
         except TaskstateError:  # it may have been dropped this instant

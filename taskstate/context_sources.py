@@ -10,10 +10,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskstate import citations, files, git, task_file
+from taskstate import citations, task_file
 from taskstate.config import parse_config
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.scope import read_scope
+from taskstate.storage import files
+from taskstate.storage.git import client as git
 from taskstate.workspace import CONFIG_FILES
 
 if TYPE_CHECKING:

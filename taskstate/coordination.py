@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import artifacts, files, guards, outside_text, qa, qa_logs, qa_record, roles, snapshots
+from taskstate import artifacts, guards, outside_text, qa, qa_logs, qa_record, roles, snapshots
 from taskstate.errors import TaskstateError
 from taskstate.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
 from taskstate.rolling import remember
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp
+from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply

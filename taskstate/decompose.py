@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import chain, files, guards, journal, kinds, recent
+from taskstate import chain, guards, kinds
 from taskstate.checklist import FEATURE_KEYS
 from taskstate.create import NewTask, render
 from taskstate.decomposition import Pace, Subtask, open_features, pace_of, subtasks_of
@@ -13,6 +13,7 @@ from taskstate.form.layout import formatted
 from taskstate.seal import sha256
 from taskstate.stamp import set_front_matter, stamped
 from taskstate.state import KB, read_state
+from taskstate.storage import backups, files, journal
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -73,7 +74,7 @@ def decompose(workspace: Workspace, task_id: str, request: Request) -> tuple[Sug
 
     outcome = change(workspace, task_id, job, request)
     for each in () if request.dry_run else made[-1].subtasks:
-        recent.forget(workspace.journal, _path(workspace, each))  # of an earlier file of that name
+        backups.forget(workspace.journal, _path(workspace, each))  # of an earlier file of that name
     return made[-1], outcome
 
 

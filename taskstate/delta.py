@@ -14,7 +14,7 @@ from taskstate.seal import canonical_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from taskstate.packs import Entry
+    from taskstate.storage.git.objects import Entry
 
 SHOWN = 5  # files that a message names
 LISTED = 20  # changed files that a state file lists

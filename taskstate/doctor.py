@@ -10,12 +10,14 @@ import os
 import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, git, kinds, lock, lost
+from taskstate import kinds, lost
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.journal import CONFLICT, UNREADABLE
 from taskstate.restore import PROPOSAL
 from taskstate.set_up import PRE_COMMIT, merge_driver_state, set_up
 from taskstate.stamp import check_seal
+from taskstate.storage import files, lock
+from taskstate.storage.git import client as git
+from taskstate.storage.journal import CONFLICT, UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 from taskstate import secrets
 from taskstate.errors import TaskstateError
-from taskstate.files import MAX_BYTES, digest
+from taskstate.storage.files import MAX_BYTES, digest
 from taskstate.syntax.spans import CONTROLS, with_newlines
 
 if TYPE_CHECKING:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import artifacts, files, secrets
+from taskstate import artifacts, secrets
 from taskstate.errors import TaskstateError
 from taskstate.excerpts import artifact_of, citation, hash_of, lines_of, listed, range_of, read_text
+from taskstate.storage import files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import artifacts, chain, files, roles
+from taskstate import artifacts, chain, roles
 from taskstate.errors import TaskstateError
 from taskstate.export_fields import EXPORT_FIELDS, export_drop
 from taskstate.seal import CANONICAL_VERSION, canonical_json
 from taskstate.stamp import front_matter_values
 from taskstate.static_part import read_static, seal_broken
+from taskstate.storage import files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -13,8 +13,10 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import git, kinds, memory
+from taskstate import kinds
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.storage import json_cache
+from taskstate.storage.git import client as git
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ def all_tasks(workspace: Workspace) -> tuple[Glance, ...]:
         if now - max(status.st_mtime_ns, status.st_ctime_ns) > _COARSEST_NS:
             settled.append(task)
     if workspace.state_root.is_dir():
-        memory.save_lines(place, (_VERSION, *("\t".join(column) for column in zip(*settled, strict=True))))
+        json_cache.save_lines(place, (_VERSION, *("\t".join(column) for column in zip(*settled, strict=True))))
     return tuple(tasks)
 
 
@@ -97,8 +99,8 @@ def _remembered(place: Path) -> list[list[str]]:
     """Return what is remembered, by columns, since ten thousand values are cut apart at once in no time."""
     nothing: list[list[str]] = [[] for _ in Glance._fields]
     try:
-        version, *lines = memory.load_lines(place)
-    except memory.DAMAGED:
+        version, *lines = json_cache.load_lines(place)
+    except json_cache.DAMAGED:
         return nothing
     columns = [line.split("\t") for line in lines]
     is_whole = version == _VERSION and len(columns) == len(nothing) and len(set(map(len, columns))) == 1

@@ -8,14 +8,18 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, files, git, git_log, roles, worktree
+from taskstate import artifacts, roles
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.storage import files
+from taskstate.storage.git import client as git
+from taskstate.storage.git import log as git_log
+from taskstate.storage.git import worktree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from taskstate.packs import Store
+    from taskstate.storage.git.objects import Store
     from taskstate.workspace import Workspace
 
 _COMMIT = "[0-9a-f]{40}([0-9a-f]{24})?"
@@ -194,7 +198,7 @@ def look(workspace: Workspace, values: Mapping[str, Any], head: str) -> Iterator
     Raises:
         GitFailed: git cannot read a file.
     """
-    from taskstate.packs import Store
+    from taskstate.storage.git.objects import Store
 
     delta = values.get("delta")
     snapshots = delta.get("snapshots") if isinstance(delta, dict) else None

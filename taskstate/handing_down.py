@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import chain, glance, guards, journal, plan_secrets, secret_guard
+from taskstate import chain, glance, guards, plan_secrets, secret_guard
 from taskstate.errors import TaskstateError
 from taskstate.kinds import id_key
 from taskstate.stamp import stamped, timestamp, with_event
 from taskstate.state import read_state
+from taskstate.storage import journal
 from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import files, journal, templates
+from taskstate import templates
 from taskstate.config import Lint
 from taskstate.errors import TaskstateError
 from taskstate.handoff_document import OPEN, TEMPLATE, Handoff, Reading, head, is_none, is_unsaid, parts_of
@@ -28,6 +28,7 @@ from taskstate.phase_parts import phase_id
 from taskstate.phases import Phase, find_phase, parse_phase_name, read_phases, with_changes
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp
 from taskstate.state import KB
+from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.version import FORMAT

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import files, kinds
+from taskstate import kinds
 from taskstate.errors import TaskstateError
 from taskstate.handoff_document import ACCEPTED, OPEN, Reading, front_matter_of
 from taskstate.handoff_places import ARCHIVE, folder, is_place
+from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 

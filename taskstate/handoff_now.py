@@ -5,10 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from taskstate import git, git_log, worktree
 from taskstate.errors import GitFailed
 from taskstate.phase_parts import objectives_digest
 from taskstate.stamp import front_matter_values
+from taskstate.storage.git import client as git
+from taskstate.storage.git import log as git_log
+from taskstate.storage.git import worktree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Remembers what the state files of a repository depend on, so that finding circles need not read them all again.
 
-A value holds as long as its file has the same mark (`taskstate.source`). All of it is derived: a memory that is
+A value holds as long as its file has the same mark (`storage.file_sources`). All of it is derived: a memory that is
 damaged, or that another run replaces meanwhile, is only slower.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import memory
+from taskstate.storage import json_cache
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ class Heads:
         """Write what has changed; where that cannot be done, the next run is slower."""
         if not self._changed:
             return
-        memory.save(self._path, {"version": VERSION, "files": self._known})
+        json_cache.save(self._path, {"version": VERSION, "files": self._known})
 
 
 def _read(path: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
     try:
-        loose = memory.load(path)
+        loose = json_cache.load(path)
         files = loose["files"] if loose["version"] == VERSION else {}
         return {str(name): (str(mark), tuple(map(str, ids))) for name, (mark, ids) in files.items()}
-    except memory.DAMAGED:
+    except json_cache.DAMAGED:
         return {}

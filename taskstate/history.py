@@ -10,8 +10,11 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, git, git_index, renames
+from taskstate import renames
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.storage import files
+from taskstate.storage.git import client as git
+from taskstate.storage.git import index as git_index
 from taskstate.syntax.document import Document, parse
 
 if TYPE_CHECKING:

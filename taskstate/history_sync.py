@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import git, git_log
 from taskstate.archive_check import archive_text
 from taskstate.batches import rolled
 from taskstate.errors import TaskstateError
@@ -18,6 +17,8 @@ from taskstate.rolling import roll
 from taskstate.secrets import masked
 from taskstate.stamp import set_front_matter
 from taskstate.state import read_state
+from taskstate.storage.git import client as git
+from taskstate.storage.git import log as git_log
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
@@ -27,8 +28,8 @@ from taskstate.writing import Change, change
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from taskstate.git_log import Commit
     from taskstate.state import TaskState
+    from taskstate.storage.git.log import Commit
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request
 

@@ -6,19 +6,21 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from taskstate import artifacts, delta, files, worktree
+from taskstate import artifacts, delta
 from taskstate.delta import File, quoted
 from taskstate.errors import TaskstateError
-from taskstate.packs import GITLINK
 from taskstate.scope import Scope, read_scope
+from taskstate.storage import files
+from taskstate.storage.git import worktree
+from taskstate.storage.git.objects import GITLINK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from taskstate.config import Config
     from taskstate.ground import Look
-    from taskstate.packs import Entry
     from taskstate.state import TaskState
+    from taskstate.storage.git.objects import Entry
     from taskstate.workspace import Workspace
 
 _WILD = frozenset("*?[\\")

@@ -11,8 +11,9 @@ import json
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, git, recent
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.storage import backups, files
+from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,22 +52,22 @@ def notice(workspace: Workspace, relative: str, data: bytes) -> Noticed:
     """Keep what is gone from the file that now holds `data`, and tell it; the caller holds the lock."""
     journal = workspace.journal
     told = _notice_late(workspace, relative)
-    floor = recent.floor(journal, relative)
-    versions = recent.of_file(journal, relative)
+    floor = backups.floor(journal, relative)
+    versions = backups.of_file(journal, relative)
     if not versions or files.digest(data).startswith(versions[-1].digest):
         return Noticed(told, floor)
     text = versions[-1].read()
     if text is None or not _is_older(data, text):
         return Noticed(told, floor)
     if _put_back_by_git(workspace, relative, text):
-        recent.forget(journal, relative)
+        backups.forget(journal, relative)
         return Noticed(told)
     was, now = revision_of(text), revision_of(data)
     earlier = ((version.digest, version.read()) for version in versions[:-1])
     same = ((digest, known) for digest, known in earlier if known is not None and revision_of(known) == now)
     digest, base = next(same, ("", None))
     _keep(journal, {"path": relative, "late": False}, text, base)
-    recent.accept(journal, relative, workspace.root / relative, was, digest)
+    backups.accept(journal, relative, workspace.root / relative, was, digest)
     message = f"{files.shown(relative)}: revision {was} is gone, somebody saved a copy of revision {now} over it"
     return Noticed((*told, f"{message}: {_ADVICE}"), max(was, floor))
 
@@ -74,11 +75,11 @@ def notice(workspace: Workspace, relative: str, data: bytes) -> Noticed:
 def look(workspace: Workspace) -> tuple[str, ...]:
     """Return what to tell of all files that were written lately; the lock is taken only where something is gone."""
     told: list[str] = []
-    for relative in recent.suspects(workspace.journal, workspace.root):
+    for relative in backups.suspects(workspace.journal, workspace.root):
         try:
             path = files.inside(workspace.root, relative)
-            versions = recent.of_file(workspace.journal, relative)
-            gone = recent.late(workspace.journal, relative, path) or _is_gone(versions[-1], path)
+            versions = backups.of_file(workspace.journal, relative)
+            gone = backups.late(workspace.journal, relative, path) or _is_gone(versions[-1], path)
         except TaskstateError:  # no longer a file that can be read: who reads it says so
             continue
         if gone:
@@ -111,7 +112,7 @@ def revision_of(data: bytes) -> int:
     return int(match[1]) if match else 0
 
 
-def _is_gone(newest: recent.Version, path: Path) -> bool:
+def _is_gone(newest: backups.Version, path: Path) -> bool:
     text = newest.read()
     return text is not None and _is_older(files.read(path), text)
 
@@ -140,14 +141,14 @@ def _put_back_by_git(workspace: Workspace, relative: str, text: bytes) -> bool:
 
 
 def _notice_late(workspace: Workspace, relative: str) -> tuple[str, ...]:
-    late = recent.late(workspace.journal, relative, workspace.root / relative)
+    late = backups.late(workspace.journal, relative, workspace.root / relative)
     if late is None:
         return ()
-    earlier = recent.of_file(workspace.journal, relative)
+    earlier = backups.of_file(workspace.journal, relative)
     base = next((version.read() for version in earlier if version.digest == late.digest), None)
     text = files.read(late.path)
     _keep(workspace.journal, {"path": relative, "late": True}, text, base)
-    recent.comes_from(workspace.journal, relative, files.digest(text), late.digest)
+    backups.comes_from(workspace.journal, relative, files.digest(text), late.digest)
     late.path.unlink()
     what = "somebody's save came when the file had just been replaced, and is not in it"
     return (f"{files.shown(relative)}: {what}: {_ADVICE}",)

@@ -14,7 +14,7 @@ from taskstate.rolling import remember
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from taskstate.journal import Plan
+    from taskstate.storage.journal import Plan
     from taskstate.workspace import Workspace
     from taskstate.writing import Request
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, files, schema
+from taskstate import artifacts, schema
 from taskstate.errors import TaskstateError
 from taskstate.guards import require_revision
 from taskstate.kinds import own_file, phase_in
@@ -26,6 +26,7 @@ from taskstate.phase_parts import (
 )
 from taskstate.stamp import timestamp
 from taskstate.state import read_state
+from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply

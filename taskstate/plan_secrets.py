@@ -12,17 +12,18 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, secret_guard, secrets
-from taskstate.plans import Append, Create, Replace, paths_of
+from taskstate import secret_guard, secrets
 from taskstate.stamp import timestamp
+from taskstate.storage import files
+from taskstate.storage.transaction import Append, Create, Replace, paths_of
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.plans import Plan
     from taskstate.secrets import Secret
     from taskstate.stamp import Stamp
+    from taskstate.storage.transaction import Plan
     from taskstate.workspace import Workspace
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import chain, guards, named
+from taskstate import chain, guards
 from taskstate.errors import TaskstateError
 from taskstate.kinds import id_key
 from taskstate.stamp import timestamp
+from taskstate.storage import file_state
 from taskstate.surroundings import Repository
 from taskstate.writing import Change, change, unified_diff
 
@@ -107,7 +108,7 @@ def _of(workspace: Workspace, document: Document, upstream: Upstream) -> Link:
         complete = upstream.status == chain.COMPLETE
         why = "it is complete, and hands nothing down" if complete else f"it is {upstream.status or 'of no status'}"
         return Link(upstream.id, EMPTY if complete else WAITING, why + at)
-    changed = named.changed_since(workspace.root, upstream.files)
+    changed = file_state.changed_since(workspace.root, upstream.files)
     if any(not each.is_of(upstream) for each in present):
         since = f"its output changed since revision {present[0].revision}, and is at {upstream.revision}"
         return Link(upstream.id, STALE, since, changed)
@@ -203,7 +204,7 @@ def _told(workspace: Workspace, upstream: Upstream, *, changed: bool, dry_run: b
     if changed:
         words = "would pull" if dry_run else "pulled"
         notes.append(f"{words} the output of task {upstream.id}, revision {upstream.revision}")
-    since = named.changed_since(workspace.root, upstream.files)
+    since = file_state.changed_since(workspace.root, upstream.files)
     return [*notes, *(f"since task {upstream.id} was completed: {each}" for each in since)]
 
 

@@ -17,8 +17,8 @@ from taskstate.writing import Change, change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate import journal
     from taskstate.stamp import Stamp
+    from taskstate.storage import journal
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request
 

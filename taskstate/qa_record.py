@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, files, outside_text, qa, roles
+from taskstate import artifacts, outside_text, qa, roles
 from taskstate.errors import TaskstateError
 from taskstate.qa_logs import pieces, read_log
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp
+from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
 from taskstate.writing import Change, change
@@ -20,8 +21,8 @@ from taskstate.writing import Change, change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.journal import Plan
     from taskstate.qa import Comparison, Result
+    from taskstate.storage.journal import Plan
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, kinds
+from taskstate import kinds
 from taskstate.errors import TaskstateError
 from taskstate.form.layout import laid_out, unreadable
+from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 from taskstate.version import FORMAT

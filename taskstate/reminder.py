@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import memory, protocol, templates
-from taskstate.files import digest
+from taskstate import protocol, templates
+from taskstate.storage import json_cache
+from taskstate.storage.files import digest
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:
@@ -32,13 +33,13 @@ def short_protocol(workspace: Workspace, *, role: str, task: tuple[str, str]) ->
         return known[key]
     short = protocol.text(workspace, role=role, short=True, task=task).strip("\n")
     kept = dict([*known.items()][1 - _MOST :]) | {key: short}
-    memory.save(workspace.state_root / FILE, kept)
+    json_cache.save(workspace.state_root / FILE, kept)
     return short
 
 
 def _known(workspace: Workspace) -> dict[str, str]:
     try:
-        loose = memory.load(workspace.state_root / FILE)
+        loose = json_cache.load(workspace.state_root / FILE)
         return {str(key): text for key, text in loose.items() if isinstance(text, str)}
-    except memory.DAMAGED:
+    except json_cache.DAMAGED:
         return {}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, guards, journal, kinds, plan_secrets, plans
+from taskstate import guards, kinds, plan_secrets
 from taskstate.errors import TaskstateError
 from taskstate.stamp import set_front_matter, stamped, timestamp, with_event
 from taskstate.state import read_state
+from taskstate.storage import files, journal, transaction
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import set_json
@@ -80,7 +81,7 @@ def _others(workspace: Workspace, path: Path, renaming: _Renaming, request: Requ
 
 def _what(operation: journal.Operation) -> str:
     words = {journal.Create: "created", journal.Replace: "changed", journal.Delete: "removed", journal.Move: "moved"}
-    paths = " to ".join(map(files.shown, plans.paths_of(operation)))
+    paths = " to ".join(map(files.shown, transaction.paths_of(operation)))
     return f"{words.get(type(operation), 'changed')} {paths}"
 
 

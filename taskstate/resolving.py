@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import delta, ground, roles
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.packs import leaves
 from taskstate.rolling import remember
 from taskstate.snapshots import newest_role, require_open
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp, with_event
+from taskstate.storage.git.objects import leaves
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import files, git, git_index
 from taskstate.errors import TaskstateError
+from taskstate.storage import files
+from taskstate.storage.git import client as git
+from taskstate.storage.git import index as git_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

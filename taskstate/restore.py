@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import files, journal, recent
 from taskstate.errors import TaskstateError
 from taskstate.lost import PREFIX
 from taskstate.merge.files import merge_files
 from taskstate.merge.sides import Sides
 from taskstate.merge.text3 import MIDDLE, OURS, THEIRS, lines_of
+from taskstate.storage import backups, files, journal
 from taskstate.syntax.spans import with_newlines
 from taskstate.writing import Change, change_at
 
@@ -43,8 +43,8 @@ def put_back(workspace: Workspace, gone: Lost, request: Request) -> str:
         return Change(text=text, before=(*_written_out(workspace, gone, conflicts), drop), above=gone.revision)
 
     outcome = change_at(workspace, files.inside(workspace.root, gone.path), job, request._replace(expect=""))
-    for version in recent.of_file(workspace.journal, gone.path)[-1:]:
-        recent.comes_from(workspace.journal, gone.path, version.digest, files.digest(theirs))
+    for version in backups.of_file(workspace.journal, gone.path)[-1:]:
+        backups.comes_from(workspace.journal, gone.path, version.digest, files.digest(theirs))
     what = "the save that came late" if gone.late else f"revision {gone.revision}"
     told = f"{gone.path}: what {what} held is in it again, at revision {outcome.revision}"
     return f"{told}; {_left(workspace, gone)}" if conflicts else told
@@ -52,9 +52,9 @@ def put_back(workspace: Workspace, gone: Lost, request: Request) -> str:
 
 def _base(workspace: Workspace, gone: Lost, loaded: Loaded) -> bytes:
     """Return the text that what is gone and what stands there now both come from."""
-    newest = [version.digest for version in recent.of_file(workspace.journal, gone.path)]
+    newest = [version.digest for version in backups.of_file(workspace.journal, gone.path)]
     ours = loaded.digest[:16] if loaded.digest[:16] in newest else "".join(newest[-1:])
-    base = recent.common(workspace.journal, gone.path, ours, files.digest(_bytes(gone.text)))
+    base = backups.common(workspace.journal, gone.path, ours, files.digest(_bytes(gone.text)))
     if base is None and gone.base is None:
         what = f"{gone.path}: the text that both versions came from is not known any more"
         raise TaskstateError(what, help="take by hand what is missing", code="no-base")

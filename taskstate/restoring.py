@@ -8,11 +8,14 @@ import stat
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, delta, files, git, ground, roles, worktree
+from taskstate import artifacts, delta, ground, roles
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.listing import recorded_files
-from taskstate.packs import GITLINK, LINK, TREE, Store
 from taskstate.snapshots import require_open, require_snapshot
+from taskstate.storage import files
+from taskstate.storage.git import client as git
+from taskstate.storage.git import worktree
+from taskstate.storage.git.objects import GITLINK, LINK, TREE, Store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

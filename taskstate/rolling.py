@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from taskstate import files, journal, stamp
+from taskstate import stamp
 from taskstate.stamp import set_front_matter, with_event
 from taskstate.state import read_state
+from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 

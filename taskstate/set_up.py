@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, git, journal, resources
+from taskstate import resources
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.storage import files, journal
+from taskstate.storage.git import client as git
 from taskstate.syntax.spans import newline_of, with_newlines
 
 if TYPE_CHECKING:

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import artifacts, delta, files, git, ground, roles, submodules, worktree
+from taskstate import artifacts, delta, ground, roles, submodules
 from taskstate.chain import COMPLETE
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.stamp import front_matter_values
+from taskstate.storage import files
+from taskstate.storage.git import client as git
+from taskstate.storage.git import worktree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,7 +143,7 @@ def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
 
     Not where there is no snapshot, or its tree is lost.
     """
-    from taskstate.packs import Store, leaves
+    from taskstate.storage.git.objects import Store, leaves
 
     values = front_matter_values(loaded.document)
     newest = newest_role(values, workspace.config.roles)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from taskstate import delta, git
+from taskstate import delta
 from taskstate.errors import GitFailed
+from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

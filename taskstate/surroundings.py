@@ -10,11 +10,13 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from taskstate import files, git, kinds
+from taskstate import kinds
 from taskstate.circles import Dependencies
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.lint.around import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM
-from taskstate.source import Disk
+from taskstate.storage import files
+from taskstate.storage.file_sources import Disk
+from taskstate.storage.git import client as git
 from taskstate.surroundings_artifacts import ArtifactAnswers
 from taskstate.surroundings_context import ContextAnswers
 from taskstate.surroundings_handoffs import HandoffAnswers, handed_over
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from taskstate.chain import Upstream
     from taskstate.heads import Heads
     from taskstate.history import History
-    from taskstate.source import Index
+    from taskstate.storage.file_sources import Index
     from taskstate.syntax.document import Document
     from taskstate.workspace import Workspace
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import files
 from taskstate.asked import Asked
 from taskstate.errors import TaskstateError
+from taskstate.storage import files
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,9 +9,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskstate import files, git
 from taskstate.asked import Asked
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.storage import files
+from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
     from taskstate.citations import Standard
@@ -60,7 +61,7 @@ class ContextAnswers(Asked):
         return found
 
     def _moved(self, commit: str) -> tuple[str, ...] | None:
-        from taskstate import git_log
+        from taskstate.storage.git import log as git_log
 
         workspace = self.repository.workspace
         try:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import files, kinds
+from taskstate import kinds
 from taskstate.asked import Asked
 from taskstate.handoff_document import Written, front_matter_of, written_in
 from taskstate.handoff_places import ARCHIVE, FOLDER, folder
+from taskstate.storage import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import files, journal
 from taskstate.errors import TaskstateError
 from taskstate.handoff import with_handoffs
 from taskstate.handoff_document import ACCEPTED, OPEN, with_values
@@ -19,6 +18,7 @@ from taskstate.handoff_files import (
 )
 from taskstate.handoff_now import differences
 from taskstate.stamp import front_matter_values, timestamp
+from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.writing import Change, Outcome, change
 

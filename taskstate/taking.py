@@ -12,13 +12,15 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, delta, files, ground, roles, secrets, worktree
+from taskstate import artifacts, delta, ground, roles, secrets
 from taskstate.errors import GitFailed, LockTimeout, TaskstateError
 from taskstate.listing import changed_files, outside, scope_hash, scope_of
-from taskstate.packs import GITLINK, TREE, leaves, new_objects
 from taskstate.seal import canonical_json, sha256
 from taskstate.snapshots import require_open
 from taskstate.stamp import front_matter_values, set_front_matter, timestamp
+from taskstate.storage import files
+from taskstate.storage.git import worktree
+from taskstate.storage.git.objects import GITLINK, TREE, leaves, new_objects
 from taskstate.syntax.edits import apply
 from taskstate.writing import Change, change
 
@@ -29,9 +31,9 @@ if TYPE_CHECKING:
     from taskstate.config import Config
     from taskstate.delta import File
     from taskstate.ground import Look
-    from taskstate.packs import Entry
     from taskstate.scope import Scope
     from taskstate.state import TaskState
+    from taskstate.storage.git.objects import Entry
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import files, rendering, resources
+from taskstate import rendering, resources
 from taskstate.errors import TaskstateError
+from taskstate.storage import files
 from taskstate.syntax.spans import with_newlines
 
 if TYPE_CHECKING:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import batches, files, journal, lock, lost
+from taskstate import batches, lost
 from taskstate.doctor import own_folders
 from taskstate.errors import TaskstateError
 from taskstate.restore import put_back, write_out
 from taskstate.set_up import set_up
 from taskstate.state import read_state
+from taskstate.storage import files, journal, lock
 from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:

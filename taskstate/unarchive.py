@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, journal
 from taskstate.archive import is_over
 from taskstate.archive_check import archive_text, examine
 from taskstate.batches import ENTRY_LEVEL, entry_hash, find_batches, headings, is_roll, layout
 from taskstate.errors import TaskstateError
 from taskstate.limits import shown_kb
 from taskstate.state import read_state, session_number
+from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import size_in_bytes

@@ -11,9 +11,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, git, kinds, recent
+from taskstate import kinds
 from taskstate.config import Config, matches, parse_config
 from taskstate.errors import TaskstateError
+from taskstate.storage import backups, files
+from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -173,7 +175,7 @@ class Workspace(_Workspace):
     @contextmanager
     def locked(self) -> Iterator[tuple[str, ...]]:
         """Hold the lock of the repository; a plan that a killed command left is finished first, and told."""
-        from taskstate import journal, lock
+        from taskstate.storage import journal, lock
 
         with lock.locked(self.lock):
             yield journal.recover(self.root, self.journal)
@@ -184,8 +186,8 @@ class Workspace(_Workspace):
         if not names:
             return ()
         told: tuple[str, ...] = ()
-        if names != (recent.FOLDER,):
-            from taskstate import journal
+        if names != (backups.FOLDER,):
+            from taskstate.storage import journal
 
             if journal.pending(self.journal):
                 with self.locked() as told:

@@ -10,12 +10,13 @@ import difflib
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import artifacts, files, guards, journal, kinds, lost, plan_secrets, recent, secret_library
+from taskstate import artifacts, guards, kinds, lost, plan_secrets, secret_library
 from taskstate.errors import StaleFile, TaskstateError
-from taskstate.plans import paths_of
 from taskstate.rolling import remember
 from taskstate.stamp import Stamp, check_seal, stamped, with_event
 from taskstate.state import TaskState, read_state
+from taskstate.storage import backups, files, journal
+from taskstate.storage.transaction import paths_of
 from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         diff = _diff(workspace, operation) if request.dry_run else ""
         if not request.dry_run:
             journal.write(workspace.root, workspace.journal, (operation,))
-            recent.forget(workspace.journal, relative)  # of an earlier file of that name
+            backups.forget(workspace.journal, relative)  # of an earlier file of that name
     token = f"1-{files.digest(operation.data)[:8]}"
     return Outcome(relative, token, changed=True, notes=told, diff=diff, warnings=warnings)
 

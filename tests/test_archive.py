@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import archive, journal, sessions
+from taskstate import archive, sessions
 from taskstate.batches import entry_hash, read_batches
 from taskstate.errors import StaleFile
 from taskstate.seal import sha256
+from taskstate.storage import journal
 from tests.support.place import TASK, Place, changes, refusal, said, tree
 
 if TYPE_CHECKING:

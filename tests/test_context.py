@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import context, create, files
+from taskstate import context, create
 from taskstate.capture_citations import mapped_citations
 from taskstate.config import parse_config
 from taskstate.context_capture import Wanted
@@ -17,6 +17,7 @@ from taskstate.lint import engine
 from taskstate.seal import canonical_json
 from taskstate.stamp import front_matter_values
 from taskstate.static_part import StaticPart, context_seal, read_static
+from taskstate.storage import files
 from taskstate.syntax.document import parse
 from taskstate.task_file import git_blob_id
 from tests.support.place import MINUTE, TASK, Place, refusal, tree

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import context, context_check, context_past, context_view, git, mend
+from taskstate import context, context_check, context_past, context_view, mend
 from taskstate.context_capture import Wanted
 from taskstate.lint import engine
 from taskstate.stamp import front_matter_values
 from taskstate.static_part import read_static, static_text
+from taskstate.storage.git import client as git
 from taskstate.workspace import find_workspace
 from tests.support.place import TASK, Place, refusal
 from tests.test_context import NAME, SETTINGS, STANDARD, TASK_FILE, block, by_hand, made_from, write

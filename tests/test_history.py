@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import git
 from taskstate.history import History, open_history
+from taskstate.storage.git import client as git
 from tests.support.place import Place
 
 if TYPE_CHECKING:

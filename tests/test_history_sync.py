@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import archive_check, git_log, history_sync
-from taskstate.git_log import Commit
+from taskstate import archive_check, history_sync
+from taskstate.storage.git import log as git_log
+from taskstate.storage.git.log import Commit
 from tests.support.place import TASK, Place, refusal, tree
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import files, journal, lost, recent, sessions
+from taskstate import lost, sessions
 from taskstate.errors import StaleFile
 from taskstate.restore import PROPOSAL, put_back, write_out
-from taskstate.swap import swap
+from taskstate.storage import backups, files, journal
+from taskstate.storage.backups import swap
 from tests.support.place import TASK, Place, refusal
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def test_text_without_a_known_base_is_written_out(place: Place) -> None:
     """Where the version that the editor had loaded is no longer kept, nothing is guessed."""
     buffer = place.text
     place.add("Gone.")
-    for version in recent.of_file(place.workspace.journal, place.workspace.relative(place.path))[:-1]:
+    for version in backups.of_file(place.workspace.journal, place.workspace.relative(place.path))[:-1]:
         version.path.unlink()
     in_place(place.path, edited(buffer))
     place.workspace.settle()
@@ -281,7 +282,7 @@ def test_save_that_comes_later_still_is_noticed(place: Place) -> None:
     with place.path.open("r+b", buffering=0) as editor:
         place.add("Second.")
         editor.write(edited(old).encode())
-    os.utime(next((place.workspace.journal / recent.FOLDER).glob("*/watched-*")))
+    os.utime(next((place.workspace.journal / backups.FOLDER).glob("*/watched-*")))
     (told,) = place.workspace.settle()
     assert "came when the file had just been replaced" in told
     mend(place)
@@ -294,19 +295,19 @@ def test_save_that_comes_later_still_is_noticed(place: Place) -> None:
 
 def test_versions_are_bounded_in_number_and_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each file the newest versions stay, and of all files those that were written last."""
-    monkeypatch.setattr(recent, "_VERSIONS", 4)
-    monkeypatch.setattr(recent, "_FILES", 3)
+    monkeypatch.setattr(backups, "_VERSIONS", 4)
+    monkeypatch.setattr(backups, "_FILES", 3)
     path, folder = tmp_path / "a.md", tmp_path / "journal"
     path.write_bytes(b"0")
     for number in range(9):
-        recent.replace(folder, "a.md", path, files.digest(path.read_bytes()), str(number + 1).encode())
-    assert [version.read() for version in recent.of_file(folder, "a.md")] == [b"6", b"7", b"8", b"9"]
+        backups.replace(folder, "a.md", path, files.digest(path.read_bytes()), str(number + 1).encode())
+    assert [version.read() for version in backups.of_file(folder, "a.md")] == [b"6", b"7", b"8", b"9"]
     for name in ("b", "c", "d"):
         (tmp_path / name).write_bytes(b"0")
-        recent.replace(folder, name, tmp_path / name, files.digest(b"0"), b"1")
-    assert files.names(folder / recent.FOLDER) == ("b", "c", "d")
+        backups.replace(folder, name, tmp_path / name, files.digest(b"0"), b"1")
+    assert files.names(folder / backups.FOLDER) == ("b", "c", "d")
     (tmp_path / "c").write_bytes(b"long")
-    assert "c" in recent.suspects(folder, tmp_path)
+    assert "c" in backups.suspects(folder, tmp_path)
 
 
 @pytest.mark.parametrize("what", ["folder", "place"])
@@ -315,10 +316,10 @@ def test_versions_follow_no_link(tmp_path: Path, what: str) -> None:
     path, folder, outside = tmp_path / "a.md", tmp_path / "journal", tmp_path / "outside"
     path.write_bytes(b"0")
     outside.mkdir()
-    link = folder / recent.FOLDER if what == "folder" else folder / recent.FOLDER / "a.md"
+    link = folder / backups.FOLDER if what == "folder" else folder / backups.FOLDER / "a.md"
     link.parent.mkdir(parents=True)
     link.symlink_to(outside)
-    recent.replace(folder, "a.md", path, files.digest(b"0"), b"1")
+    backups.replace(folder, "a.md", path, files.digest(b"0"), b"1")
     assert path.read_bytes() == b"1"
     assert list(outside.iterdir()) == []
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import git_log, resolving, restoring, snapshots, taking
+from taskstate import resolving, restoring, snapshots, taking
 from taskstate.delta import CHECKS, STAGED_OTHERWISE
+from taskstate.storage.git import log as git_log
 from tests.support.git_place import ROLE, GitPlace
 from tests.support.place import TASK, refusal, tree
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from taskstate import files, git, journal
+from taskstate.storage import files, journal
+from taskstate.storage.git import client as git
 from taskstate.workspace import find_workspace, require_set_up
 from tests.support.place import TASK, Place, refusal
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from taskstate import files, journal, sessions
+from taskstate import sessions
 from taskstate.errors import StaleFile
+from taskstate.storage import files, journal
 from taskstate.writing import Change, change, unified_diff
 from tests.support.place import TASK, Place, refusal, tree
 

@@ -64,8 +64,8 @@ class Door:
         """Return who asks, when, and under which condition."""
         from datetime import UTC, datetime
 
-        from taskstate import git
         from taskstate.stamp import Stamp
+        from taskstate.storage.git import client as git
         from taskstate.writing import Request
 
         stamp = Stamp(actor=self._actor(), now=datetime.now(UTC), git_head=git.head(self.workspace.root))
@@ -73,7 +73,7 @@ class Door:
         return Request(stamp, self.given("expect_revision"), args.dry_run, force_secrets=args.force_secrets)
 
     def _actor(self) -> str:
-        from taskstate import git
+        from taskstate.storage.git import client as git
         from taskstate.syntax import escaping
 
         named = self.args.actor or os.environ.get("TASKSTATE_ACTOR") or git.user_name(self.workspace.root) or _login()
@@ -151,7 +151,7 @@ class Door:
         Raises:
             TaskstateError: it cannot be read, or is not UTF-8.
         """
-        from taskstate import files
+        from taskstate.storage import files
 
         data = standard_input(files.MAX_BYTES) if name == "-" else files.read(Path(name))
         try:

@@ -104,8 +104,8 @@ def _commit(door: Door) -> dict[str, str]:
     Raises:
         TaskstateError: code "no-commit": it is not here.
     """
-    from taskstate import git
     from taskstate.errors import GitFailed
+    from taskstate.storage.git import client as git
     from taskstate.syntax.escaping import one_line
 
     named = one_line(door.args.commit, what="--commit")

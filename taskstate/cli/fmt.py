@@ -81,8 +81,8 @@ def _paths(door: Door) -> tuple[Path, ...]:
 
 def _look(door: Door) -> _Seen:
     """Return what would change."""
-    from taskstate import files
     from taskstate.reformat import format_bytes
+    from taskstate.storage import files
     from taskstate.writing import unified_diff
 
     paths, changed, failed, diff = _paths(door), list[str](), list[str](), ""
@@ -119,8 +119,8 @@ def _write(door: Door) -> _Seen:
 
 def _run_stdin(door: Door) -> int:
     """Print what standard input is in its form, or with `--check` and `--diff` whether and how it differs."""
-    from taskstate.files import MAX_BYTES
     from taskstate.reformat import format_bytes
+    from taskstate.storage.files import MAX_BYTES
     from taskstate.writing import unified_diff
 
     name = door.args.stdin_filename

@@ -12,8 +12,8 @@ from taskstate.cli.lint_report import rendered, status_of, tell
 from taskstate.cli.places import real
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
-from taskstate.files import MAX_BYTES
 from taskstate.lint import engine
+from taskstate.storage.files import MAX_BYTES
 from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:

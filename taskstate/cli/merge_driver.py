@@ -30,9 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Merge, write the result over our version, and return whether there are conflicts."""
-    from taskstate import files
     from taskstate.merge.files import merge_files
     from taskstate.merge.sides import Sides
+    from taskstate.storage import files
 
     args = door.args
     merged = merge_files(Sides(*(files.read(Path(path)) for path in (args.base, args.ours, args.theirs))), args.name)

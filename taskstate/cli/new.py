@@ -62,8 +62,8 @@ def run(door: Door) -> int:
 
 
 def _task(door: Door) -> NewTask:
-    from taskstate import files
     from taskstate.create import STANDARD_INPUT, NewTask, with_task_file
+    from taskstate.storage import files
 
     args = door.args
     task = NewTask(

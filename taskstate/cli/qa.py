@@ -75,7 +75,7 @@ def run_record(door: Door) -> int:
 def _log(name: str) -> bytes:
     from pathlib import Path
 
-    from taskstate import files
+    from taskstate.storage import files
 
     try:
         return standard_input(files.MAX_BYTES) if name == "-" else files.read(Path(name))

@@ -105,7 +105,7 @@ def run_set(door: Door) -> int:
 
 
 def _log(name: str | None) -> bytes | None:
-    from taskstate import files
+    from taskstate.storage import files
 
     if name is None:
         return None

@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import files, memory
 from taskstate.errors import TaskstateError
+from taskstate.storage import files, json_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -94,17 +94,17 @@ class Cache:
         """Write what has changed; where that cannot be done, the next run is slower."""
         if not self._changed:
             return
-        memory.save(self._path, {"settings": self._settings, "entries": self._entries})
+        json_cache.save(self._path, {"settings": self._settings, "entries": self._entries})
         _drop_oldest(self._path.parent)
 
 
 def _read(path: Path, settings: str) -> dict[str, Entry]:
     try:
-        whole = memory.load(path)
+        whole = json_cache.load(path)
         if whole["settings"] != settings:
             return {}
         return {name: _entry(values) for name, values in whole["entries"].items()}
-    except memory.DAMAGED:
+    except json_cache.DAMAGED:
         return {}
 
 

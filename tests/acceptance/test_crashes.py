@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from taskstate import files, sessions
+from taskstate import sessions
 from taskstate.cli import main
+from taskstate.storage import files
 from taskstate.workspace import find_workspace
 from tests.support.crashing import fail_from, forks, killed
 from tests.support.place import files_in

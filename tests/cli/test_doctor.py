@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import files, journal, recent
 from taskstate.doctor import CHECKS
+from taskstate.storage import backups, files, journal
 from tests.support.place import TASK, Place, tree
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _interrupt(place: Place, *, appended: bool) -> None:
         journal.Replace(relative, files.digest(before.encode()), place.text.encode()),
     )
     place.text = before.replace("## 5. Git", "<!-- by hand -->\n\n## 5. Git")
-    recent.forget(place.workspace.journal, relative)  # the killed writer had not come so far
+    backups.forget(place.workspace.journal, relative)  # the killed writer had not come so far
     if not appended:
         archived.unlink()
     journal._record(place.workspace.journal, plan)  # noqa: SLF001 - what a killed writer leaves

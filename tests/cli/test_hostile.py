@@ -145,7 +145,7 @@ def test_a_file_that_becomes_a_link_while_it_is_changed_is_not_followed(
     place: Place, cli: Cli, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between reading and replacing, too, a link is not taken for the file."""
-    from taskstate import journal
+    from taskstate.storage import journal
 
     really = journal.write
 
@@ -163,7 +163,7 @@ def test_a_file_that_becomes_a_link_while_it_is_changed_is_not_followed(
 
 def test_a_file_that_is_removed_meanwhile_is_told(place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """A command does not bring back what somebody has just deleted."""
-    from taskstate import journal
+    from taskstate.storage import journal
 
     really = journal.write
 

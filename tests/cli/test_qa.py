@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import files
+from taskstate.storage import files
 from tests.support.place import tree
 
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import archive, checklist, create, recent, sessions, set_up
+from taskstate import archive, checklist, create, sessions, set_up
 from taskstate.check import Checking, Wanted, open_checking
 from taskstate.errors import TaskstateError
 from taskstate.stamp import Stamp
 from taskstate.state import TaskState, read_state
+from taskstate.storage import backups
 from taskstate.syntax.document import parse
 from taskstate.workspace import Workspace, find_workspace
 from taskstate.writing import Outcome, Request
@@ -159,7 +160,7 @@ def refusal(call: Callable[[], object]) -> TaskstateError:
 def files_in(root: Path) -> list[Path]:
     """Return the files under `root`: without git's own, the lock, versions of late, and what was remembered."""
     found = (path for path in sorted(root.rglob("*")) if path.is_file() and path.name != "lock")
-    return [path for path in found if not {".git", "cache", recent.FOLDER}.intersection(path.relative_to(root).parts)]
+    return [path for path in found if not {".git", "cache", backups.FOLDER}.intersection(path.relative_to(root).parts)]
 
 
 def tree(root: Path) -> dict[str, str]:

@@ -15,8 +15,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, git
 from taskstate.errors import GitFailed
+from taskstate.storage import files
+from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import lock
 from taskstate.errors import LockTimeout, TaskstateError
+from taskstate.storage import lock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ def test_the_lock_keeps_a_second_writer_out(tmp_path: Path) -> None:
     path = tmp_path / "state" / "lock"
     program = """
 import sys, pathlib
-from taskstate import errors, lock
+from taskstate import errors; from taskstate.storage import lock
 try:
     with lock.locked(pathlib.Path(sys.argv[1]), timeout=0.1):
         print("held")
@@ -39,7 +39,7 @@ def test_a_killed_holder_leaves_no_lock(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     program = """
 import os, signal, sys, pathlib
-from taskstate import lock
+from taskstate.storage import lock
 with lock.locked(pathlib.Path(sys.argv[1])):
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -74,7 +74,7 @@ def test_the_message_names_the_holder(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     program = """
 import sys, pathlib
-from taskstate import lock
+from taskstate.storage import lock
 sys.argv[1:1] = ["archive", "--summarizer", "sk-not-for-others"]
 with lock.locked(pathlib.Path(sys.argv[-1])):
     print("held", flush=True)

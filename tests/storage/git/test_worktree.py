@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import packs, resolving, worktree
+from taskstate import resolving
 from taskstate.errors import GitFailed
+from taskstate.storage.git import objects, worktree
 from taskstate.workspace import find_workspace
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK, Place, refusal
@@ -316,7 +317,7 @@ def test_base_tree_lacks_our_own_files(place: GitPlace) -> None:
     names = place.git("ls-tree", "-r", "--name-only", "HEAD").split("\n")
     ours = [name for name in names if place.workspace.is_ours(name)]
     with worktree.scratch(place.root) as scratch:
-        store = packs.Store(scratch, head)
+        store = objects.Store(scratch, head)
         assert store.tree_of(head) == whole
         without = store.without(whole, [name.encode() for name in ours])
         assert list(store.paths(without, ())) == [name for name in names if name not in ours]

@@ -12,14 +12,15 @@ import re
 import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import files, git
 from taskstate.errors import TaskstateError
+from taskstate.storage import files
+from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from taskstate.worktree import Scratch
+    from taskstate.storage.git.worktree import Scratch
 
 TREE, GITLINK, LINK = "040000", "160000", "120000"
 _DIGITS = {40: "sha1", 64: "sha256"}  # of an object id: the hash that made it

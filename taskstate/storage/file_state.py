@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from taskstate import files
 from taskstate.errors import TaskstateError
+from taskstate.storage import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

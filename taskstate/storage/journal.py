@@ -13,9 +13,9 @@ from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from taskstate import files, plans, recent
 from taskstate.errors import StaleFile, TaskstateError
-from taskstate.plans import Append, Create, Delete, Move, Operation, Plan, Replace, paths_of
+from taskstate.storage import backups, files, transaction
+from taskstate.storage.transaction import Append, Create, Delete, Move, Operation, Plan, Replace, paths_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,7 @@ def write(root: Path, journal_folder: Path, plan: Plan) -> None:
         StaleFile: a file is not what the plan was made for; nothing was changed.
         TaskstateError: the system refuses, or an unfinished plan has to be recovered first.
     """
-    plans.require_distinct(plan)
+    transaction.require_distinct(plan)
     if pending(journal_folder):
         raise TaskstateError(
             "an interrupted change has to be finished first", code="pending", help="run the command again"
@@ -84,7 +84,7 @@ def set_aside(root: Path, record: Path) -> tuple[Plan, Plan] | None:
         TaskstateError: the record cannot be read.
     """
     try:
-        plan = plans.decode(files.read(record))
+        plan = transaction.decode(files.read(record))
     except ValueError:
         return None
     states = [_state_or_other(root, operation) for operation in plan]
@@ -103,7 +103,7 @@ def _require_untouched(root: Path, plan: Plan) -> None:
 
 def _record(journal_folder: Path, plan: Plan) -> Path:
     """Write the plan down, durably, and return where."""
-    data = plans.encode(plan)
+    data = transaction.encode(plan)
     if len(data) > files.MAX_BYTES:
         limit = f"{files.MAX_BYTES // 1024**2} MiB"
         raise TaskstateError(
@@ -143,7 +143,7 @@ def _begun(root: Path, plan: Plan) -> bool:
 
 def _recover(root: Path, record: Path) -> str:
     try:
-        plan = plans.decode(files.read(record))
+        plan = transaction.decode(files.read(record))
     except (ValueError, TaskstateError) as error:
         if isinstance(error, TaskstateError) and error.code not in {*_IMPOSSIBLE, "too-large"}:
             raise
@@ -247,7 +247,7 @@ def _carry_out(root: Path, journal_folder: Path, operation: Operation, *, half: 
         case Create(data=data):
             (files.replace if half else files.create)(places[0], data)
         case Replace(path=path, expected_digest=expected, data=data):
-            recent.replace(journal_folder, path, places[0], expected, data)
+            backups.replace(journal_folder, path, places[0], expected, data)
         case Append(expected_size=size, data=data):
             if half:
                 files.shorten(places[0], size)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import git
 from taskstate.errors import GitFailed
+from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import memory
+from taskstate.storage import json_cache
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
     """The folder is made, half of a surrogate pair survives, and no temporary file stays."""
     path = tmp_path / "cache" / "a.json"
-    memory.save(path, {"a\udcff": [1, None]})
-    assert memory.load(path) == {"a\udcff": [1, None]}
-    memory.save(path, [])
-    assert memory.load(path) == []
+    json_cache.save(path, {"a\udcff": [1, None]})
+    assert json_cache.load(path) == {"a\udcff": [1, None]}
+    json_cache.save(path, [])
+    assert json_cache.load(path) == []
     assert [each.name for each in path.parent.iterdir()] == ["a.json"]
 
 
 def test_where_nothing_can_be_written_nothing_happens(tmp_path: Path) -> None:
     """A folder that cannot be made is no error."""
     (tmp_path / "cache").write_bytes(b"")
-    memory.save(tmp_path / "cache" / "a.json", 1)
+    json_cache.save(tmp_path / "cache" / "a.json", 1)
     assert (tmp_path / "cache").read_bytes() == b""
 
 
@@ -35,5 +35,5 @@ def test_damage_is_among_what_readers_expect(tmp_path: Path, data: bytes | None)
     path = tmp_path / "a.json"
     if data is not None:
         path.write_bytes(data)
-    with pytest.raises(memory.DAMAGED):
-        memory.load(path)
+    with pytest.raises(json_cache.DAMAGED):
+        json_cache.load(path)

@@ -10,8 +10,10 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from taskstate import files, git, git_index
 from taskstate.errors import TaskstateError
+from taskstate.storage import files
+from taskstate.storage.git import client as git
+from taskstate.storage.git import index as git_index
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,24 +1,86 @@
-"""The versions that our own writes put in place lately: what somebody's older copy removes can be had back from here.
+"""Copies of the versions that taskstate replaced lately, and the compare-and-swap that replaces them.
 
-Each file that was replaced has a folder with copies of its last versions, the newest last, and the old file itself, by
-a hard link: so a save in place that reaches it late is seen. Nothing here is synced: a version that a power cut takes
-away is one that nobody can need before the next change. It is a net, so what the system refuses here never stops a
-write. Bytes only; the caller holds the lock.
+A write replaces a file only while it still holds the expected digest, and keeps the old file by a hard link, so that an
+editor which saves late is noticed. Copies are bounded in number and size and are not synced. Where the system refuses a
+copy, the write goes on without it. Bytes only; the caller holds the lock.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
-from taskstate import files
-from taskstate.swap import swap
+from taskstate.errors import StaleFile
+from taskstate.storage import files
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+_CANNOT_LINK = {errno.EACCES, errno.EPERM, errno.EXDEV, errno.EMLINK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
+
+
+def swap(path: Path, data: bytes, expected: str, kept: Path | None = None) -> None:
+    """Put `data` in the place of the file at `path`, whose content must have the digest `expected` to the last instant.
+
+    The old file stays at `kept`, by a hard link. A save in place that reaches it in the instant of the change is seen
+    by that: the very file that somebody is writing gets its name back.
+
+    Raises:
+        StaleFile: the file is another one; it stands as that somebody left it.
+    """
+    with files.told("write", path):
+        before = files.replaceable(path)
+        if before is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+        with files.temporary_file(path, data, before) as temporary:
+            ours = temporary.stat().st_ino
+            watched = kept if kept and _linked(path, kept) else path
+            try:
+                _rename_over(temporary, path, watched, expected)
+            except BaseException:
+                if watched is not path:
+                    watched.unlink(missing_ok=True)
+                raise
+        try:
+            files.sync_folder(path.parent)
+        except OSError:
+            if watched is not path:
+                watched.replace(path)
+            raise
+        if watched is not path and files.digest(files.read(watched)) != expected:
+            if path.lstat().st_ino == ours:
+                watched.replace(path)
+                files.sync_folder(path.parent)
+            raise _changed(path)
+
+
+def _rename_over(temporary: Path, path: Path, watched: Path, expected: str) -> None:
+    """Give the file the name `path`, if what stands there is `watched` and has the digest `expected`."""
+    if files.digest(files.read(watched)) != expected or watched.stat().st_ino != path.lstat().st_ino:
+        raise _changed(path)
+    temporary.replace(path)
+
+
+def _linked(path: Path, kept: Path) -> bool:
+    """Give the file at `path` a second name, and tell whether the system can do that here."""
+    try:
+        kept.unlink(missing_ok=True)
+        kept.hardlink_to(path)
+    except OSError as error:
+        if error.errno in _CANNOT_LINK:
+            return False
+        raise
+    return True
+
+
+def _changed(path: Path) -> StaleFile:
+    return StaleFile(f"{files.shown(path)} was changed by somebody else meanwhile", help="run the command again")
+
 
 FOLDER = "recent"
 _VERSIONS, _BYTES = 64, 4 * 1024**2  # of one file; the newest two stay however large they are

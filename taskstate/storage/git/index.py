@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.git import OWN_PATTERNS, run
+from taskstate.storage.git.client import OWN_PATTERNS, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

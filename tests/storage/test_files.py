@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from taskstate import files
 from taskstate.errors import StaleFile, TaskstateError
+from taskstate.storage import files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -357,7 +357,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     path.write_bytes(b"old")
     program = """
 import resource, signal, sys, pathlib
-from taskstate import errors, files
+from taskstate import errors; from taskstate.storage import files
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 limits = resource.getrlimit(resource.RLIMIT_FSIZE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))

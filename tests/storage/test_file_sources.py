@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import git
-from taskstate.source import Disk, Index
+from taskstate.storage.file_sources import Disk, Index
+from taskstate.storage.git import client as git
 from tests.support.place import refusal
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def test_a_file_that_has_settled_is_marked_without_being_read(tmp_path: Path, mo
     """Size, time stamps and inode tell its states apart."""
     path = tmp_path / NAME
     path.write_text("a", encoding="utf-8")
-    monkeypatch.setattr("taskstate.source._COARSEST_NS", 0)
+    monkeypatch.setattr("taskstate.storage.file_sources._COARSEST_NS", 0)
     assert Disk().mark(path).startswith("1-")
     assert Disk().mark(path) == Disk().mark(path)
     before = Disk().mark(path)

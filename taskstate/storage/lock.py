@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from taskstate import files
 from taskstate.errors import LockTimeout
+from taskstate.storage import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import named
-from taskstate.named import changed_since, is_there, sha256_of
+from taskstate.storage import file_state
+from taskstate.storage.file_state import changed_since, is_there, sha256_of
 from tests.support.place import refusal
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def test_file_is_hashed_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However large a file is, its hash is that of all its bytes."""
-    monkeypatch.setattr(named, "_AT_ONCE", 3)
+    monkeypatch.setattr(file_state, "_AT_ONCE", 3)
     for data in (b"", b"abc", b"abcdefgh"):
         (tmp_path / "f").write_bytes(data)
         assert sha256_of(tmp_path, "f") == hashlib.sha256(data).hexdigest()

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import files, journal, recent
 from taskstate.errors import StaleFile, TaskstateError
-from taskstate.journal import Append, Create, Delete, Move, Replace
+from taskstate.storage import backups, files, journal
+from taskstate.storage.journal import Append, Create, Delete, Move, Replace
 from tests.support.crashing import forks, killed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from taskstate.journal import Plan
+    from taskstate.storage.journal import Plan
 
 OLD = {"state.md": b"front\nsession 1\n", "archive.md": b"archived 0\n", "open.md": b"handoff\n", "gone.md": b"gone\n"}
 NEW = {
@@ -58,7 +58,7 @@ class Place:
 
     def left(self) -> tuple[str, ...]:
         """Return the names in the journal folder, but for the versions that are kept on purpose."""
-        return tuple(name for name in files.names(self.journal) if name != recent.FOLDER)
+        return tuple(name for name in files.names(self.journal) if name != backups.FOLDER)
 
     def interrupt(self, plan: Plan = PLAN, *, after: int = 0) -> None:
         """Leave the plan written down, with its first operations carried out."""

@@ -6,8 +6,8 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import git
 from taskstate.errors import GitFailed
+from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
     from pathlib import Path
