@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from benchmarks import corpus
 from benchmarks.answer import Answer, ratio
 from benchmarks.timing import interleaved, timed
-from taskstate import secrets
 from taskstate.plan_secrets import changed_parts
+from taskstate.validation import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from taskstate.citations import Cited
     from taskstate.config import Config
-    from taskstate.schema.published import KeyPath
     from taskstate.task_file import TaskFile
+    from taskstate.validation.schema_files import KeyPath
 
 MOST_BYTES = 2048  # of a value; a longer one costs whoever reads the task each time
 OWN, FRONT_MATTER = "section 1", "front matter"

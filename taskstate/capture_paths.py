@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.citations import cut
 from taskstate.errors import TaskstateError
-from taskstate.paths import way_out
+from taskstate.validation.paths import way_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

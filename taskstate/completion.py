@@ -14,7 +14,6 @@ from taskstate.completeness import gaps
 from taskstate.errors import TaskstateError
 from taskstate.handing_down import handed_down
 from taskstate.kinds import kind_of
-from taskstate.paths import way_out
 from taskstate.phase_parts import phases_in
 from taskstate.rolling import remember
 from taskstate.seal import sha256
@@ -24,6 +23,7 @@ from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.nodes import Fault
+from taskstate.validation.paths import way_out
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:

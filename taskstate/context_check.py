@@ -8,7 +8,7 @@ from __future__ import annotations
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import citations, secrets, task_file
+from taskstate import citations, task_file
 from taskstate.capture_citations import mapped_citations, normal
 from taskstate.citations import Standard, standing
 from taskstate.context_capture import Wanted, captured
@@ -20,6 +20,7 @@ from taskstate.stamp import front_matter_values
 from taskstate.static_part import SEALED_VALUES, STANDARDS, read_static, seal_of, static_text
 from taskstate.storage import files
 from taskstate.storage.git import log as git_log
+from taskstate.validation import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

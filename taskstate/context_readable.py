@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import guards, schema
+from taskstate import guards
 from taskstate.errors import TaskstateError
 from taskstate.form.layout import unreadable
 from taskstate.state import json_fence
 from taskstate.static_part import SECTION, STANDARDS, VALIDATION, is_sealed
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.nodes import Node
+from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -119,8 +119,8 @@ def _with_size(document: Document, root: Node, edits: tuple[Edit, ...]) -> tuple
 
 
 def _set(document: Document, mapping: Node, key: str, value: object) -> tuple[Edit, ...]:
-    from taskstate.schema import load
     from taskstate.syntax.yaml_edit import set_key  # linting a sound file needs none of this
+    from taskstate.validation.schema import load
 
     return set_key(
         document.text, mapping, key, value, order=tuple(load("task")["properties"]), newline=document.newline

@@ -11,10 +11,10 @@ import re
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from taskstate import secrets
 from taskstate.errors import TaskstateError
 from taskstate.storage.files import MAX_BYTES, digest
 from taskstate.syntax.spans import CONTROLS, with_newlines
+from taskstate.validation import secrets
 
 if TYPE_CHECKING:
     import subprocess

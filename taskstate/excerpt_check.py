@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import artifacts, secrets
+from taskstate import artifacts
 from taskstate.errors import TaskstateError
 from taskstate.excerpts import artifact_of, citation, hash_of, lines_of, listed, range_of, read_text
 from taskstate.storage import files
+from taskstate.validation import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,6 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import schema
 from taskstate.errors import TaskstateError
 from taskstate.kinds import HANDOFF, kind, section_key
 from taskstate.state import SECTION_LEVEL, item_text
@@ -20,6 +19,7 @@ from taskstate.syntax.markdown_fast_scanner import RULE
 from taskstate.syntax.spans import Span, size_in_bytes, with_newlines
 from taskstate.syntax.yaml_edit import set_key
 from taskstate.syntax.yaml_emitter import yaml_block
+from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,7 +14,6 @@ from taskstate.batches import rolled
 from taskstate.errors import TaskstateError
 from taskstate.kinds import kind, parse_task_id
 from taskstate.rolling import roll
-from taskstate.secrets import masked
 from taskstate.stamp import set_front_matter
 from taskstate.state import read_state
 from taskstate.storage.git import client as git
@@ -23,6 +22,7 @@ from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span
+from taskstate.validation.secrets import masked
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, schema
+from taskstate import artifacts
 from taskstate.errors import TaskstateError
 from taskstate.guards import require_revision
 from taskstate.kinds import own_file, phase_in
@@ -33,6 +33,7 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import json_text, update_json
 from taskstate.syntax.nodes import Fault
 from taskstate.syntax.spans import end_of_content
+from taskstate.validation import schema
 from taskstate.writing import Change, Outcome, change
 
 if TYPE_CHECKING:

@@ -12,18 +12,19 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import secret_guard, secrets
+from taskstate import secret_guard
 from taskstate.stamp import timestamp
 from taskstate.storage import files
 from taskstate.storage.transaction import Append, Create, Replace, paths_of
 from taskstate.syntax.spans import Span
+from taskstate.validation import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.secrets import Secret
     from taskstate.stamp import Stamp
     from taskstate.storage.transaction import Plan
+    from taskstate.validation.secrets import Secret
     from taskstate.workspace import Workspace
 
 

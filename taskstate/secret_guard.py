@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from taskstate import secrets
 from taskstate.errors import TaskstateError
+from taskstate.validation import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from taskstate.config import Config
-    from taskstate.secrets import Secret
+    from taskstate.validation.secrets import Secret
 
 _HELP = (
     "take it out of the text or the source that it comes from, and name the place where it is kept; if it is none, let"

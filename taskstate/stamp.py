@@ -8,13 +8,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import schema
 from taskstate.derived import COUNTS, SIZE, derived_edits
 from taskstate.errors import TaskstateError
 from taskstate.seal import audit_seal
 from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.yaml_edit import set_key
+from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

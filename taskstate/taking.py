@@ -12,7 +12,7 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, delta, ground, roles, secrets
+from taskstate import artifacts, delta, ground, roles
 from taskstate.errors import GitFailed, LockTimeout, TaskstateError
 from taskstate.listing import changed_files, outside, scope_hash, scope_of
 from taskstate.seal import canonical_json, sha256
@@ -22,6 +22,7 @@ from taskstate.storage import files
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK, TREE, leaves, new_objects
 from taskstate.syntax.edits import apply
+from taskstate.validation import secrets
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:

@@ -10,16 +10,16 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import schema
 from taskstate.errors import TaskstateError
 from taskstate.normalize import normalize
 from taskstate.syntax.nodes import Node
 from taskstate.syntax.yaml_reader import read_yaml_file
+from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.schema.published import KeyPath
+    from taskstate.validation.schema_files import KeyPath
 
 _DIRECTIVE = r"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n?|\n))*(%)"  # as the first line that says anything
 _MOST_REQUIREMENT = 140  # characters

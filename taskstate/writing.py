@@ -10,7 +10,7 @@ import difflib
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import artifacts, guards, kinds, lost, plan_secrets, secret_library
+from taskstate import artifacts, guards, kinds, lost, plan_secrets
 from taskstate.errors import StaleFile, TaskstateError
 from taskstate.rolling import remember
 from taskstate.stamp import Stamp, check_seal, stamped, with_event
@@ -18,6 +18,7 @@ from taskstate.state import TaskState, read_state
 from taskstate.storage import backups, files, journal
 from taskstate.storage.transaction import paths_of
 from taskstate.syntax.document import parse
+from taskstate.validation import external_secret_scanner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -226,7 +227,7 @@ def unified_diff(name: str, old: str, new: str, *, is_new: bool = False) -> str:
     before, after = (text.replace("\r\n", "\n").replace("\r", "\n").split("\n") for text in (old, new))
     before, after = (lines[:-1] if lines[-1] == "" else lines for lines in (before, after))
     lines = difflib.unified_diff(before, after, "/dev/null" if is_new else f"a/{name}", f"b/{name}", lineterm="")
-    return secret_library.masked("".join(line + "\n" for line in lines))
+    return external_secret_scanner.masked("".join(line + "\n" for line in lines))
 
 
 def _is_stamped(loaded: Loaded, document: Document) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jinja2 import Environment, StrictUndefined
 
-from taskstate import resources, schema
+from taskstate import resources
 from taskstate.errors import TaskstateError
 from taskstate.kinds import (
     ID_PATTERN,
@@ -26,6 +26,7 @@ from taskstate.kinds import (
     section_key,
 )
 from taskstate.syntax.document import Document, parse
+from taskstate.validation import schema
 
 CHECKLIST = '{\n  "features": [],\n  "overall_progress": "0%"\n}'
 EMPTY_TASK: dict[str, Any] = {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate import phases, schema
+from taskstate import phases
 from taskstate.check import check_files
 from taskstate.config import Config
 from taskstate.form.layout import formatted
@@ -18,6 +18,7 @@ from taskstate.phase_parts import STATUSES, current_after, next_id, objectives_d
 from taskstate.phases import Told
 from taskstate.state import json_fence, read_state
 from taskstate.syntax.document import parse
+from taskstate.validation import schema
 from tests.support.place import Place, changes, refusal, tree
 
 if TYPE_CHECKING:

@@ -177,7 +177,7 @@ def _our_fault(error: Exception) -> TaskstateError:
     import tempfile
     import traceback
 
-    from taskstate.secrets import masked
+    from taskstate.validation.secrets import masked
 
     with tempfile.NamedTemporaryFile(
         "w", prefix="taskstate-fault-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"

@@ -121,7 +121,7 @@ class Door:
 
     def fail(self, error: TaskstateError, status: int) -> int:
         """Print one line on standard error, and the envelope where JSON was asked for; return the exit status."""
-        from taskstate.secrets import masked
+        from taskstate.validation.secrets import masked
 
         what = masked(str(error))  # what was typed is quoted, and may be what must not be shown
         if self.as_json:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from taskstate.form.key_order import SCHEMA, free_root, says_same
 from taskstate.form.order import Place, place
-from taskstate.schema import typed_value
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.nodes import scalars
 from taskstate.syntax.yaml_emitter import yaml_scalar
+from taskstate.validation.schema import typed_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

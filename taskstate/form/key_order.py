@@ -10,11 +10,11 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.form.order import Place, in_order, place
-from taskstate.schema import typed_value
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import last_leaf
 from taskstate.syntax.spans import Span
+from taskstate.validation.schema import typed_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

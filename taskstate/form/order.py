@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.schema.published import alternatives, load
+from taskstate.validation.schema_files import alternatives, load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.schema.published import Schema
+    from taskstate.validation.schema_files import Schema
 
 OWN = "x-"  # how a key of somebody's own begins: its value is never touched
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from taskstate.derived import COUNTS, PROGRESS, SIZE
 from taskstate.form.parts import parts
 from taskstate.kinds import section_key
-from taskstate.schema import typed_value
 from taskstate.state import PART_LEVEL, json_fence, read_state, session_number
+from taskstate.validation.schema import typed_value
 
 if TYPE_CHECKING:
     from taskstate.form.parts import Part

@@ -10,7 +10,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import kinds, schema
+from taskstate import kinds
 from taskstate.kinds import section_key
 from taskstate.lint.around import NOTHING, Around
 from taskstate.lint.diagnostic import BODY, WHOLE
@@ -23,17 +23,18 @@ from taskstate.syntax.conflict_markers import Conflict, find_conflicts
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import CONTROLS, Span
+from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from taskstate.config import Config
     from taskstate.kinds import Kind, SectionSpec
-    from taskstate.schema import SchemaFault
     from taskstate.state import Checklist, Session, Summary
     from taskstate.syntax.document import Document, Problem, Section
     from taskstate.syntax.markdown_blocks import Block
     from taskstate.syntax.nodes import Entry
+    from taskstate.validation.schema_errors import SchemaFault
 
 FORMAT = 1  # the newest format version that these rules know
 

@@ -9,17 +9,17 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import schema
 from taskstate.lint.words import first_line_of, shown
 from taskstate.syntax.nodes import Node
+from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.diagnostic import Diagnostic, Rule
-    from taskstate.schema import SchemaFault
     from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
+    from taskstate.validation.schema_errors import SchemaFault
 
 _EXACT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
 _TIME = "YYYY-MM-DDTHH:MM:SSZ"
@@ -59,7 +59,7 @@ class JsonValue(_JsonValue):
             yield rule.at(self._span(document, fault), fault.message, help=_help(fault, rule.code))
         for path, node in schema.annotated(self.root, self.schema, "x-timestamp"):
             if node.is_string() and self.is_sound(*path) and not _is_time(node.text):
-                from taskstate.schema.findings import json_path
+                from taskstate.validation.schema_errors import json_path
 
                 yield rule.at(
                     node.span,

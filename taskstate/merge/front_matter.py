@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import schema
 from taskstate.errors import CannotEdit, EditConflict
 from taskstate.merge.sides import Sides, interleaved, settled
 from taskstate.merge.text3 import merge_text
@@ -15,6 +14,7 @@ from taskstate.merge.values import ADVANCING, NOTHING, merge_value, same
 from taskstate.stamp import front_matter_values, set_front_matter
 from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import apply
+from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

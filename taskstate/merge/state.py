@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from taskstate import schema
 from taskstate.derived import COUNTS, PROGRESS, SIZE, mending_edits
 from taskstate.errors import CannotEdit, EditConflict
 from taskstate.merge.front_matter import head_of, keys_of, merge_head
@@ -25,6 +24,7 @@ from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import set_json
 from taskstate.syntax.yaml_edit import set_key
+from taskstate.validation import schema
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:

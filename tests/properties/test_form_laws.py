@@ -17,13 +17,13 @@ from taskstate import checklist
 from taskstate.errors import TaskstateError
 from taskstate.form.layout import formatted, unreadable
 from taskstate.kinds import kind_of
-from taskstate.schema import typed_value
 from taskstate.stamp import Stamp, stamped
 from taskstate.state import json_fence, read_state
 from taskstate.static_part import is_sealed
 from taskstate.syntax import escaping
 from taskstate.syntax.document import Document, Section, parse
 from taskstate.syntax.nodes import Node
+from taskstate.validation.schema import typed_value
 from tests.properties.test_lint_laws import damaged
 from tests.support.markdown_strategies import any_text, markdown, outside, state_files
 from tests.support.place import TASK, Place

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from taskstate import schema
 from taskstate.kinds import id_key, is_id, own_file, parse_task_id, section_key
-from taskstate.schema.published import load
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Node
 from taskstate.syntax.yaml_parser import read_yaml
+from taskstate.validation import schema
+from taskstate.validation.schema_files import load
 from tests.support.schema_samples import SAMPLES
 
 KEYS = st.sampled_from(["id", "status", "path", "x-own", "x", "pases", "sha256", "a.b", "\x1b[2J"]) | st.text(

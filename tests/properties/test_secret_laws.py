@@ -14,8 +14,8 @@ from taskstate.lint import engine
 from taskstate.lint.reporters import FORMATS, Run, reporter
 from taskstate.plan_secrets import changed_parts
 from taskstate.secret_guard import beyond, new_in, times
-from taskstate.secrets import find, masked
 from taskstate.syntax.spans import Span
+from taskstate.validation.secrets import find, masked
 from taskstate.writing import unified_diff
 from tests.support.lint_corpus import cases, clean_files
 from tests.support.secret_lines import positive

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts import Facts
-    from taskstate.schema import SchemaFault
     from taskstate.syntax.document import Document
+    from taskstate.validation.schema_errors import SchemaFault
 
 RULE = Rule(
     code="TS101",

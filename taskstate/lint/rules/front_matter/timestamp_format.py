@@ -34,17 +34,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate import schema
 from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Fix, Rule
 from taskstate.syntax.edits import Edit
+from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts import Facts
-    from taskstate.schema.published import KeyPath
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
+    from taskstate.validation.schema_files import KeyPath
 
 RULE = Rule(
     code="TS103",
@@ -82,7 +82,7 @@ def is_exact(value: object) -> bool:
 
 
 def _finding(path: KeyPath, node: Node) -> Diagnostic:
-    from taskstate.schema.findings import json_path
+    from taskstate.validation.schema_errors import json_path
 
     shown = repr(node.text[:_SHOWN] + ("…" if len(node.text) > _SHOWN else ""))
     written = _rewritten(node.text)

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts import Facts
-    from taskstate.schema import SchemaFault
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Entry, Node
+    from taskstate.validation.schema_errors import SchemaFault
 
 RULE = Rule(
     code="TS102",

@@ -40,7 +40,7 @@ from taskstate.kinds import own_file
 from taskstate.lint.around import REPOSITORY
 from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.words import shown
-from taskstate.paths import way_out
+from taskstate.validation.paths import way_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

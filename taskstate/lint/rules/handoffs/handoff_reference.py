@@ -43,7 +43,7 @@ from taskstate.lint.around import REPOSITORY
 from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
 from taskstate.lint.handoffs import sheet_of
 from taskstate.lint.words import shown
-from taskstate.paths import way_out
+from taskstate.validation.paths import way_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

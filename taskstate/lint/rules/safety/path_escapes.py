@@ -39,22 +39,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import schema
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.handoffs import sheet_of
 from taskstate.lint.json_values import json_value
 from taskstate.lint.words import first_line_of, shown
-from taskstate.paths import fixed_part, way_out
 from taskstate.syntax.spans import Span
+from taskstate.validation import schema
+from taskstate.validation.paths import fixed_part, way_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts import Facts
     from taskstate.lint.json_values import JsonValue
-    from taskstate.schema.published import KeyPath
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
+    from taskstate.validation.schema_files import KeyPath
 
 RULE = Rule(
     code="TS952",
@@ -135,7 +135,7 @@ def _marked(node: Node, name: str, facts: Facts) -> Iterator[_Named]:
 
 
 def _called(keys: KeyPath, facts: Facts) -> str:
-    from taskstate.schema.findings import json_path
+    from taskstate.validation.schema_errors import json_path
 
     unnamed = "this path of the handoff" if facts.file_type == "handoff" else "this item of the Repository Paths"
     return f"`{json_path(keys)}`" if keys else unnamed

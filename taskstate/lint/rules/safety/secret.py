@@ -41,9 +41,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import secret_library
 from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
 from taskstate.lint.words import first_line_of
+from taskstate.validation import external_secret_scanner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield what looks like a credential, at its first line; the value itself is not said."""
-    for found in secret_library.find_all(document.text, facts.config.secrets.allow):
+    for found in external_secret_scanner.find_all(document.text, facts.config.secrets.allow):
         yield RULE.at(
             first_line_of(document, found.span),
             f"this looks like {found.kind}; its value is not shown",

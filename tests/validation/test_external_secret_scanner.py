@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import secret_library, secrets
-from taskstate.secret_library import find_all, masked
+from taskstate.validation import external_secret_scanner, secrets
+from taskstate.validation.external_secret_scanner import find_all, masked
 from tests.support.place import Place
 from tests.support.secret_lines import negative, positive
 
@@ -89,7 +89,7 @@ def library(tmp_path: Path) -> Library:
 def test_without_it_our_own_table_speaks() -> None:
     """What is found and hidden is then the same."""
     text = f"a {AWS_ID} b {WORD}"
-    assert secret_library.version() == ""
+    assert external_secret_scanner.version() == ""
     assert find_all(text) == secrets.find(text) != ()
     assert masked(text) == secrets.masked(text)
 

@@ -10,38 +10,18 @@ No schema is checked at run time, and no key is known here by its name.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-from taskstate.schema.published import load
-from taskstate.schema.quick import is_valid
-from taskstate.schema.typed import annotated, typed_value
-
-if TYPE_CHECKING:
-    from taskstate.schema.published import KeyPath
+from taskstate.validation.schema_compiler import is_valid
+from taskstate.validation.schema_errors import SchemaFault
+from taskstate.validation.schema_files import load
+from taskstate.validation.typed_values import annotated, typed_value
 
 __all__ = ["SchemaFault", "annotated", "faults", "is_valid", "load", "typed_value"]
-
-
-class SchemaFault(NamedTuple):
-    """One thing that breaks a schema.
-
-    `path` leads to the value, for an unknown key (keyword "unknown-key") to that key, for a missing one (keyword
-    "required") to the map that lacks `key`; `where` is the same in writing, such as `features[3].passes`. `suggestion`
-    is the known key or allowed value that is nearest to what stands there, or empty.
-    """
-
-    path: KeyPath
-    where: str
-    keyword: str
-    message: str
-    key: str = ""
-    suggestion: str = ""
 
 
 def faults(value: object, name: str) -> tuple[SchemaFault, ...]:
     """Return what in `value` breaks the schema of that name, one fault for each thing to mend, sorted by path."""
     if is_valid(value, name):
         return ()
-    from taskstate.schema.findings import find
+    from taskstate.validation.schema_errors import find
 
     return find(value, name)

@@ -9,15 +9,15 @@ import re
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
-from taskstate.schema.published import alternatives, load, types_of
-from taskstate.schema.quick import TYPES
 from taskstate.syntax.nodes import resolve_plain
+from taskstate.validation.schema_compiler import TYPES
+from taskstate.validation.schema_files import alternatives, load, types_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.schema.published import KeyPath, Schema
     from taskstate.syntax.nodes import Node
+    from taskstate.validation.schema_files import KeyPath, Schema
 
 
 _OPEN: Mapping[str, Any] = {}  # what a schema that is just true says: nothing

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.paths import fixed_part, way_out
+from taskstate.validation.paths import fixed_part, way_out
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from bisect import bisect_right
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.secret_forms import FORMS, GLANCES, LOOK_BACK, WEB_TOKEN
 from taskstate.syntax.spans import Span
+from taskstate.validation.secret_patterns import FORMS, GLANCES, LOOK_BACK, WEB_TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from taskstate.secret_forms import Form
+    from taskstate.validation.secret_patterns import Form
 
 PRIVATE_KEY = "a private key"
 # One of these stands in a text that holds a secret of several lines, or one that another line tells of.

@@ -10,12 +10,12 @@ import re
 from functools import cache, reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from taskstate.schema.published import load, resolved, types_of
+from taskstate.validation.schema_files import load, resolved, types_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from taskstate.schema.published import Schema
+    from taskstate.validation.schema_files import Schema
 
     Test: TypeAlias = Callable[[Any], bool]
 

@@ -10,10 +10,10 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from taskstate import secrets
 from taskstate.errors import TaskstateError
-from taskstate.secrets import Secret
 from taskstate.syntax.spans import Span
+from taskstate.validation import secrets
+from taskstate.validation.secrets import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

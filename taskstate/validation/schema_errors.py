@@ -11,10 +11,9 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.schema import SchemaFault
-from taskstate.schema.published import alternatives, load, types_of
-from taskstate.schema.quick import TYPES
 from taskstate.syntax.nodes import resolve_plain
+from taskstate.validation.schema_compiler import TYPES
+from taskstate.validation.schema_files import alternatives, load, types_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,7 +21,24 @@ if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import ValidationError
 
-    from taskstate.schema.published import KeyPath
+    from taskstate.validation.schema_files import KeyPath
+
+
+class SchemaFault(NamedTuple):
+    """One thing that breaks a schema.
+
+    `path` leads to the value, for an unknown key (keyword "unknown-key") to that key, for a missing one (keyword
+    "required") to the map that lacks `key`; `where` is the same in writing, such as `features[3].passes`. `suggestion`
+    is the known key or allowed value that is nearest to what stands there, or empty.
+    """
+
+    path: KeyPath
+    where: str
+    keyword: str
+    message: str
+    key: str = ""
+    suggestion: str = ""
+
 
 _SIMPLE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _SHOWN = 40  # characters of a value that a message repeats

@@ -7,9 +7,9 @@ from time import process_time
 
 import pytest
 
-from taskstate.secret_forms import FORMS
-from taskstate.secrets import ASSIGNED, AWS_SECRET, IN_ADDRESS, IN_HEADER, PRIVATE_KEY, find, masked, unsaid
 from taskstate.syntax.spans import Span
+from taskstate.validation.secret_patterns import FORMS
+from taskstate.validation.secrets import ASSIGNED, AWS_SECRET, IN_ADDRESS, IN_HEADER, PRIVATE_KEY, find, masked, unsaid
 from tests.support.secret_lines import negative, positive
 
 RANDOM = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -52,7 +52,7 @@ def test_each_sign_stands_in_what_its_form_fits() -> None:
 
 def test_the_figures_that_are_published_are_true() -> None:
     """What docs/security.md says of recall, precision and kinds is what these lines give."""
-    page = (Path(__file__).parent.parent / "docs" / "security.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
     hits = sum(find(line.text) != () for line in positive())
     wrong = sum(find(line.text) != () for line in negative())
     assert f"of {len(positive())} lines that hold a secret, {hits} are found" in page
@@ -87,7 +87,7 @@ def test_a_token_is_told_by_its_form(place: str) -> None:
 
 def test_ordinary_text_holds_none() -> None:
     """The documentation of this project, its schemas and its code hold nothing that looks like a credential."""
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     paths = [
         path
         for folder, suffix in (("docs", "md"), ("schemas", "json"), ("taskstate", "py"), ("benchmarks", "py"))

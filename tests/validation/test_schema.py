@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from taskstate import resources, schema
+from taskstate import resources
 from taskstate.errors import TaskstateError
-from taskstate.schema.findings import json_path, nearest
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.yaml_parser import read_yaml
+from taskstate.validation import schema, schema_errors
+from taskstate.validation.schema_errors import json_path, nearest
 from tests.support.schema_samples import SAMPLES
 
 SHIPPED = tuple(
@@ -45,7 +46,7 @@ def yaml(text: str) -> Node:
     return node
 
 
-def only_fault(value: object, name: str) -> schema.SchemaFault:
+def only_fault(value: object, name: str) -> schema_errors.SchemaFault:
     """Return the fault of a value that has just one."""
     found = schema.faults(value, name)
     assert len(found) == 1, found
