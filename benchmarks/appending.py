@@ -15,9 +15,9 @@ from benchmarks import corpus
 from benchmarks.answer import Answer, repository
 from benchmarks.timing import timed
 from taskstate import archive, sessions
-from taskstate.config import read_config
-from taskstate.stamp import Stamp
-from taskstate.state import KB
+from taskstate.model.config_reader import read_config
+from taskstate.model.task_state import KB
+from taskstate.model.write_metadata import Stamp
 from taskstate.workspace import Workspace
 from taskstate.writing import Request
 

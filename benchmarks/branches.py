@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import archive, checklist, create, sessions
-from taskstate.config import read_config
-from taskstate.stamp import Stamp
+from taskstate.model.config_reader import read_config
+from taskstate.model.write_metadata import Stamp
 from taskstate.workspace import Workspace
 from taskstate.writing import Request
 

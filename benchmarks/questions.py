@@ -19,9 +19,9 @@ from benchmarks.secret_speed import secret_speed
 from benchmarks.snapshots import snapshots
 from benchmarks.timing import exponent, interleaved, timed
 from taskstate import sessions
-from taskstate.config import read_config
 from taskstate.lint.engine import findings
-from taskstate.stamp import Stamp
+from taskstate.model.config_reader import read_config
+from taskstate.model.write_metadata import Stamp
 from taskstate.storage import backups
 from taskstate.syntax import markdown_blocks, markdown_fast_scanner
 from taskstate.syntax.document import parse
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from taskstate.config import Config
+    from taskstate.model.config import Config
 
 _SLOW_ROUNDS = 5
 _ENTRY = sessions.Entry(

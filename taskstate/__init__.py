@@ -11,8 +11,7 @@ from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from taskstate.errors import TaskstateError as TaskstateError
-    from taskstate.state import TaskState as TaskState
-    from taskstate.state import read_state as read_state
+    from taskstate.model.task_state import TaskState, read_state
     from taskstate.syntax.document import Document, parse
     from taskstate.syntax.edits import Edit, apply
 
@@ -21,11 +20,11 @@ __version__ = VERSION
 _ROOMS = {
     "Document": "syntax.document",
     "Edit": "syntax.edits",
-    "TaskState": "state",
+    "TaskState": "model.task_state",
     "TaskstateError": "errors",
     "apply": "syntax.edits",
     "parse": "syntax.document",
-    "read_state": "state",
+    "read_state": "model.task_state",
 }
 
 __all__ = ["Document", "Edit", "TaskState", "TaskstateError", "__version__", "apply", "parse", "read_state"]

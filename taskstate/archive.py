@@ -12,11 +12,11 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.batches import ENTRY_LEVEL, entry_hash, headings, layout_lines, read_batches
 from taskstate.errors import TaskstateError
-from taskstate.limits import exceeded, is_over_limit, largest_parts
-from taskstate.stamp import set_front_matter, timestamp
-from taskstate.state import KB, read_state, session_of
+from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, headings, layout_lines, read_batches
+from taskstate.model.derived_values import exceeded, is_over_limit, largest_parts
+from taskstate.model.task_state import KB, read_state, session_of
+from taskstate.model.write_metadata import set_front_matter, timestamp
 from taskstate.storage import files, journal
 from taskstate.summary import summarise
 from taskstate.syntax.document import parse
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from taskstate.config import Config
-    from taskstate.state import Session, TaskState
+    from taskstate.model.config import Config
+    from taskstate.model.task_state import Session, TaskState
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request
 

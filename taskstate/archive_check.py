@@ -11,7 +11,7 @@ from taskstate.storage import files
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace import Workspace
 
 

@@ -10,18 +10,19 @@ from __future__ import annotations
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import reminder, roles, tokens
+from taskstate import reminder, tokens
 from taskstate.brief_parts import ALWAYS, SHOW_SECTION, Part, parts_of
 from taskstate.context_readable import broken_fences
-from taskstate.derived import session_counts
-from taskstate.export_fields import export_drop
-from taskstate.stamp import front_matter_values
-from taskstate.static_part import context_seal
+from taskstate.model import roles
+from taskstate.model.config import export_drop
+from taskstate.model.derived_values import session_counts
+from taskstate.model.static_context import context_seal
+from taskstate.model.write_metadata import front_matter_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace import Loaded, Workspace
 
 BUDGET = 4_000  # tokens, where nobody says how many

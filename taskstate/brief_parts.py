@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import chain, phase_parts, quoting
-from taskstate.kinds import kind
-from taskstate.state import PART_LEVEL
-from taskstate.static_part import SECTION, read_static
+from taskstate.model import chain, chain_quotes, phases
+from taskstate.model.document_kinds import kind
+from taskstate.model.static_context import SECTION, read_static
+from taskstate.model.task_state import PART_LEVEL
 from taskstate.syntax.markdown_blocks import read_blocks
 from taskstate.syntax.nodes import Fault
 from taskstate.syntax.spans import trimmed, with_newlines
@@ -20,8 +20,8 @@ from taskstate.syntax.spans import trimmed, with_newlines
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from taskstate.state import Session, TaskState
-    from taskstate.static_part import StaticPart
+    from taskstate.model.static_context import StaticPart
+    from taskstate.model.task_state import Session, TaskState
     from taskstate.syntax.document import Document, Section
 
 ALWAYS = 0  # what is kept even where it does not fit
@@ -227,7 +227,7 @@ def _earlier(state: TaskState, wanted: int) -> Iterator[Unit]:
 
 def _phases(state: TaskState) -> Iterator[Unit]:
     """Yield the objective of each phase that is under way, and what was tried in it."""
-    for part in phase_parts.phases_in(state):
+    for part in phases.phases_in(state):
         read = state.document.json(part.fences[0]) if part.fences else None
         value = None if read is None or isinstance(read, Fault) else read.value()
         if isinstance(value, dict) and value.get("current_objective") is not None:
@@ -293,7 +293,7 @@ def _inputs(state: TaskState) -> Iterator[Unit]:
         if pulled is None:
             yield from _filled(state, child)
             continue
-        quoted = quoting.unquoted(pulled.quote.of(document.text))
+        quoted = chain_quotes.unquoted(pulled.quote.of(document.text))
         lines = ["\n".join(f"> {line}".rstrip() for line in unit.text.split("\n")) for unit in units_of(quoted)]
         heading = f"### {child.title} (revision {pulled.revision})"
         yield from (Unit(f"{heading}\n\n{line}" if not number else line) for number, line in enumerate(lines))

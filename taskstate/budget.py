@@ -12,14 +12,14 @@ from taskstate import artifacts, tokens
 from taskstate.brief import brief
 from taskstate.errors import TaskstateError
 from taskstate.exports import export_text
-from taskstate.stamp import front_matter_values
-from taskstate.static_part import read_static
+from taskstate.model.static_context import read_static
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace import Loaded, Workspace
 
 _PERCENT = 100

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.capture_citations import captured_citations
 from taskstate.capture_paths import bare, captured_paths, looks_like_paths, paths_among, told_words
 from taskstate.errors import TaskstateError
-from taskstate.static_part import SEALED_VALUES, StaticPart
+from taskstate.model.static_context import SEALED_VALUES, StaticPart
 from taskstate.syntax import escaping
 from taskstate.syntax.spans import size_in_bytes
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from taskstate.citations import Cited
-    from taskstate.config import Config
+    from taskstate.model.config import Config
     from taskstate.task_file import TaskFile
     from taskstate.validation.schema_files import KeyPath
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from taskstate.capture import Known
     from taskstate.citations import Cited
-    from taskstate.config import Config
+    from taskstate.model.config import Config
 
 _OWN = "section 1"
 _EVERYWHERE = "*"

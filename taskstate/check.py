@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import kinds
 from taskstate.errors import TaskstateError
 from taskstate.heads import Heads
 from taskstate.lint.cache import Cache, Entry, freeze, thaw
+from taskstate.model import names
 from taskstate.storage import files
 from taskstate.storage.file_sources import Index
 from taskstate.storage.git import client as git
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from taskstate.config import Config
     from taskstate.lint.diagnostic import Finding
+    from taskstate.model.config import Config
     from taskstate.surroundings import Repository
     from taskstate.workspace import Workspace
 
@@ -123,7 +123,7 @@ def own_files_in(workspace: Workspace, paths: Iterable[Path]) -> tuple[tuple[Pat
             found.update(dict.fromkeys(workspace.own_files(under=path)))
         elif not os.path.lexists(path):
             raise TaskstateError(f"{files.shown(path)} does not exist", help="check the path", code="not-found")
-        elif kinds.own_file(path.as_posix()) is None:
+        elif names.own_file(path.as_posix()) is None:
             others.append(f"{files.shown(path)} was not checked: by its name it is none of taskstate's own files")
         elif not workspace.excludes(path):
             found[path] = None

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from taskstate import artifacts
 from taskstate.errors import TaskstateError
 from taskstate.evidence import log_stem
-from taskstate.kinds import parse_feature_id
-from taskstate.stamp import timestamp
+from taskstate.model.names import parse_feature_id
+from taskstate.model.write_metadata import timestamp
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import append_json_item, update_json
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:
-    from taskstate.state import Checklist, Feature, TaskState
+    from taskstate.model.task_state import Checklist, Feature, TaskState
     from taskstate.syntax.nodes import Node
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request

@@ -10,8 +10,8 @@ from taskstate import delta, ground
 from taskstate.delta import Difference, File, Seen, Verified
 from taskstate.errors import GitFailed
 from taskstate.listing import changed_files, hashes, held, outside, recorded_files, scope_hash, scope_of
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.snapshots import LOST, PURGED, require_snapshot
-from taskstate.stamp import front_matter_values
 from taskstate.storage import files
 from taskstate.storage.git.objects import GITLINK, leaves
 

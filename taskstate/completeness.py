@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate import chain, produced, quoting, roles
+from taskstate import produced
 from taskstate.errors import TaskstateError
 from taskstate.handoff_document import OPEN
 from taskstate.handoff_files import archived, handoff_files, named_open
-from taskstate.kinds import kind_of
+from taskstate.model import chain, chain_quotes, roles
+from taskstate.model.document_kinds import kind_of
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.produced import Gap
-from taskstate.stamp import front_matter_values
 from taskstate.storage import file_state, files
 from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
@@ -23,7 +24,7 @@ from taskstate.syntax import escaping
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.state import Feature, TaskState
+    from taskstate.model.task_state import Feature, TaskState
     from taskstate.workspace import Loaded, Workspace
 
 _LONGEST = 80  # characters of somebody's text in a line
@@ -85,7 +86,7 @@ def _handing_down_gaps(state: TaskState) -> Iterator[Gap]:
     output = chain.output_of(state.document)
     told = "" if output else "a fence never closes, or a merge was not finished in it"
     try:
-        quoting.require_clean(state.id, " ".join(state.title.split()), output)
+        chain_quotes.require_clean(state.id, " ".join(state.title.split()), output)
     except TaskstateError as error:
         yield Gap("handing-down", f"the {chain.OUTPUT} cannot be handed down: {told or error.message}")
 

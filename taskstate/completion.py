@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import archive, chain, guards, produced, purge, roles
-from taskstate.chain import COMPLETE
+from taskstate import archive, guards, produced, purge
 from taskstate.completeness import gaps
 from taskstate.errors import TaskstateError
 from taskstate.handing_down import handed_down
-from taskstate.kinds import kind_of
-from taskstate.phase_parts import phases_in
+from taskstate.model import chain, roles
+from taskstate.model.canonical_json import sha256
+from taskstate.model.chain import COMPLETE
+from taskstate.model.document_kinds import kind_of
+from taskstate.model.phases import phases_in
+from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp, with_event
 from taskstate.rolling import remember
-from taskstate.seal import sha256
-from taskstate.stamp import front_matter_values, set_front_matter, timestamp, with_event
 from taskstate.storage import file_state
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
@@ -29,9 +30,9 @@ from taskstate.writing import Change, change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.chain import Upstream
+    from taskstate.model.chain_quotes import Upstream
+    from taskstate.model.task_state import TaskState
     from taskstate.produced import Gap
-    from taskstate.state import TaskState
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request
 

@@ -15,11 +15,11 @@ from taskstate.context_readable import require_sealed
 from taskstate.context_sources import told_unmatched, unmatched
 from taskstate.context_text import require_as_captured
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.model.canonical_json import CANONICAL_VERSION
+from taskstate.model.static_context import context_seal, is_sealed
+from taskstate.model.task_state import read_state
+from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
 from taskstate.normalize import NORMALIZER_VERSION
-from taskstate.seal import CANONICAL_VERSION
-from taskstate.stamp import front_matter_values, set_front_matter, timestamp
-from taskstate.state import read_state
-from taskstate.static_part import context_seal, is_sealed
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from taskstate.capture import Captured, Row
     from taskstate.context_sources import Sources
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.task_file import TaskFile
     from taskstate.workspace import Workspace
     from taskstate.writing import Outcome, Request

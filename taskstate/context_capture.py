@@ -12,15 +12,15 @@ from taskstate.context_readable import MEND, broken_fences, require_sealable, un
 from taskstate.context_sources import Sources
 from taskstate.context_text import with_marks, with_values
 from taskstate.errors import TaskstateError
-from taskstate.stamp import front_matter_values
+from taskstate.model.static_context import SEALED_VALUES, STANDARDS, read_static
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.static_edits import changed_parts, with_parts
-from taskstate.static_part import SEALED_VALUES, STANDARDS, read_static
 from taskstate.task_file import read_task_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.task_file import TaskFile
     from taskstate.workspace import Loaded, Workspace
 

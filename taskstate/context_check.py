@@ -16,8 +16,8 @@ from taskstate.context_past import blob, cited_lines, part_with_seal, sealed_par
 from taskstate.context_readable import broken_fences, require_sealed
 from taskstate.context_sources import Sources
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.stamp import front_matter_values
-from taskstate.static_part import SEALED_VALUES, STANDARDS, read_static, seal_of, static_text
+from taskstate.model.static_context import SEALED_VALUES, STANDARDS, read_static, seal_of, static_text
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage import files
 from taskstate.storage.git import log as git_log
 from taskstate.validation import secrets

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import citations
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.kinds import kind_of
-from taskstate.stamp import front_matter_values
-from taskstate.static_part import seal_of, static_text
+from taskstate.model.document_kinds import kind_of
+from taskstate.model.static_context import seal_of, static_text
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage import backups
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
@@ -20,7 +20,7 @@ from taskstate.syntax.document import parse
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace import Workspace
 
 _TITLE_LEVEL = 1

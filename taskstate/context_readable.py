@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate import guards
 from taskstate.errors import TaskstateError
 from taskstate.form.layout import unreadable
-from taskstate.state import json_fence
-from taskstate.static_part import SECTION, STANDARDS, VALIDATION, is_sealed
+from taskstate.model.static_context import SECTION, STANDARDS, VALIDATION, is_sealed
+from taskstate.model.task_state import json_fence
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.nodes import Node
 from taskstate.validation import schema
@@ -19,7 +19,7 @@ from taskstate.validation import schema
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.syntax.spans import Span
     from taskstate.workspace import Loaded
 

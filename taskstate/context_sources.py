@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from taskstate import citations, task_file
-from taskstate.config import parse_config
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.model.config_reader import parse_config
 from taskstate.scope import read_scope
 from taskstate.storage import files
 from taskstate.storage.git import client as git

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
-from taskstate.kinds import kind_of
-from taskstate.stamp import front_matter_values, set_front_matter
-from taskstate.state import SECTION_LEVEL, read_state
-from taskstate.static_part import SEALED_VALUES, context_seal, read_static
+from taskstate.model.document_kinds import kind_of
+from taskstate.model.static_context import SEALED_VALUES, context_seal, read_static
+from taskstate.model.task_state import SECTION_LEVEL, read_state
+from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.capture import Captured
-    from taskstate.state import TaskState
-    from taskstate.static_part import StaticPart
+    from taskstate.model.static_context import StaticPart
+    from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document
     from taskstate.workspace import Loaded
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from taskstate.context_check import moved_since, untold
 from taskstate.context_readable import require_sealed
-from taskstate.stamp import front_matter_values
-from taskstate.static_part import SEALED_VALUES, read_static, seal_broken, static_text
+from taskstate.model.static_context import SEALED_VALUES, read_static, seal_broken, static_text
+from taskstate.model.write_metadata import front_matter_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

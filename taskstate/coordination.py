@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import artifacts, guards, outside_text, qa, qa_logs, qa_record, roles, snapshots
+from taskstate import artifacts, guards, outside_text, qa, qa_logs, qa_record, snapshots
 from taskstate.errors import TaskstateError
-from taskstate.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
+from taskstate.model import roles
+from taskstate.model.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
+from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
 from taskstate.rolling import remember
-from taskstate.stamp import front_matter_values, set_front_matter, timestamp
 from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import kinds
 from taskstate.capture_paths import bare, paths_among, told_words
-from taskstate.chain import read_upstream, render_input
 from taskstate.checklist import new_feature
 from taskstate.errors import TaskstateError
 from taskstate.form.layout import formatted
 from taskstate.guards import require_whole
-from taskstate.stamp import timestamp
+from taskstate.model import names
+from taskstate.model.chain import read_upstream, render_input
+from taskstate.model.write_metadata import timestamp
 from taskstate.syntax import escaping
 from taskstate.syntax.json_edit import json_text
 from taskstate.syntax.yaml_emitter import yaml_block
@@ -23,7 +23,7 @@ from taskstate.writing import create_file
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.chain import Upstream
+    from taskstate.model.chain_quotes import Upstream
     from taskstate.task_file import Citation
     from taskstate.workspace import Workspace
     from taskstate.writing import Outcome, Request
@@ -61,7 +61,7 @@ def create(workspace: Workspace, task: NewTask, request: Request) -> Outcome:
         TaskstateError: the id is taken, an upstream task is unknown, or a text cannot be taken over.
     """
     _require_free(workspace, task.id)
-    upstreams = tuple(_upstream(workspace, upstream) for upstream in sorted(task.depends_on, key=kinds.id_key))
+    upstreams = tuple(_upstream(workspace, upstream) for upstream in sorted(task.depends_on, key=names.id_key))
     relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
     text = render(workspace, task, request, upstreams)
     made = create_file(workspace, relative, formatted(text, relative), request)  # what was given has its own layout
@@ -99,7 +99,7 @@ def render(workspace: Workspace, task: NewTask, request: Request, upstreams: tup
     area = escaping.one_line(task.area, what="the area") if task.area else ""
     front_matter |= {key: value for key, value in (("priority", task.priority), ("area", area)) if value}
     if task.depends_on:
-        front_matter["depends_on"] = sorted(task.depends_on, key=kinds.id_key)
+        front_matter["depends_on"] = sorted(task.depends_on, key=names.id_key)
     if task.parent:
         front_matter["parent"] = task.parent
     front_matter["created_at"] = timestamp(request.stamp.now)
@@ -144,7 +144,7 @@ def _sorted(standards: tuple[Mapping[str, str], ...]) -> list[dict[str, str]]:
 def _features(task: NewTask) -> list[tuple[str, str]]:
     found: dict[str, str] = {}
     for given, description in task.features:
-        feature_id = kinds.parse_feature_id(given)
+        feature_id = names.parse_feature_id(given)
         if feature_id in found:
             raise TaskstateError(f"the feature {feature_id} is given twice", help="give each its own id", code="usage")
         found[feature_id] = escaping.one_line(description, what=f"the description of feature {feature_id}")

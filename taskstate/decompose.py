@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import chain, guards, kinds
+from taskstate import guards
 from taskstate.checklist import FEATURE_KEYS
 from taskstate.create import NewTask, render
 from taskstate.decomposition import Pace, Subtask, open_features, pace_of, subtasks_of
 from taskstate.errors import TaskstateError
 from taskstate.form.layout import formatted
-from taskstate.seal import sha256
-from taskstate.stamp import set_front_matter, stamped
-from taskstate.state import KB, read_state
+from taskstate.model import chain, chain_quotes, document_kinds, names
+from taskstate.model.canonical_json import sha256
+from taskstate.model.task_state import KB, read_state
+from taskstate.model.write_metadata import set_front_matter, stamped
 from taskstate.storage import backups, files, journal
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
@@ -24,7 +25,7 @@ from taskstate.writing import Change, change
 if TYPE_CHECKING:
     from typing import Any
 
-    from taskstate.state import Feature, TaskState
+    from taskstate.model.task_state import Feature, TaskState
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request
 
@@ -82,10 +83,10 @@ def _suggestion(workspace: Workspace, loaded: Loaded) -> Suggestion:
     state = loaded.state
     _require_divisible(loaded)
     present = {*(path.name for path in workspace.own_files()), *files.names(workspace.tasks)}  # also what is excluded
-    own = (kinds.own_file(name) for name in present)
+    own = (names.own_file(name) for name in present)
     subtasks = subtasks_of(state, taken={file.id for file in own if file and file.id})
     for each in subtasks:
-        if not kinds.is_id(each.id):
+        if not names.is_id(each.id):
             what = f"the id {each.id} is too long for a subtask"
             raise TaskstateError(what, help="give the task a shorter id: `taskstate doctor renumber`", code="bad-id")
     return Suggestion(state.id, loaded.relative, loaded.token, pace_of(state), subtasks)
@@ -178,14 +179,14 @@ def _description(loaded: Loaded, count: int) -> str:
     noun = "feature" if count == 1 else "features"
     lead = f"A part of task {state.id}, {' '.join(state.title.split())}: the {count} {noun} of the checklist below."
     whole = (state.description or "").strip()
-    if not whole or kinds.kind_of(state.kind).is_placeholder(whole):
+    if not whole or document_kinds.kind_of(state.kind).is_placeholder(whole):
         return lead
     if size_in_bytes(whole) > _MOST_DESCRIPTION:
         return f"{lead} What the whole is for stands in `{loaded.relative}`."
     return f"{lead} The whole is for this:\n\n{whole}"
 
 
-def _produced(loaded: Loaded) -> chain.Upstream:
+def _produced(loaded: Loaded) -> chain_quotes.Upstream:
     """Return what the parent hands down while it is not complete: its output so far, and the features that pass."""
     state, document = loaded.state, loaded.document
     upstream = chain.read_upstream(document, loaded.relative)
@@ -223,7 +224,7 @@ def _moved(loaded: Loaded, suggestion: Suggestion) -> str:
     document, target = loaded.document, {each: part.id for part in suggestion.subtasks for each in part.features}
     told = document.front_matter.node and document.front_matter.node.get("subtasks")
     named = [item.text for item in told.items if item.text] if told else []
-    ids = sorted({*named, *(each.id for each in suggestion.subtasks)}, key=kinds.id_key)
+    ids = sorted({*named, *(each.id for each in suggestion.subtasks)}, key=names.id_key)
     edits = list(set_front_matter(document, "subtasks", ids))
     for each in open_features(loaded.state):
         moved = {"moved_to": target[each.id]}

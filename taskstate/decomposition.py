@@ -12,12 +12,12 @@ from heapq import heapify, heappop, heappush
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.derived import session_counts
+from taskstate.model.derived_values import session_counts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from taskstate.state import Feature, TaskState
+    from taskstate.model.task_state import Feature, TaskState
 
 LEAST, MOST = 3, 8  # sessions of a subtask: fewer are not worth a task of their own, more are the old trouble again
 PHASES = ("design", "implementation", "tests", "documentation")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.seal import canonical_json
+from taskstate.model.canonical_json import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -10,11 +10,12 @@ import os
 import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import kinds, lost
+from taskstate import lost
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.model import names
+from taskstate.model.write_metadata import check_seal
 from taskstate.restore import PROPOSAL
 from taskstate.set_up import PRE_COMMIT, merge_driver_state, set_up
-from taskstate.stamp import check_seal
 from taskstate.storage import files, lock
 from taskstate.storage.git import client as git
 from taskstate.storage.journal import CONFLICT, UNREADABLE
@@ -136,7 +137,7 @@ def _ids(workspace: Workspace) -> Iterable[Ailment]:
     """Find ids that several files bear: two branches created the same one."""
     found: dict[str, list[str]] = {}
     for path in _states(workspace):
-        own = kinds.own_file(path.name)
+        own = names.own_file(path.name)
         found.setdefault((own.id if own and own.id else "").casefold(), []).append(workspace.relative(path))
     for task_id, paths in found.items():
         if len(paths) > 1:
@@ -147,12 +148,12 @@ def _ids(workspace: Workspace) -> Iterable[Ailment]:
 
 def _orphans(workspace: Workspace) -> Iterable[Ailment]:
     """Find archives, handoffs and artifacts whose task is not there."""
-    ids = {(own.id or "").casefold() for path in _states(workspace) if (own := kinds.own_file(path.name))}
+    ids = {(own.id or "").casefold() for path in _states(workspace) if (own := names.own_file(path.name))}
     kept = [("archives", name, name) for name in files.names(workspace.state_root / "archives")]
     kept += [("handoffs", name, f"{name}-state.md") for name in files.names(workspace.state_root / "handoffs")]
     kept += [("artifacts", name, f"{name}-state.md") for name in files.names(workspace.state_root / "artifacts")]
     for folder, name, named in kept:
-        own = kinds.own_file(named)
+        own = names.own_file(named)
         if own and (own.id or "").casefold() not in ids:
             relative = workspace.relative(workspace.state_root / folder / name)
             help_ = f"bring task {files.shown(own.id or '')} back, for example from git, or delete this"

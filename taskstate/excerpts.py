@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import artifacts, outside_text
 from taskstate.errors import TaskstateError
-from taskstate.stamp import front_matter_values, set_front_matter, timestamp
+from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
 from taskstate.storage import files
 from taskstate.syntax.edits import apply
 from taskstate.syntax.spans import with_newlines

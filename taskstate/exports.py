@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import artifacts, chain, roles
+from taskstate import artifacts
 from taskstate.errors import TaskstateError
-from taskstate.export_fields import EXPORT_FIELDS, export_drop
-from taskstate.seal import CANONICAL_VERSION, canonical_json
-from taskstate.stamp import front_matter_values
-from taskstate.static_part import read_static, seal_broken
+from taskstate.model import chain, roles
+from taskstate.model.canonical_json import CANONICAL_VERSION, canonical_json
+from taskstate.model.config import EXPORT_FIELDS, export_drop
+from taskstate.model.static_context import read_static, seal_broken
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage import files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from taskstate.config import Config
-    from taskstate.state import TaskState
+    from taskstate.model.config import Config
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace import Loaded, Workspace
 
 EXPORT_FORMAT = 1

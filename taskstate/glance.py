@@ -13,8 +13,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import kinds
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.model import names
 from taskstate.storage import json_cache
 from taskstate.storage.git import client as git
 from taskstate.version import VERSION
@@ -157,7 +157,7 @@ def _elsewhere(workspace: Workspace) -> Callable[[], list[str]]:
             outside = (path for path in workspace.state_files() if not path.is_relative_to(workspace.state_root))
             return [workspace.relative(path) for path in outside]
         listed_files = dict.fromkeys(os.fsdecode(each) for each in listed.split(b"\0") if each)
-        return [each for each in listed_files if kinds.own_file(each) and os.path.lexists(workspace.root / each)]
+        return [each for each in listed_files if names.own_file(each) and os.path.lexists(workspace.root / each)]
 
     return found
 
@@ -184,7 +184,7 @@ def _read(workspace: Workspace, relative: str, mark: str) -> Glance:
 
 
 def _values(text: str, relative: str) -> list[str]:
-    from taskstate.state import read_state
+    from taskstate.model.task_state import read_state
     from taskstate.syntax.document import parse_head
 
     document = parse_head(text)

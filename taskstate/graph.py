@@ -10,8 +10,8 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.circles import Dependencies
-from taskstate.kinds import id_key
+from taskstate.model.algorithms import Dependencies
+from taskstate.model.names import id_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, roles
+from taskstate import artifacts
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.model import roles
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log

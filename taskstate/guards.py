@@ -8,15 +8,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate import kinds
 from taskstate.errors import TaskstateError
-from taskstate.stamp import check_seal
-from taskstate.state import read_state
+from taskstate.model import names
+from taskstate.model.task_state import read_state
+from taskstate.model.write_metadata import check_seal
 from taskstate.syntax.document import parse
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Problem
     from taskstate.workspace import Loaded
 
@@ -63,7 +63,7 @@ def require_whole(loaded: Loaded) -> None:
     Raises:
         TaskstateError: code "unreadable" or "file-name".
     """
-    document, own = loaded.document, kinds.own_file(loaded.relative)
+    document, own = loaded.document, names.own_file(loaded.relative)
     if not document.front_matter:
         found = [problem for problem in document.problems if problem.kind.startswith("front-matter-")]
         line = document.position(found[0].span.start).line + 1 if found else 1

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import chain, glance, guards, plan_secrets, secret_guard
+from taskstate import glance, guards, plan_secrets, secret_guard
 from taskstate.errors import TaskstateError
-from taskstate.kinds import id_key
-from taskstate.stamp import stamped, timestamp, with_event
-from taskstate.state import read_state
+from taskstate.model import chain
+from taskstate.model.names import id_key
+from taskstate.model.task_state import read_state
+from taskstate.model.write_metadata import stamped, timestamp, with_event
 from taskstate.storage import journal
 from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:
-    from taskstate.chain import Upstream
+    from taskstate.model.chain_quotes import Upstream
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Request
 

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import templates
-from taskstate.config import Lint
 from taskstate.errors import TaskstateError
 from taskstate.handoff_document import OPEN, TEMPLATE, Handoff, Reading, head, is_none, is_unsaid, parts_of
 from taskstate.handoff_draft import LENGTHS, Known, draft
@@ -24,10 +23,11 @@ from taskstate.handoff_now import seen_in, tree_now
 from taskstate.handoff_places import folder
 from taskstate.lint import engine
 from taskstate.lint.diagnostic import ERROR
-from taskstate.phase_parts import phase_id
+from taskstate.model.config import Lint
+from taskstate.model.phases import phase_id
+from taskstate.model.task_state import KB
+from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
 from taskstate.phases import Phase, find_phase, parse_phase_name, read_phases, with_changes
-from taskstate.stamp import front_matter_values, set_front_matter, timestamp
-from taskstate.state import KB
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -37,7 +37,7 @@ from taskstate.writing import Change, Outcome, change
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Request
 

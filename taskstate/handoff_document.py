@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.kinds import HANDOFF, kind, section_key
-from taskstate.state import SECTION_LEVEL, item_text
+from taskstate.model.document_kinds import HANDOFF, kind, section_key
+from taskstate.model.task_state import SECTION_LEVEL, item_text
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
 from taskstate.syntax.markdown_fast_scanner import RULE

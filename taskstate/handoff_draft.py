@@ -10,7 +10,7 @@ from taskstate.handoff_document import Handoff, is_none, path_in, reason_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from taskstate.state import Session, TaskState
+    from taskstate.model.task_state import Session, TaskState
 
 LENGTHS = (240, 160, 100, 60)  # characters of an entry: the first with which the document keeps to its screen
 _MOST = 5  # entries of a list: no handoff is longer than the one before for their sake

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import kinds
 from taskstate.errors import TaskstateError
 from taskstate.handoff_document import ACCEPTED, OPEN, Reading, front_matter_of
-from taskstate.handoff_places import ARCHIVE, folder, is_place
+from taskstate.handoff_places import folder, is_place
+from taskstate.model import document_kinds
+from taskstate.model.names import ARCHIVE
 from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
@@ -167,7 +168,7 @@ def _required(file: HandoffFile, task_id: str) -> HandoffFile:
     if file.document.front_matter.node is None and not file.is_foreign:
         what = f"the front matter of {files.shown(file.path)} cannot be read"
         raise TaskstateError(what, help="run `taskstate lint` to see why", code="unreadable")
-    if file.text("kind") != kinds.HANDOFF:
+    if file.text("kind") != document_kinds.HANDOFF:
         raise _no_handoff(file.path, "is no handoff document: its front matter does not say so")
     if file.text("task_id") != task_id:
         raise _no_handoff(file.path, f"is the handoff document of task {files.shown(file.text('task_id'))}")

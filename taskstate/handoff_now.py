@@ -6,8 +6,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import GitFailed
-from taskstate.phase_parts import objectives_digest
-from taskstate.stamp import front_matter_values
+from taskstate.model.phases import objectives_digest
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace import Workspace
 
 _MAINS = ("@{upstream}", "origin/HEAD", "main", "master")  # what a branch is measured by, the first that there is

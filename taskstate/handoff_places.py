@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from taskstate.kinds import HANDOFF, own_file
+from taskstate.model.document_kinds import HANDOFF
+from taskstate.model.names import ARCHIVE, FOLDER, own_file
 
-FOLDER, ARCHIVE = "handoffs", "archive"  # the folder under the state folder, and that of accepted ones in a task's
 _TIME = r"-handoff-(\d{8}T\d{6}Z)\.md\Z"
 
 

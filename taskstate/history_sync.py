@@ -10,12 +10,13 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive_check import archive_text
-from taskstate.batches import rolled
 from taskstate.errors import TaskstateError
-from taskstate.kinds import kind, parse_task_id
+from taskstate.model.archive_format import rolled
+from taskstate.model.document_kinds import kind
+from taskstate.model.names import parse_task_id
+from taskstate.model.task_state import read_state
+from taskstate.model.write_metadata import set_front_matter
 from taskstate.rolling import roll
-from taskstate.stamp import set_front_matter
-from taskstate.state import read_state
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.syntax import escaping
@@ -28,7 +29,7 @@ from taskstate.writing import Change, change
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.storage.git.log import Commit
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request

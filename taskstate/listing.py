@@ -17,9 +17,9 @@ from taskstate.storage.git.objects import GITLINK
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from taskstate.config import Config
     from taskstate.ground import Look
-    from taskstate.state import TaskState
+    from taskstate.model.config import Config
+    from taskstate.model.task_state import TaskState
     from taskstate.storage.git.objects import Entry
     from taskstate.workspace import Workspace
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from taskstate import artifacts
-from taskstate.seal import canonical_json, sha256
+from taskstate.model.canonical_json import canonical_json, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

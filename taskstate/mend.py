@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.guards import require_whole
 from taskstate.lint import engine
-from taskstate.stamp import timestamp
+from taskstate.model.write_metadata import timestamp
 from taskstate.writing import Change, change_at
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _about(diagnostics: Iterable[Diagnostic], job: str) -> tuple[str, ...]:
 
 def _pull(change: Change, work: _Work) -> Change:
     """Take over the outputs of the tasks that the findings name, as they are now."""
-    from taskstate.chain import pulled
+    from taskstate.model.chain import pulled
 
     now, notes, text = timestamp(work.request.stamp.now), list(change.notes), change.text
     told = "would pull" if work.request.dry_run else "pulled"

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import glance, kinds
+from taskstate import glance
 from taskstate.errors import TaskstateError
+from taskstate.model import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from taskstate.glance import Glance
-    from taskstate.state import Feature
+    from taskstate.model.task_state import Feature
     from taskstate.workspace import Workspace
 
 IN_PROGRESS, BLOCKED, COMPLETE = "in_progress", "blocked", "complete"
@@ -103,7 +104,7 @@ def _ranked(tasks: Iterable[Glance], below: Mapping[str, Sequence[str]]) -> list
 
 
 def _rank(ready: Ready) -> tuple[int, bool, object]:
-    return -ready.unblocks, ready.task.status != IN_PROGRESS, kinds.id_key(ready.task.id)
+    return -ready.unblocks, ready.task.status != IN_PROGRESS, names.id_key(ready.task.id)
 
 
 def unblocked_by(tasks: Iterable[Glance], below: Mapping[str, Sequence[str]]) -> Mapping[str, int]:
@@ -159,7 +160,7 @@ def waiting_of(tasks: Sequence[Glance]) -> tuple[Waiting, ...]:
     known = glance.by_id(tasks)
     found = ((task, _why_not(task, known)) for task in tasks if is_open(task))
     return tuple(
-        sorted((Waiting(task, why) for task, why in found if why), key=lambda each: kinds.id_key(each.task.id))
+        sorted((Waiting(task, why) for task, why in found if why), key=lambda each: names.id_key(each.task.id))
     )
 
 

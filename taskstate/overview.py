@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.chain import COMPLETE
 from taskstate.decomposition import guidance, open_features, sizing
-from taskstate.derived import session_counts
 from taskstate.errors import TaskstateError
-from taskstate.limits import exceeded
+from taskstate.model.chain import COMPLETE
+from taskstate.model.derived_values import exceeded, session_counts
 
 if TYPE_CHECKING:
-    from taskstate.config import Size
-    from taskstate.state import TaskState
+    from taskstate.model.config import Size
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace import Loaded, Workspace
 
 _COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE")

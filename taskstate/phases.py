@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from taskstate import artifacts
 from taskstate.errors import TaskstateError
 from taskstate.guards import require_revision
-from taskstate.kinds import own_file, phase_in
-from taskstate.phase_parts import (
+from taskstate.model.names import own_file, phase_in
+from taskstate.model.phases import (
     DONE,
     IN_PROGRESS,
     NOT_STARTED,
@@ -24,8 +24,8 @@ from taskstate.phase_parts import (
     phase_id,
     phases_in,
 )
-from taskstate.stamp import timestamp
-from taskstate.state import read_state
+from taskstate.model.task_state import read_state
+from taskstate.model.write_metadata import timestamp
 from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
@@ -37,8 +37,8 @@ from taskstate.validation import schema
 from taskstate.writing import Change, Outcome, change
 
 if TYPE_CHECKING:
-    from taskstate.phase_parts import PhasePart
-    from taskstate.state import TaskState
+    from taskstate.model.phases import PhasePart
+    from taskstate.model.task_state import TaskState
     from taskstate.syntax.nodes import Node
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Request

@@ -13,7 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import secret_guard
-from taskstate.stamp import timestamp
+from taskstate.model.write_metadata import timestamp
 from taskstate.storage import files
 from taskstate.storage.transaction import Append, Create, Replace, paths_of
 from taskstate.syntax.spans import Span
@@ -22,7 +22,7 @@ from taskstate.validation import secrets
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.stamp import Stamp
+    from taskstate.model.write_metadata import Stamp
     from taskstate.storage.transaction import Plan
     from taskstate.validation.secrets import Secret
     from taskstate.workspace import Workspace

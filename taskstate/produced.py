@@ -8,17 +8,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import chain
 from taskstate.errors import TaskstateError
-from taskstate.kinds import kind_of, section_key
-from taskstate.quoting import parts_of
-from taskstate.state import item_text
+from taskstate.model import chain
+from taskstate.model.chain_quotes import parts_of
+from taskstate.model.document_kinds import kind_of, section_key
+from taskstate.model.task_state import item_text
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import Span, with_newlines
 
 if TYPE_CHECKING:
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
 
 FILES = "Files Created/Modified"
 _OTHER = r"[\W_]+"

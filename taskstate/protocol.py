@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import roles, templates
+from taskstate import templates
 from taskstate.errors import TaskstateError
+from taskstate.model import roles
 
 if TYPE_CHECKING:
     from taskstate.workspace import Workspace

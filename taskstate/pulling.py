@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import chain, guards
+from taskstate import guards
 from taskstate.errors import TaskstateError
-from taskstate.kinds import id_key
-from taskstate.stamp import timestamp
+from taskstate.model import chain
+from taskstate.model.names import id_key
+from taskstate.model.write_metadata import timestamp
 from taskstate.storage import file_state
 from taskstate.surroundings import Repository
 from taskstate.writing import Change, change, unified_diff
@@ -15,8 +16,8 @@ from taskstate.writing import Change, change, unified_diff
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.chain import Upstream
-    from taskstate.state import TaskState
+    from taskstate.model.chain_quotes import Upstream
+    from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request

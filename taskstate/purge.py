@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import artifacts, roles
+from taskstate import artifacts
+from taskstate.model import roles
+from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp, with_event
 from taskstate.rolling import remember
-from taskstate.stamp import front_matter_values, set_front_matter, timestamp, with_event
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.writing import Change, change
@@ -17,7 +18,7 @@ from taskstate.writing import Change, change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.stamp import Stamp
+    from taskstate.model.write_metadata import Stamp
     from taskstate.storage import journal
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request

@@ -10,17 +10,15 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.errors import TaskstateError
 from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+
 MAX_TEXT = 200  # characters of a result
 COVERAGE_MARGIN = Decimal(2)  # points by which coverage may fall
 EXIT_STATUS, FAILURES, COVERAGE, MISSING, NEW = "exit-status", "failures", "coverage", "missing", "new"
-# Patterns, compiled where they are used. A text is at most `MAX_TEXT` long, so none of them has far to look.
-_NAME = r"(?!x-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
 _BAD = r"(?:fail(?:ed|ures?|ing|s)?|errors?|problems?|unformatted|timed out|crash(?:ed|es)?|broken)"
 _COUNTED = rf"(?i)\b(\d+)\s+(?:[a-z]+\s+)?{_BAD}\b"
 _LABELLED = rf"(?i)\b{_BAD}\s*[:=]\s*(\d+)\b"
@@ -104,23 +102,6 @@ def coverage(name: str, text: str) -> Decimal | None:
     """Return the percentage that a result gives as coverage: a check of that name, or a text that says so."""
     found = re.search(_PERCENT if "cov" in name.casefold() else _COVERED, text)
     return Decimal(next(filter(None, found.groups()))) if found else None
-
-
-def is_name(name: str) -> bool:
-    """Return whether a text has the form of a result's name."""
-    return len(name) <= MAX_TEXT // 5 and bool(re.fullmatch(_NAME, name))
-
-
-def require_name(name: str) -> str:
-    """Return the name of a result.
-
-    Raises:
-        TaskstateError: code "usage": it has not the form of one.
-    """
-    if not is_name(name):
-        help_ = "letters and digits, joined by single . _ or -, such as lint or test-web; x- is not for results"
-        raise TaskstateError(f"{printable(name)!r} is no name of a result", help=help_, code="usage")
-    return name
 
 
 # What a front matter holds

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
-    from taskstate.config import QaReader
+    from taskstate.model.config import QaReader
     from taskstate.qa_tools import Line, Tool
 
     _Match: TypeAlias = re.Match[str]

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, outside_text, qa, roles
+from taskstate import artifacts, outside_text, qa
 from taskstate.errors import TaskstateError
+from taskstate.model import names, roles
+from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
 from taskstate.qa_logs import pieces, read_log
-from taskstate.stamp import front_matter_values, set_front_matter, timestamp
 from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
@@ -65,9 +66,9 @@ def results_of(workspace: Workspace, told: Told) -> dict[str, Result]:
     """
     found = read_log(told.log, workspace.config.qa)
     for name, text in told.texts.items():
-        found[qa.require_name(name)] = qa.result_of(_line(name, text))
+        found[names.require_name(name)] = qa.result_of(_line(name, text))
     for name, status in told.exit_statuses.items():
-        before = found.get(qa.require_name(name))
+        before = found.get(names.require_name(name))
         found[name] = qa.result_of(before.text if before else "", status)
     if not found:
         what = "nothing in the log is a result that taskstate knows"

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import kinds
 from taskstate.errors import TaskstateError
 from taskstate.form.layout import laid_out, unreadable
+from taskstate.model import names
 from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
@@ -67,12 +67,12 @@ def format_file(workspace: Workspace, path: Path, request: Request) -> Outcome:
 
 def has_form(path: Path) -> bool:
     """Return whether a file is of a type that has a canonical form: a state file."""
-    own = kinds.own_file(path.as_posix())
+    own = names.own_file(path.as_posix())
     return own is not None and own.type == "state"
 
 
 def _form(document: Document, name: str) -> str:
-    own = kinds.own_file(name)
+    own = names.own_file(name)
     if own is None or own.type != "state":
         return document.text
     _require_readable(document, name)

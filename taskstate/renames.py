@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import kinds
+from taskstate.model import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,13 +46,13 @@ def follow(moves: Moves) -> Mapping[str, str]:
 
 def own_type(name: str) -> str:
     """Return which type of own file a path names, or nothing."""
-    own = kinds.own_file(name)
+    own = names.own_file(name)
     return own.type if own else ""
 
 
 def own_id(name: str) -> str:
     """Return the case-folded id of the task whose file a path names, or nothing."""
-    own = kinds.own_file(name)
+    own = names.own_file(name)
     return (own.id or "").casefold() if own else ""
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import guards, kinds, plan_secrets
+from taskstate import guards, plan_secrets
 from taskstate.errors import TaskstateError
-from taskstate.stamp import set_front_matter, stamped, timestamp, with_event
-from taskstate.state import read_state
+from taskstate.model import names
+from taskstate.model.task_state import read_state
+from taskstate.model.write_metadata import set_front_matter, stamped, timestamp, with_event
 from taskstate.storage import files, journal, transaction
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
@@ -51,7 +52,7 @@ def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Ou
         loaded = workspace.load(path)
         guards.require_writable(loaded, request.expect)
         guards.require_whole(loaded)
-        own = kinds.own_file(path.name)
+        own = names.own_file(path.name)
         renaming = _Renaming(old=(own and own.id) or loaded.state.id, new=new)
         _require_free(workspace, renaming, path)
         target = workspace.relative(path.with_name(f"task-{new}-state.md"))
@@ -86,7 +87,7 @@ def _what(operation: journal.Operation) -> str:
 
 
 def _bears(path: Path, task_id: str) -> bool:
-    own = kinds.own_file(path.name)
+    own = names.own_file(path.name)
     return own is not None and (own.id or "").casefold() == task_id.casefold()
 
 
@@ -152,7 +153,7 @@ def _with_references(document: Document, renaming: _Renaming) -> str:
         told = [item.text for item in value.items] if value and value.kind == "sequence" else []
         if renaming.old in told:
             ids = [renaming.new if each == renaming.old else each for each in told]
-            edits += set_front_matter(document, key, sorted((each for each in ids if each), key=kinds.id_key))
+            edits += set_front_matter(document, key, sorted((each for each in ids if each), key=names.id_key))
     parent = root.get("parent") if root else None
     if parent and parent.text == renaming.old:
         edits += set_front_matter(document, "parent", renaming.new)
@@ -211,7 +212,7 @@ def _belongings(workspace: Workspace, renaming: _Renaming) -> Iterator[journal.O
 def _renamed(name: str, data: bytes, renaming: _Renaming) -> bytes:
     """Return what stands in a file of the task, under its new id: an archive's title, a handoff's front matter."""
     text = data.decode("utf-8", "surrogateescape")
-    own = kinds.own_file(name)
+    own = names.own_file(name)
     if own and own.type == "archive":
         head, newline, rest = text.partition("\n")
         text = renaming.titled(head) + newline + rest

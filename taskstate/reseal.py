@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from taskstate.model.write_metadata import timestamp
 from taskstate.rolling import remember
-from taskstate.stamp import timestamp
 from taskstate.syntax import escaping
 from taskstate.writing import Change, change
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import delta, ground, roles
+from taskstate import delta, ground
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.model import roles
+from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp, with_event
 from taskstate.rolling import remember
 from taskstate.snapshots import newest_role, require_open
-from taskstate.stamp import front_matter_values, set_front_matter, timestamp, with_event
 from taskstate.storage.git.objects import leaves
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.citations import span_of, standing
-from taskstate.stamp import front_matter_values, set_front_matter
-from taskstate.state import json_fence, read_state
-from taskstate.static_part import SECTION, STANDARDS, context_seal
+from taskstate.model.static_context import SECTION, STANDARDS, context_seal
+from taskstate.model.task_state import json_fence, read_state
+from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Node

@@ -8,9 +8,10 @@ import stat
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, delta, ground, roles
+from taskstate import artifacts, delta, ground
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.listing import recorded_files
+from taskstate.model import roles
 from taskstate.snapshots import require_open, require_snapshot
 from taskstate.storage import files
 from taskstate.storage.git import client as git

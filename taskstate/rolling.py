@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from taskstate import stamp
-from taskstate.stamp import set_front_matter, with_event
-from taskstate.state import read_state
+from taskstate.model import write_metadata
+from taskstate.model.task_state import read_state
+from taskstate.model.write_metadata import set_front_matter, with_event
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -15,7 +15,7 @@ from taskstate.syntax.edits import apply
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace import Workspace
 
 EVENTS_KEPT = 20
@@ -29,14 +29,14 @@ def remember(workspace: Workspace, text: str, event: Mapping[str, object]) -> tu
     older = events[:-EVENTS_KEPT]
     if not older:
         return longer, ()
-    shorter = stamp.with_events(longer, events[-EVENTS_KEPT:])
+    shorter = write_metadata.with_events(longer, events[-EVENTS_KEPT:])
     state = read_state(parse(shorter))
     shorter = apply(shorter, set_front_matter(state.document, "archive_path", workspace.archive_path(state.id)))
     return shorter, (roll(workspace, state, _EVENTS, [f"- {_line(each)}" for each in older]),)
 
 
 def _events(text: str) -> list[Any]:
-    audit = stamp.front_matter_values(parse(text)).get("audit")
+    audit = write_metadata.front_matter_values(parse(text)).get("audit")
     told = audit.get("events") if isinstance(audit, dict) else None
     return told if isinstance(told, list) else []
 

@@ -14,7 +14,7 @@ from taskstate.validation import secrets
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from taskstate.config import Config
+    from taskstate.model.config import Config
     from taskstate.validation.secrets import Secret
 
 _HELP = (

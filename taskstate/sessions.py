@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import archive
 from taskstate.errors import TaskstateError
-from taskstate.kinds import kind, section_key
-from taskstate.stamp import set_front_matter, stamped
-from taskstate.state import Session, TaskState, read_state, session_number
+from taskstate.model.document_kinds import kind, section_key
+from taskstate.model.task_state import Session, TaskState, read_state, session_number
+from taskstate.model.write_metadata import set_front_matter, stamped
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply

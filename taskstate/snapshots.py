@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import artifacts, delta, ground, roles, submodules
-from taskstate.chain import COMPLETE
+from taskstate import artifacts, delta, ground, submodules
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.stamp import front_matter_values
+from taskstate.model import roles
+from taskstate.model.chain import COMPLETE
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.delta import Verified
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Change, Request
 
@@ -69,7 +70,7 @@ def count_up(workspace: Workspace, task_id: str, role: str, request: Request) ->
 
 def with_roles(loaded: Loaded, values: Mapping[str, Any], changed: Mapping[str, Mapping[str, Any]]) -> str:
     """Return a task's text in which keys of some roles' coordination are changed."""
-    from taskstate.stamp import set_front_matter
+    from taskstate.model.write_metadata import set_front_matter
     from taskstate.syntax.edits import apply
 
     held = values.get("coordination")

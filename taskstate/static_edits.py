@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import static_part
 from taskstate.capture_paths import coded
 from taskstate.form.layout import formatted
-from taskstate.kinds import kind_of, section_key
-from taskstate.state import PART_LEVEL
+from taskstate.model import static_context
+from taskstate.model.document_kinds import kind_of, section_key
+from taskstate.model.task_state import PART_LEVEL
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.json_edit import json_text
@@ -20,7 +20,7 @@ from taskstate.syntax.spans import with_newlines
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.static_part import StaticPart
+    from taskstate.model.static_context import StaticPart
     from taskstate.syntax.document import Document
 
 _HEAD = '---\ntaskstate: 1\ntask_id: "0"\n---\n\n# Task #0\n\n## 1. Static Context\n\n'
@@ -31,17 +31,17 @@ def changed_parts(held: StaticPart, wanted: StaticPart) -> dict[str, str]:
     """Return the parts in which two static parts differ, as the text that says what is wanted."""
     found = {}
     if held.description != wanted.description and wanted.description:
-        found[static_part.DESCRIPTION] = wanted.description
+        found[static_context.DESCRIPTION] = wanted.description
     if (held.scope_in, held.scope_out) != (wanted.scope_in, wanted.scope_out):
-        found[static_part.SCOPE] = _scope(wanted)
+        found[static_context.SCOPE] = _scope(wanted)
     if held.criteria != wanted.criteria and wanted.criteria:
-        found[static_part.CRITERIA] = _items(wanted.criteria, "a criterion", marker="- [ ] ")
+        found[static_context.CRITERIA] = _items(wanted.criteria, "a criterion", marker="- [ ] ")
     if held.standards != wanted.standards:
-        found[static_part.STANDARDS] = _fence(list(wanted.standards))
+        found[static_context.STANDARDS] = _fence(list(wanted.standards))
     if held.commands != wanted.commands:
-        found[static_part.VALIDATION] = _fence({"commands": list(wanted.commands)})
+        found[static_context.VALIDATION] = _fence({"commands": list(wanted.commands)})
     if held.paths != wanted.paths:
-        found[static_part.PATHS] = _items(tuple(map(coded, wanted.paths)), "a repository path")
+        found[static_context.PATHS] = _items(tuple(map(coded, wanted.paths)), "a repository path")
     return _laid_out(found)
 
 
@@ -50,7 +50,7 @@ def with_parts(document: Document, bodies: Mapping[str, str]) -> str:
 
     Every other byte of the section stays, but for a blank line before what is new.
     """
-    section = static_part.static_section(document)
+    section = static_context.static_section(document)
     if section is None or not bodies:
         return document.text
     nl, text = document.newline, document.text

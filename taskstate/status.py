@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import roles
-from taskstate.chain import COMPLETE
 from taskstate.errors import TaskstateError
-from taskstate.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
-from taskstate.stamp import front_matter_values
+from taskstate.model import roles
+from taskstate.model.chain import COMPLETE
+from taskstate.model.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
+from taskstate.model.write_metadata import front_matter_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from taskstate.roles import Role
+    from taskstate.model.roles import Role
     from taskstate.workspace import Loaded, Workspace
 
 _AT_WORK = frozenset({IN_PROGRESS, BLOCKED})

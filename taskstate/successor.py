@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import templates, tokens
 from taskstate.handoff_document import OPEN
-from taskstate.phase_parts import phases_in
+from taskstate.model.phases import phases_in
 from taskstate.syntax.nodes import Node
 from taskstate.takeover import find
 
 if TYPE_CHECKING:
     from taskstate.handoff_files import HandoffFile
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace import Workspace
 
 TEMPLATE = "successor.md.j2"

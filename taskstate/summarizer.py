@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from taskstate.state import Session, TaskState
+    from taskstate.model.task_state import Session, TaskState
 
 PROTOCOL = 1
 SECONDS = 30.0

@@ -12,14 +12,14 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.likeness import Told, describes, feature_pattern, joined_alike, superseded
-from taskstate.state import field_values, labelled_fields
+from taskstate.model.task_state import field_values, labelled_fields
 from taskstate.statements import Statement, read_statement, said
 from taskstate.syntax import escaping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from taskstate.state import Feature, Session, Summary, TaskState
+    from taskstate.model.task_state import Feature, Session, Summary, TaskState
 
 MAX_BYTES = 3 * 1024
 _MAX_COMMITS = 12

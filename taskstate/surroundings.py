@@ -10,10 +10,10 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from taskstate import kinds
-from taskstate.circles import Dependencies
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.lint.around import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM
+from taskstate.model import names
+from taskstate.model.algorithms import Dependencies
 from taskstate.storage import files
 from taskstate.storage.file_sources import Disk
 from taskstate.storage.git import client as git
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from taskstate.chain import Upstream
     from taskstate.heads import Heads
     from taskstate.history import History
+    from taskstate.model.chain_quotes import Upstream
     from taskstate.storage.file_sources import Index
     from taskstate.syntax.document import Document
     from taskstate.workspace import Workspace
@@ -140,7 +140,7 @@ class Repository:
 
     def _read_upstream(self, path: Path) -> Upstream | None:
         """Read what others build on; of a task that is not complete the front matter says it all."""
-        from taskstate.chain import is_complete, read_upstream
+        from taskstate.model.chain import is_complete, read_upstream
         from taskstate.syntax.document import parse, parse_head
 
         text = self._text(path)
@@ -181,7 +181,7 @@ def _by_id(paths: Iterable[Path]) -> Mapping[str, tuple[Path, ...]]:
     """Return the state files among `paths`, by case-folded id."""
     found: dict[str, list[Path]] = {}
     for path in paths:
-        own = kinds.own_file(path.name)
+        own = names.own_file(path.name)
         if own and own.type == "state" and own.id:
             found.setdefault(own.id.casefold(), []).append(path)
     return {task_id: tuple(paths) for task_id, paths in found.items()}
@@ -210,7 +210,7 @@ class Surroundings(ArtifactAnswers, HandoffAnswers, ContextAnswers):
 
     @cached_property
     def _archive_path(self) -> Path | None:
-        own = kinds.own_file(self.path.name)
+        own = names.own_file(self.path.name)
         workspace = self.repository.workspace
         return workspace.state_root / workspace.archive_path(own.id) if own and own.id else None
 
@@ -219,7 +219,7 @@ class Surroundings(ArtifactAnswers, HandoffAnswers, ContextAnswers):
 
     def same_id(self) -> tuple[str, ...] | None:
         """Return the other state files that have this file's id."""
-        own = kinds.own_file(self.path.name)
+        own = names.own_file(self.path.name)
         if own is None or not own.id:
             return None
         told = self._ask("same_id", own.id.casefold())
@@ -276,7 +276,7 @@ class Surroundings(ArtifactAnswers, HandoffAnswers, ContextAnswers):
 
     def way_back(self, task_id: str) -> tuple[str, ...] | None:
         """Return the ids on a shortest way along `depends_on` from a task back to this file's."""
-        own = kinds.own_file(self.path.name)
+        own = names.own_file(self.path.name)
         if own is None or not own.id:
             return None
         return tuple(self._ask("way_back", task_id.casefold(), own.id.casefold()).split())

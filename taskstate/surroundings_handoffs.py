@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import kinds
 from taskstate.asked import Asked
 from taskstate.handoff_document import Written, front_matter_of, written_in
-from taskstate.handoff_places import ARCHIVE, FOLDER, folder
+from taskstate.handoff_places import folder
+from taskstate.model import document_kinds, names
+from taskstate.model.names import ARCHIVE, FOLDER
 from taskstate.storage import files
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class HandoffAnswers(Asked):
         found = []
         for place, path in self._handoff_paths():
             document = self.repository.document(path)
-            if document and front_matter_of(document).get("kind") == kinds.HANDOFF:
+            if document and front_matter_of(document).get("kind") == document_kinds.HANDOFF:
                 found.append(written_in(document, place))
         return tuple(found)
 
@@ -43,13 +44,13 @@ class HandoffAnswers(Asked):
 
     def _handoff_paths(self) -> Iterator[tuple[str, Path]]:
         """Yield each document's path from the state folder, and where it lies."""
-        own = kinds.own_file(self.path.as_posix())
+        own = names.own_file(self.path.as_posix())
         root = self.repository.workspace.state_root
         if own is None or not own.id or f"task-{own.id}" not in self.repository.handed_over:
             return
         for above in (folder(own.id), f"{folder(own.id)}/{ARCHIVE}"):
             for name in files.names(root / above):
-                named = kinds.own_file(name)
+                named = names.own_file(name)
                 if named and named.type == "handoff":
                     yield f"{above}/{name}", root / above / name
 

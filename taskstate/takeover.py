@@ -17,13 +17,13 @@ from taskstate.handoff_files import (
     survey,
 )
 from taskstate.handoff_now import differences
-from taskstate.stamp import front_matter_values, timestamp
+from taskstate.model.write_metadata import front_matter_values, timestamp
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.writing import Change, Outcome, change
 
 if TYPE_CHECKING:
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Request
 

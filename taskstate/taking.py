@@ -12,12 +12,13 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, delta, ground, roles
+from taskstate import artifacts, delta, ground
 from taskstate.errors import GitFailed, LockTimeout, TaskstateError
 from taskstate.listing import changed_files, outside, scope_hash, scope_of
-from taskstate.seal import canonical_json, sha256
+from taskstate.model import roles
+from taskstate.model.canonical_json import canonical_json, sha256
+from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
 from taskstate.snapshots import require_open
-from taskstate.stamp import front_matter_values, set_front_matter, timestamp
 from taskstate.storage import files
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK, TREE, leaves, new_objects
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from taskstate.config import Config
     from taskstate.delta import File
     from taskstate.ground import Look
+    from taskstate.model.config import Config
+    from taskstate.model.task_state import TaskState
     from taskstate.scope import Scope
-    from taskstate.state import TaskState
     from taskstate.storage.git.objects import Entry
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import batches, lost
+from taskstate import lost
 from taskstate.doctor import own_folders
 from taskstate.errors import TaskstateError
+from taskstate.model import archive_format
+from taskstate.model.task_state import read_state
 from taskstate.restore import put_back, write_out
 from taskstate.set_up import set_up
-from taskstate.state import read_state
 from taskstate.storage import files, journal, lock
 from taskstate.syntax.document import parse
 
@@ -85,13 +86,13 @@ def _whereabouts(workspace: Workspace, done: journal.Plan, open_: journal.Plan) 
         return ""
     batch = "".join(each.data.decode("utf-8", "replace") for each in added)
     archived = {
-        batches.entry_hash(section.span.of(entries).replace("##", "###", 1))
-        for entries in batches.read_batches(batch)
+        archive_format.entry_hash(section.span.of(entries).replace("##", "###", 1))
+        for entries in archive_format.read_batches(batch)
         for section in parse(entries).sections
-        if section.level == batches.ENTRY_LEVEL and "session" in section.title.casefold()[:8]
+        if section.level == archive_format.ENTRY_LEVEL and "session" in section.title.casefold()[:8]
     }
     text = files.read(files.inside(workspace.root, changed[0].path)).decode("utf-8", "replace")
-    kept = {batches.entry_hash(each.section.span.of(text)) for each in read_state(parse(text)).sessions}
+    kept = {archive_format.entry_hash(each.section.span.of(text)) for each in read_state(parse(text)).sessions}
     if not archived or not (archived <= kept or archived.isdisjoint(kept)):
         return ""
     return "both" if archived <= kept else "moved"

@@ -8,17 +8,17 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import roles
-from taskstate.chain import COMPLETE
 from taskstate.errors import TaskstateError
-from taskstate.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
-from taskstate.stamp import front_matter_values
+from taskstate.model import roles
+from taskstate.model.chain import COMPLETE
+from taskstate.model.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax import escaping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
 
 LONGEST_FINDING = 500  # characters
 CREATED = "created"

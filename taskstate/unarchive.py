@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive import is_over
 from taskstate.archive_check import archive_text, examine
-from taskstate.batches import ENTRY_LEVEL, entry_hash, find_batches, headings, is_roll, layout
 from taskstate.errors import TaskstateError
-from taskstate.limits import shown_kb
-from taskstate.state import read_state, session_number
+from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, find_batches, headings, is_roll, layout
+from taskstate.model.derived_values import shown_kb
+from taskstate.model.task_state import read_state, session_number
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
@@ -22,8 +22,8 @@ from taskstate.syntax.yaml_edit import remove_key
 from taskstate.writing import Change, change
 
 if TYPE_CHECKING:
-    from taskstate.batches import Batch
-    from taskstate.state import TaskState
+    from taskstate.model.archive_format import Batch
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace import Loaded, Workspace
     from taskstate.writing import Outcome, Request
 

@@ -11,16 +11,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import kinds
-from taskstate.config import Config, matches, parse_config
 from taskstate.errors import TaskstateError
+from taskstate.model import names
+from taskstate.model.config import Config, matches
+from taskstate.model.config_reader import parse_config
 from taskstate.storage import backups, files
 from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document
 
 CONFIG_FILES = ("taskstate.toml", "pyproject.toml")
@@ -105,8 +106,8 @@ class Workspace(_Workspace):
 
     def state_files(self) -> tuple[Path, ...]:
         """Return the state files of the repository in the natural order of their ids."""
-        own = [(path, kinds.own_file(path.name)) for path in self.own_files()]
-        states = [(kinds.id_key(file.id or ""), str(path), path) for path, file in own if file and file.type == "state"]
+        own = [(path, names.own_file(path.name)) for path in self.own_files()]
+        states = [(names.id_key(file.id or ""), str(path), path) for path, file in own if file and file.type == "state"]
         return tuple(path for _, _, path in sorted(states))
 
     def own_files(self, under: Path | None = None) -> tuple[Path, ...]:
@@ -156,7 +157,7 @@ class Workspace(_Workspace):
         Raises:
             TaskstateError: it cannot be read, or is not UTF-8.
         """
-        from taskstate.state import read_state
+        from taskstate.model.task_state import read_state
         from taskstate.syntax.document import parse
 
         data = self.read(path)
@@ -168,7 +169,7 @@ class Workspace(_Workspace):
                 help="convert the file to UTF-8",
                 code="not-utf8",
             ) from error
-        own = kinds.own_file(path.name)
+        own = names.own_file(path.name)
         state = read_state(document, (own and own.id) or "")
         return Loaded(relative=self.relative(path), data=data, document=document, state=state)
 
@@ -272,9 +273,9 @@ def _read_text(path: Path) -> str:
 
 
 def _is_own(name: str) -> bool:
-    return kinds.own_file(name) is not None
+    return names.own_file(name) is not None
 
 
 def _same_id(path: Path, task_id: str) -> bool:
-    own = kinds.own_file(path.name)
+    own = names.own_file(path.name)
     return own is not None and (own.id or "").casefold() == task_id.casefold()

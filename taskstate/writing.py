@@ -10,11 +10,12 @@ import difflib
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import artifacts, guards, kinds, lost, plan_secrets
+from taskstate import artifacts, guards, lost, plan_secrets
 from taskstate.errors import StaleFile, TaskstateError
+from taskstate.model import names
+from taskstate.model.task_state import TaskState, read_state
+from taskstate.model.write_metadata import Stamp, check_seal, stamped, with_event
 from taskstate.rolling import remember
-from taskstate.stamp import Stamp, check_seal, stamped, with_event
-from taskstate.state import TaskState, read_state
 from taskstate.storage import backups, files, journal
 from taskstate.storage.transaction import paths_of
 from taskstate.syntax.document import parse
@@ -232,7 +233,7 @@ def unified_diff(name: str, old: str, new: str, *, is_new: bool = False) -> str:
 
 def _is_stamped(loaded: Loaded, document: Document) -> bool:
     """Return whether a write leaves its marks: in every state file whose front matter can be read, in no other file."""
-    own = kinds.own_file(loaded.relative)
+    own = names.own_file(loaded.relative)
     return (
         own is not None and own.type == "state" and (bool(loaded.document.front_matter) or bool(document.front_matter))
     )

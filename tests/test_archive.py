@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate import archive, sessions
-from taskstate.batches import entry_hash, read_batches
 from taskstate.errors import StaleFile
-from taskstate.seal import sha256
+from taskstate.model.archive_format import entry_hash, read_batches
+from taskstate.model.canonical_json import sha256
 from taskstate.storage import journal
 from tests.support.place import TASK, Place, changes, refusal, said, tree
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskstate import artifacts
-from taskstate.config import Config
 from taskstate.errors import TaskstateError
+from taskstate.model.config import Config
 from taskstate.workspace import Workspace
 
 if TYPE_CHECKING:

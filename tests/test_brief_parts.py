@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from taskstate.brief_parts import ALWAYS, TASK_ROWS, Part, Unit, parts_of, units_of
-from taskstate.export_fields import EXPORT_FIELDS
-from taskstate.stamp import front_matter_values
-from taskstate.state import read_state
+from taskstate.model.config import EXPORT_FIELDS
+from taskstate.model.task_state import read_state
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
 
 EXAMPLE = (Path(__file__).parent / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")

@@ -12,9 +12,9 @@ from tests.support.place import Place, refusal
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.config import Config
     from taskstate.lint.around import Around
     from taskstate.lint.diagnostic import Finding
+    from taskstate.model.config import Config
 
 NOW = "2026-02-01T00:00:00Z"
 WRONG = ("# Task #101: JWT Service", "# Task #101: JWT service")

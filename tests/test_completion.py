@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate import artifacts, checklist, completeness, completion, handing_down, phases
-from taskstate.chain import output_of
 from taskstate.completion import Incomplete
 from taskstate.lint import engine
-from taskstate.seal import sha256
-from taskstate.stamp import front_matter_values
+from taskstate.model.canonical_json import sha256
+from taskstate.model.chain import output_of
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
 from tests.support.chained import Chained
 from tests.support.place import changes, refusal, tree

@@ -10,13 +10,13 @@ import pytest
 
 from taskstate import context, create
 from taskstate.capture_citations import mapped_citations
-from taskstate.config import parse_config
 from taskstate.context_capture import Wanted
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
-from taskstate.seal import canonical_json
-from taskstate.stamp import front_matter_values
-from taskstate.static_part import StaticPart, context_seal, read_static
+from taskstate.model.canonical_json import canonical_json
+from taskstate.model.config_reader import parse_config
+from taskstate.model.static_context import StaticPart, context_seal, read_static
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage import files
 from taskstate.syntax.document import parse
 from taskstate.task_file import git_blob_id

@@ -12,8 +12,8 @@ import pytest
 from taskstate import context, context_check, context_past, context_view, mend
 from taskstate.context_capture import Wanted
 from taskstate.lint import engine
-from taskstate.stamp import front_matter_values
-from taskstate.static_part import read_static, static_text
+from taskstate.model.static_context import read_static, static_text
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage.git import client as git
 from taskstate.workspace import find_workspace
 from tests.support.place import TASK, Place, refusal
@@ -224,7 +224,7 @@ def test_a_span_follows_its_section(place: Place) -> None:
 
 
 def _block_of(text: str) -> dict[str, object]:
-    from taskstate.stamp import front_matter_values
+    from taskstate.model.write_metadata import front_matter_values
     from taskstate.syntax.document import parse
 
     found: dict[str, object] = front_matter_values(parse(text))["context"]

@@ -10,7 +10,7 @@ import pytest
 
 from taskstate import artifacts, coordination, reseal, resolving, snapshots, taking
 from taskstate.check import check_files
-from taskstate.stamp import front_matter_values
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
 from taskstate.turns import Setting
 from tests.support.place import MINUTE, TASK, Place, changes, refusal

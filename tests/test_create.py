@@ -12,7 +12,7 @@ import pytest
 from taskstate import create
 from taskstate.create import NewTask, with_task_file
 from taskstate.lint import engine
-from taskstate.state import read_state
+from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.task_file import git_blob_id
 from taskstate.workspace import find_workspace
@@ -21,7 +21,7 @@ from tests.support.place import Place, refusal, tree
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
 
 TASK_FILE = """\
 # comments are fine

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import chain, quoting
 from taskstate.check import check_files
 from taskstate.decompose import decompose, suggest
-from taskstate.state import TaskState, read_state
+from taskstate.model import chain, chain_quotes
+from taskstate.model.task_state import TaskState, read_state
 from taskstate.syntax.document import parse
 from tests.support.place import TASK, Place, changes, refusal, tree
 
@@ -62,7 +62,9 @@ def test_subtasks_are_created(place: Place) -> None:
     ]
     (pulled,) = chain.inputs_of(state.document)
     assert (pulled.id, pulled.revision) == ("101", 3)
-    assert quoting.unquoted(pulled.quote.of(state.document.text)) == "### Features That Pass\n\n- jwt-1: makes a JWT"
+    assert (
+        chain_quotes.unquoted(pulled.quote.of(state.document.text)) == "### Features That Pass\n\n- jwt-1: makes a JWT"
+    )
     assert [each.text for each in at(place, "101b").criteria] == ["ui-1: shows *a* form"]
 
 
@@ -93,7 +95,7 @@ def test_output_so_far_is_handed_down(place: Place) -> None:
     decompose(place.workspace, TASK, place.request())
     document = at(place, "101b").document
     (pulled,) = chain.inputs_of(document)
-    text = quoting.unquoted(pulled.quote.of(document.text))
+    text = chain_quotes.unquoted(pulled.quote.of(document.text))
     assert text.startswith("### Summary\n\nTokens are made.\n\n### Features")
 
 

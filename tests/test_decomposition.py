@@ -17,7 +17,7 @@ from taskstate.decomposition import (
     subtasks_of,
     suggested,
 )
-from taskstate.state import TaskState, read_state
+from taskstate.model.task_state import TaskState, read_state
 from taskstate.syntax.document import parse
 from taskstate.syntax.json_edit import json_text
 

@@ -9,7 +9,7 @@ from taskstate import artifacts, excerpt_check, excerpts
 from taskstate.excerpt_check import CHANGED, GONE, MOVED, SAME
 from taskstate.excerpts import Source
 from taskstate.lint import engine
-from taskstate.stamp import Stamp, front_matter_values
+from taskstate.model.write_metadata import Stamp, front_matter_values
 from taskstate.syntax.document import parse
 from tests.support.place import TASK, Place, refusal, tree
 

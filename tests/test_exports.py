@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate import exports
-from taskstate.config import Config, read_config
-from taskstate.export_fields import EXPORT_FIELDS
-from taskstate.seal import canonical_json
-from taskstate.stamp import front_matter_values
-from taskstate.state import TaskState, read_state
-from taskstate.static_part import context_seal
+from taskstate.model.canonical_json import canonical_json
+from taskstate.model.config import EXPORT_FIELDS, Config
+from taskstate.model.config_reader import read_config
+from taskstate.model.static_context import context_seal
+from taskstate.model.task_state import TaskState, read_state
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
 from tests.support.place import Place, refusal
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from jinja2 import Environment, Template
 
 from taskstate import resources
-from taskstate.config import Config
 from taskstate.handoff_document import (
     ACTION,
     CONTEXT,
@@ -26,6 +25,7 @@ from taskstate.handoff_document import (
     without_position,
 )
 from taskstate.lint import engine
+from taskstate.model.config import Config
 from taskstate.syntax.document import parse
 
 NAME = "handoffs/task-101/phase-1-handoff-20260131T120000Z.md"

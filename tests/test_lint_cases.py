@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.config import Config
 from taskstate.lint import engine
 from taskstate.lint.registry import rules
+from taskstate.model.config import Config
 from taskstate.syntax.document import parse
 from tests.support.lint_corpus import Case, cases, clean_files
 

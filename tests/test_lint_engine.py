@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.config import Config, Lint, parse_config
-from taskstate.kinds import own_file
 from taskstate.lint import engine, registry
 from taskstate.lint.around import CLOCK, Around
 from taskstate.lint.diagnostic import WARNING, WHOLE, Diagnostic, Fix, Rule
 from taskstate.lint.registry import TABLE, Row
+from taskstate.model.config import Config, Lint
+from taskstate.model.config_reader import parse_config
+from taskstate.model.names import own_file
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.spans import Span

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from junitparser import JUnitXml
 from sarif import loader
 
-from taskstate.config import Config
 from taskstate.lint import engine
 from taskstate.lint.diagnostic import ERROR, WARNING, Diagnostic, Finding, Fix
 from taskstate.lint.registry import rules
 from taskstate.lint.reporters import Run, reporter
 from taskstate.lint.reporters.fingerprint import fingerprints
+from taskstate.model.config import Config
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate.config import Config
-from taskstate.kinds import kind
 from taskstate.lint import engine
+from taskstate.model.config import Config
+from taskstate.model.document_kinds import kind
 from taskstate.syntax.document import parse
 from tests.support.lint_corpus import CLEAN, Case, cases
 from tests.support.markdown_strategies import any_text, state_files

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given
 
-from taskstate.config import Config
 from taskstate.lint import engine
 from taskstate.lint.suppress import directives
+from taskstate.model.config import Config
 from taskstate.syntax.document import parse
 from tests.support.markdown_strategies import any_text, state_files
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from taskstate.archive import trailer
-from taskstate.batches import entry_hash, find_batches
+from taskstate.model.archive_format import entry_hash, find_batches
 from tests.support.merging import edited, merge_texts
 
 NAME = ".taskstate/archives/task-7-archive.md"

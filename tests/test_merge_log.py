@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.references import identity, renumbered
-from taskstate.state import read_state
+from taskstate.model.session_references import identity, renumbered
+from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from tests.support.merging import SAMPLE, edited, merge_texts
 from tests.test_merge_states import log, with_session

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.seal import audit_seal
-from taskstate.stamp import front_matter_values
-from taskstate.state import read_state
+from taskstate.model.canonical_json import audit_seal
+from taskstate.model.task_state import read_state
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
 from tests.support.merging import SAMPLE, edited, merge_texts
 

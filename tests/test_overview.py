@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.config import Size
 from taskstate.decomposition import guidance
+from taskstate.model.config import Size
 from taskstate.overview import list_tasks, listing, overview, task_shape, warning, warning_of
 from tests.support.place import TASK, Place
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.plan_secrets import changed_parts, found_in
-from taskstate.stamp import front_matter_values
 from taskstate.storage import journal
 from taskstate.syntax.document import parse
 from taskstate.writing import Change, change, change_at

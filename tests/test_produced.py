@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from taskstate.model.task_state import TaskState, read_state
 from taskstate.produced import NamedFile, find_parts, is_pattern, named_files, output_gaps, parts, slug_of
-from taskstate.state import TaskState, read_state
 from taskstate.syntax.document import parse
 from tests.support.place import refusal
 

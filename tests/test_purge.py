@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate import artifacts, purge, resolving, rolling, snapshots
-from taskstate.stamp import front_matter_values, with_events
-from taskstate.state import read_state
+from taskstate.model.task_state import read_state
+from taskstate.model.write_metadata import front_matter_values, with_events
 from taskstate.syntax.document import parse
 from tests.support.git_place import ROLE, GitPlace
 from tests.support.place import TASK, refusal, tree

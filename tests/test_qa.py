@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 
 from taskstate import qa
+from taskstate.model import names
 from taskstate.qa import Difference, Result, compare, coverage, failures, is_well, result_of
 from tests.support.place import refusal
 
@@ -79,8 +80,8 @@ def test_result_is_one_short_line() -> None:
 @pytest.mark.parametrize("name", ["", "x-mine", "a b", "a=b", "-a", "a/b", "é", "a" * 41])
 def test_names_of_results(name: str) -> None:
     """A name that the front matter could not hold as a result is refused."""
-    assert refusal(lambda: qa.require_name(name)).code == "usage"
-    assert qa.require_name("test-web.unit") == "test-web.unit"
+    assert refusal(lambda: names.require_name(name)).code == "usage"
+    assert names.require_name("test-web.unit") == "test-web.unit"
 
 
 def test_results_are_read_loosely() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.config import QaReader
+from taskstate.model.config import QaReader
 from taskstate.qa import Result
 from taskstate.qa_logs import pieces, read_log
 from taskstate.qa_tools import EXITS, TOOLS

@@ -9,9 +9,9 @@ import pytest
 from taskstate import artifacts, qa_record, taking
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
+from taskstate.model.write_metadata import Stamp, front_matter_values, set_front_matter
 from taskstate.qa import Result
 from taskstate.qa_record import Told
-from taskstate.stamp import Stamp, front_matter_values, set_front_matter
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.model.task_state import read_state
 from taskstate.renumber import renumber
-from taskstate.state import read_state
 from taskstate.syntax.document import parse
 from tests.support.place import TASK, Place, files_in, refusal, tree
 

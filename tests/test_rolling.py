@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate import archive_check, reseal, unarchive
-from taskstate.batches import rolled
 from taskstate.lint.engine import findings
+from taskstate.model.archive_format import rolled
+from taskstate.model.write_metadata import check_seal, front_matter_values
 from taskstate.rolling import EVENTS_KEPT
-from taskstate.stamp import check_seal, front_matter_values
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate import secret_guard
-from taskstate.config import Config, Secrets
+from taskstate.model.config import Config, Secrets
 from taskstate.secret_guard import new_in
 from tests.support.place import refusal
 from tests.support.secret_lines import positive

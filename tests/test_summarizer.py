@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.mend import fix_file
-from taskstate.state import read_state
+from taskstate.model.task_state import read_state
 from taskstate.summarizer import Summarizer
 from taskstate.summary import MAX_BYTES, summarise
 from taskstate.syntax.document import parse
@@ -19,7 +19,7 @@ from tests.test_summary import LINK, items, session
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
 
 GOOD = """
 import json, sys

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.state import field_values, labelled_fields, read_state
+from taskstate.model.task_state import field_values, labelled_fields, read_state
 from taskstate.summary import MAX_BYTES, joined, summarise
 from taskstate.syntax.document import parse
 from tests.support.place import Place
@@ -13,7 +13,7 @@ from tests.support.place import Place
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
 
 HEAD = '---\ntaskstate: 1\ntask_id: "1"\ntitle: T\n---\n\n# Task #1: T - State\n\n## 4. Progress Log\n\n'
 LINK = "../archives/task-1-archive.md"

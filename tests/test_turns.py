@@ -7,10 +7,11 @@ from itertools import product
 
 import pytest
 
-from taskstate import roles, turns
+from taskstate import turns
 from taskstate.errors import TaskstateError
-from taskstate.roles import STATUSES
-from taskstate.state import read_state
+from taskstate.model import roles
+from taskstate.model.roles import STATUSES
+from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.turns import Setting, Turn
 from tests.support.place import refusal

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate import archive_check, unarchive
-from taskstate.batches import find_batches, is_roll, rolled
+from taskstate.model.archive_format import find_batches, is_roll, rolled
 from tests.support.place import TASK, Place, refusal, said, tree
 from tests.test_archive import entries_of, forged
 

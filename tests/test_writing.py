@@ -155,7 +155,7 @@ def test_many_writers_lose_nothing(place: Place) -> None:
     """Processes that write at once wait for each other, and every session is there."""
     script = (
         "import sys; from datetime import UTC, datetime; from pathlib import Path; from taskstate import sessions\n"
-        "from taskstate.stamp import Stamp; from taskstate.workspace import find_workspace\n"
+        "from taskstate.model.write_metadata import Stamp; from taskstate.workspace import find_workspace\n"
         "from taskstate.writing import Request\n"
         "at = find_workspace(Path(sys.argv[1]), root=sys.argv[1])\n"
         "for n in range(5):\n"

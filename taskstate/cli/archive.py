@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from taskstate.cli.archive_verbs import VERBS
 from taskstate.cli.door import add_writing
 from taskstate.errors import TaskstateError
-from taskstate.kinds import own_file
+from taskstate.model.names import own_file
 
 if TYPE_CHECKING:
     import argparse

@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run_output(door: Door) -> int:
     """Print a task's output, or a part of it."""
-    from taskstate.chain import COMPLETE
+    from taskstate.model.chain import COMPLETE
     from taskstate.produced import find_parts, parts
     from taskstate.pulling import output
 

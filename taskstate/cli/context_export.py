@@ -42,7 +42,7 @@ def run_export(door: Door) -> int:
     from taskstate.context_readable import require_handed_on
     from taskstate.context_view import told_broken
     from taskstate.exports import export, save
-    from taskstate.seal import canonical_json, sha256
+    from taskstate.model.canonical_json import canonical_json, sha256
 
     workspace, role = door.workspace, door.args.role
     loaded = workspace.load(workspace.locate(door.task_id(door.args.id)))

@@ -88,7 +88,7 @@ def _reseal(door: Door) -> int:
 
 
 def _renumber(door: Door) -> int:
-    from taskstate.kinds import own_file, parse_task_id
+    from taskstate.model.names import own_file, parse_task_id
     from taskstate.renumber import renumber
 
     action = door.args.action

@@ -64,7 +64,7 @@ class Door:
         """Return who asks, when, and under which condition."""
         from datetime import UTC, datetime
 
-        from taskstate.stamp import Stamp
+        from taskstate.model.write_metadata import Stamp
         from taskstate.storage.git import client as git
         from taskstate.writing import Request
 
@@ -171,7 +171,7 @@ class Door:
         Raises:
             TaskstateError: it is none, or the path of a file that is not the one which the id stands for.
         """
-        from taskstate.kinds import own_file, parse_task_id
+        from taskstate.model.names import own_file, parse_task_id
 
         task = parse_task_id(value)
         if own_file(value) and os.path.isfile(value) and not os.path.samefile(value, self.workspace.locate(task)):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from taskstate.check import Checking, Report
     from taskstate.cli.door import Door
-    from taskstate.config import Config
+    from taskstate.model.config import Config
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

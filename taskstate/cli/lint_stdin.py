@@ -19,7 +19,7 @@ from taskstate.syntax.spans import printable
 if TYPE_CHECKING:
     from taskstate.check import Checking
     from taskstate.cli.door import Door
-    from taskstate.config import Config
+    from taskstate.model.config import Config
 
 
 def run(door: Door, config: Config) -> int:

@@ -38,8 +38,8 @@ def run(door: Door) -> int:
 
 
 def _section(loaded: Loaded, name: str) -> Section:
-    from taskstate.kinds import section_key
-    from taskstate.state import PART_LEVEL, SECTION_LEVEL
+    from taskstate.model.document_kinds import section_key
+    from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 
     sections = [section for section in loaded.document.sections if section.level in (SECTION_LEVEL, PART_LEVEL)]
     for section in sections:

@@ -81,7 +81,7 @@ def run_take(door: Door) -> int:
 def run_verify(door: Door) -> int:
     """Compare the working tree with a snapshot, after files were put back where that was asked for."""
     from taskstate.errors import TaskstateError
-    from taskstate.roles import require_role
+    from taskstate.model.roles import require_role
     from taskstate.snapshots import compare, count_up
 
     args, workspace = door.args, door.workspace

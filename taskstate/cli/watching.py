@@ -6,10 +6,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from taskstate import kinds
 from taskstate.cli.door import Door
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
+from taskstate.model import names
 from taskstate.workspace import CONFIG_FILES
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _concerns(path: str, named: frozenset[str], config_file: str) -> bool:
     A folder that comes or goes brings or takes files with it that nobody tells of one by one.
     """
     name = os.path.basename(path)
-    if name in CONFIG_FILES or path in named or kinds.own_file(path):
+    if name in CONFIG_FILES or path in named or names.own_file(path):
         return True
     if config_file and os.path.abspath(config_file) == path:
         return True

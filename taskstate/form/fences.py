@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from taskstate.errors import CannotEdit
 from taskstate.form.order import ordered, place
 from taskstate.form.parts import parts
-from taskstate.state import json_fence
+from taskstate.model.task_state import json_fence
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.json_edit import json_text
 from taskstate.syntax.json_parser import read_json

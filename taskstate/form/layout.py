@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate import derived
 from taskstate.errors import CannotEdit
 from taskstate.form.fences import fence_edits
 from taskstate.form.front_matter import line_edits, quoting_edits
@@ -13,15 +12,16 @@ from taskstate.form.key_order import order_edits
 from taskstate.form.parts import parts
 from taskstate.form.proof import same_meaning
 from taskstate.form.spacing import spacing_edits
-from taskstate.kinds import own_file
-from taskstate.state import PART_LEVEL, is_summary, json_fence, read_state, session_number
+from taskstate.model import derived_values
+from taskstate.model.names import own_file
+from taskstate.model.task_state import PART_LEVEL, is_summary, json_fence, read_state, session_number
 from taskstate.syntax.document import Problem, parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Fault
 from taskstate.syntax.spans import CONTROLS, Span
 
 if TYPE_CHECKING:
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document
 
 _MOST_ROUNDS = 6  # a pass may make room for another one; two rounds are the rule
@@ -87,11 +87,11 @@ def derived_edits(document: Document) -> tuple[Edit, ...]:
     root, state = document.front_matter.node, read_state(document)
     if root is None:
         return ()
-    values = [derived.COUNTS] if root.entry(derived.COUNTS) and _can_be_counted(document, state) else []
+    values = [derived_values.COUNTS] if root.entry(derived_values.COUNTS) and _can_be_counted(document, state) else []
     if state.checklist and state.checklist.progress is not None:
-        values.append(derived.PROGRESS)
+        values.append(derived_values.PROGRESS)
     try:
-        return derived.mending_edits(document, state, *values)
+        return derived_values.mending_edits(document, state, *values)
     except CannotEdit:
         return ()
 

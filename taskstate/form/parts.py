@@ -10,14 +10,14 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.kinds import kind_of
-from taskstate.state import PART_LEVEL, SECTION_LEVEL, session_number
-from taskstate.static_part import is_sealed
+from taskstate.model.document_kinds import kind_of
+from taskstate.model.static_context import is_sealed
+from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, session_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.kinds import Kind, SectionSpec, SubsectionSpec
+    from taskstate.model.document_kinds import Kind, SectionSpec, SubsectionSpec
     from taskstate.syntax.document import Document, Section
 
 # The parts whose lists the tool writes: there the marker is its own. In all others it is the writer's.

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from taskstate.derived import COUNTS, PROGRESS, SIZE
 from taskstate.form.parts import parts
-from taskstate.kinds import section_key
-from taskstate.state import PART_LEVEL, json_fence, read_state, session_number
+from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE
+from taskstate.model.document_kinds import section_key
+from taskstate.model.task_state import PART_LEVEL, json_fence, read_state, session_number
 from taskstate.validation.schema import typed_value
 
 if TYPE_CHECKING:

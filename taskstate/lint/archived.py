@@ -8,12 +8,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.batches import list_batches
+from taskstate.model.archive_format import list_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from taskstate.batches import Entry, Listed
+    from taskstate.model.archive_format import Entry, Listed
 
 
 _PAIR = 2  # such a run is told as its two numbers

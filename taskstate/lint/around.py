@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from taskstate.chain import Upstream
     from taskstate.citations import Standard
     from taskstate.handoff_document import Written
+    from taskstate.model.chain_quotes import Upstream
     from taskstate.syntax.document import Document
 
 # What a rule may need besides the text. A rule runs only where all that it cannot do without is known.

@@ -11,8 +11,6 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import kinds
-from taskstate.config import matches
 from taskstate.lint.around import NOTHING
 from taskstate.lint.diagnostic import ERROR, Diagnostic, Finding
 from taskstate.lint.facts import Facts
@@ -20,6 +18,8 @@ from taskstate.lint.registry import TABLE
 from taskstate.lint.rules.file import unused_ignore
 from taskstate.lint.rules.file.not_utf8 import not_utf8
 from taskstate.lint.suppress import directives, silenced
+from taskstate.model import names
+from taskstate.model.config import matches
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply, in_order
 from taskstate.validation import external_secret_scanner, secrets
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
 
-    from taskstate.config import Config, Lint
     from taskstate.lint.around import Around
     from taskstate.lint.registry import Row
     from taskstate.lint.suppress import Directive
+    from taskstate.model.config import Config, Lint
     from taskstate.syntax.document import Document
 
 MAX_ROUNDS = 10  # ruff's own figure; a fix that needs more than a few is at odds with another
@@ -153,7 +153,7 @@ def _weighed(diagnostic: Diagnostic, lint: Lint) -> Diagnostic:
 
 def facts_of(document: Document, name: str, config: Config, around: Around = NOTHING) -> Facts:
     """Return what the rules know of `document`."""
-    own = kinds.own_file(name)
+    own = names.own_file(name)
     return Facts(
         document=document,
         config=config,

@@ -10,15 +10,15 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import kinds
-from taskstate.kinds import section_key
 from taskstate.lint.around import NOTHING, Around
 from taskstate.lint.diagnostic import BODY, WHOLE
 from taskstate.lint.json_values import JsonValue, json_value
 from taskstate.lint.outline import Outline
 from taskstate.lint.phases import Phase, phases_of
-from taskstate.state import TaskState, json_fence, read_state
-from taskstate.static_part import is_sealed
+from taskstate.model import document_kinds
+from taskstate.model.document_kinds import section_key
+from taskstate.model.static_context import is_sealed
+from taskstate.model.task_state import TaskState, json_fence, read_state
 from taskstate.syntax.conflict_markers import Conflict, find_conflicts
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Fault, Node
@@ -28,9 +28,9 @@ from taskstate.validation import schema
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.config import Config
-    from taskstate.kinds import Kind, SectionSpec
-    from taskstate.state import Checklist, Session, Summary
+    from taskstate.model.config import Config
+    from taskstate.model.document_kinds import Kind, SectionSpec
+    from taskstate.model.task_state import Checklist, Session, Summary
     from taskstate.syntax.document import Document, Problem, Section
     from taskstate.syntax.markdown_blocks import Block
     from taskstate.syntax.nodes import Entry
@@ -287,12 +287,12 @@ class Facts(_Facts):
         section of a permanent task a wrong one.
         """
         told = self.front_matter.get("kind") if self.front_matter else None
-        known = kinds.kind_of(told.text) if told else None
+        known = document_kinds.kind_of(told.text) if told else None
         if known and told and known.name == told.text:
             return known
         readable = self.front_matter is not None and told is None
         guessed = None if readable else re.compile(_PERMANENT).search(self.document.text, 0, _HEAD)
-        return kinds.kind_of("permanent" if guessed else None)
+        return document_kinds.kind_of("permanent" if guessed else None)
 
     @cached_property
     def outline(self) -> Outline:

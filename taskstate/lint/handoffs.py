@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.handoff_document import Reading
-from taskstate.kinds import HANDOFF, kind
 from taskstate.lint.diagnostic import WARNING
 from taskstate.lint.outline import Outline
+from taskstate.model.document_kinds import HANDOFF, kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

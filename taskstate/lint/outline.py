@@ -11,8 +11,8 @@ from bisect import bisect_left, bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.kinds import section_key
-from taskstate.lint.order import out_of_order, rising
+from taskstate.model.algorithms import out_of_order, rising
+from taskstate.model.document_kinds import section_key
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.markdown_blocks import hidden_headings
@@ -21,7 +21,7 @@ from taskstate.syntax.spans import Span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from taskstate.kinds import Kind, SectionSpec, SubsectionSpec
+    from taskstate.model.document_kinds import Kind, SectionSpec, SubsectionSpec
     from taskstate.syntax.document import Document, Section
     from taskstate.syntax.markdown_blocks import Block
 

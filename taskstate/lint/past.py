@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.kinds import section_key
-from taskstate.references import identity
-from taskstate.state import PART_LEVEL, SECTION_LEVEL, is_summary, session_number
+from taskstate.model.document_kinds import section_key
+from taskstate.model.session_references import identity
+from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, is_summary, session_number
 from taskstate.syntax.spans import Span, with_newlines
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.json_values import JsonValue, json_value
-from taskstate.phase_parts import IN_PROGRESS, NOT_STARTED, SCHEMA, parts_in
+from taskstate.model.phases import IN_PROGRESS, NOT_STARTED, SCHEMA, parts_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

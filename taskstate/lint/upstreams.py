@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.chain import INPUTS
+from taskstate.model.chain import INPUTS
 
 if TYPE_CHECKING:
-    from taskstate.chain import Upstream
     from taskstate.lint.facts import Facts
+    from taskstate.model.chain_quotes import Upstream
     from taskstate.syntax.spans import Span
 
 _KEY = "depends_on"

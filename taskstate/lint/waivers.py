@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.seal import audit_seal
+from taskstate.model.canonical_json import audit_seal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,18 +11,18 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive import trailer
-from taskstate.batches import ENTRY_LEVEL, entry_hash, find_batches, is_roll
 from taskstate.merge.sides import PREFERENCES, Sides
 from taskstate.merge.text3 import lines_of, merge_text
-from taskstate.references import identity, renumbered
-from taskstate.state import session_number
+from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, find_batches, is_roll
+from taskstate.model.session_references import identity, renumbered
+from taskstate.model.task_state import session_number
 from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.batches import Batch
     from taskstate.merge.sides import Prefer
+    from taskstate.model.archive_format import Batch
 
 _WHEN = re.compile(r"^Archived on: (.*)$", re.MULTILINE)
 _WHY = re.compile(r"^Reason: (.*)$", re.MULTILINE)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.kinds import own_file
 from taskstate.merge.archives import merge_archives
 from taskstate.merge.handoffs import merge_handoffs
 from taskstate.merge.json_part import merge_json
 from taskstate.merge.sides import PREFERENCES, Sides, settled
 from taskstate.merge.state import merge_states
 from taskstate.merge.text3 import lines_of, matching, merge_text, with_markers
+from taskstate.model.names import own_file
 from taskstate.syntax.nodes import is_whole
 from taskstate.syntax.spans import newline_of, with_newlines
 

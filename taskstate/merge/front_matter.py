@@ -11,7 +11,7 @@ from taskstate.errors import CannotEdit, EditConflict
 from taskstate.merge.sides import Sides, interleaved, settled
 from taskstate.merge.text3 import merge_text
 from taskstate.merge.values import ADVANCING, NOTHING, merge_value, same
-from taskstate.stamp import front_matter_values, set_front_matter
+from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import apply
 from taskstate.validation import schema

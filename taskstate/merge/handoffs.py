@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
 from taskstate.handoff_document import ACCEPTED, front_matter_of, with_values
-from taskstate.kinds import HANDOFF
 from taskstate.merge.sides import PREFERENCES, Sides
 from taskstate.merge.text3 import lines_of, merge_text
+from taskstate.model.document_kinds import HANDOFF
 from taskstate.syntax.document import Document, parse
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.kinds import kind
 from taskstate.merge.text3 import lines_of, merge_lines, merge_text
+from taskstate.model.document_kinds import kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from taskstate.errors import CannotEdit
 from taskstate.merge.sides import Sides, settled
 from taskstate.merge.text3 import merge_text
 from taskstate.merge.values import NOTHING, merge_value, same
-from taskstate.state import json_fence
+from taskstate.model.task_state import json_fence
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.json_parser import read_json

@@ -12,18 +12,18 @@ from collections import Counter
 from heapq import merge
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.lint.order import rising
 from taskstate.merge.sides import Sides, settled
 from taskstate.merge.summaries import Rolled, archived_since, merge_summary
 from taskstate.merge.text3 import merge_text
-from taskstate.references import identity, renumbered
-from taskstate.state import PART_LEVEL, session_of
+from taskstate.model.algorithms import rising
+from taskstate.model.session_references import identity, renumbered
+from taskstate.model.task_state import PART_LEVEL, session_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from taskstate.merge.sides import Prefer
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Section
 
 

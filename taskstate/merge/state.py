@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from taskstate.derived import COUNTS, PROGRESS, SIZE, mending_edits
 from taskstate.errors import CannotEdit, EditConflict
 from taskstate.merge.front_matter import head_of, keys_of, merge_head
 from taskstate.merge.history import last_version
 from taskstate.merge.sections import merge_body, repeats_sections
 from taskstate.merge.sides import PREFERENCES, Sides, settled
 from taskstate.merge.text3 import lines_of, merge_text
-from taskstate.references import identity
-from taskstate.seal import audit_seal
-from taskstate.stamp import front_matter_values
-from taskstate.state import read_state
+from taskstate.model.canonical_json import audit_seal
+from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE, mending_edits
+from taskstate.model.session_references import identity
+from taskstate.model.task_state import read_state
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import Edit, apply
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from taskstate.merge.sides import Prefer
-    from taskstate.state import Criterion, TaskState
+    from taskstate.model.task_state import Criterion, TaskState
 
 
 def merge_states(sides: Sides[str]) -> tuple[list[str], list[str]]:

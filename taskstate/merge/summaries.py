@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.merge.sides import Prefer
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
 
 _ABOUT = re.compile(r"^(.*?)\((?:S\d{1,9}(?:-S\d{1,9})?, ){0,9}S(?:\d{1,9}-S)?(\d{1,9})\)[ \t]*$", re.MULTILINE)
 

@@ -11,8 +11,8 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from taskstate.lint.order import rising
 from taskstate.merge.sides import Sides, settled
+from taskstate.model.algorithms import rising
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

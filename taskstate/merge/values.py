@@ -10,8 +10,8 @@ import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from taskstate.handoff_places import time_in
-from taskstate.kinds import id_key
 from taskstate.merge.sides import Sides, settled
+from taskstate.model.names import id_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -10,8 +10,8 @@ from benchmarks.answer import Answer
 from benchmarks.appending import Growing
 from benchmarks.corpus import C1, Corpus, generate, write
 from benchmarks.timing import exponent, interleaved
-from taskstate.config import read_config
 from taskstate.lint.engine import findings
+from taskstate.model.config_reader import read_config
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,11 +6,11 @@ import pytest
 
 from benchmarks import sample
 from taskstate import tokens
-from taskstate.config import read_config
 from taskstate.lint.engine import findings
-from taskstate.stamp import front_matter_values
-from taskstate.state import read_state
-from taskstate.static_part import context_seal, read_static
+from taskstate.model.config_reader import read_config
+from taskstate.model.static_context import context_seal, read_static
+from taskstate.model.task_state import read_state
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
 
 FILES = sample.files()

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import chain
-from taskstate.state import read_state
+from taskstate.model import chain
+from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from tests.support.place import Place, said, tree
 
@@ -340,7 +340,7 @@ def test_archive_rewritten_since_the_compared_revision(cli: Cli, archived: Place
     text = archived.archived.replace("did 4", "did four")
     old = re.search(r"^- 4: (\w+)$", text, re.MULTILINE)
     assert old
-    from taskstate.batches import list_batches
+    from taskstate.model.archive_format import list_batches
 
     new = next(each.sha for batch in list_batches(text) for each in batch.entries if each.number == 4)
     archived.archive_path.write_text(text.replace(old[1], new), encoding="utf-8")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.model.task_state import read_state
 from taskstate.set_up import DRIVER, DRIVER_KEY
-from taskstate.state import read_state
 from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.state import read_state
+from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from tests.support.place import tree
 
 if TYPE_CHECKING:
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from tests.cli.conftest import Cli
     from tests.support.place import Place
 

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from taskstate.config import Config
 from taskstate.lint import engine
 from taskstate.lint.around import ARCHIVE, CLOCK, HISTORY, Around
+from taskstate.model.config import Config
 from taskstate.syntax.document import Document, parse
 from tests.support.lint_corpus import cases
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskstate import archive_check, unarchive
-from taskstate.batches import list_batches
+from taskstate.model.archive_format import list_batches
 from tests.support.markdown_strategies import outside
 from tests.support.place import SESSION, TASK, Place, said
 

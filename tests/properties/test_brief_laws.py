@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from taskstate import exports, tokens
 from taskstate.brief import brief
 from taskstate.brief_parts import units_of
-from taskstate.config import read_config
 from taskstate.decomposition import open_features
-from taskstate.export_fields import EXPORT_FIELDS
-from taskstate.state import read_state
+from taskstate.model.config import EXPORT_FIELDS
+from taskstate.model.config_reader import read_config
+from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.syntax.markdown_blocks import read_blocks
 from taskstate.syntax.spans import with_newlines
@@ -33,7 +33,7 @@ from tests.support.place import Place
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace import Workspace
 
 EXAMPLE = (Path(__file__).parent.parent / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from taskstate import chain, quoting
-from taskstate.chain import Upstream
-from taskstate.circles import Dependencies
-from taskstate.config import Chain, Config
 from taskstate.errors import TaskstateError
-from taskstate.kinds import section_key
-from taskstate.seal import sha256
+from taskstate.model import chain, chain_quotes
+from taskstate.model.algorithms import Dependencies
+from taskstate.model.canonical_json import sha256
+from taskstate.model.chain_quotes import Upstream
+from taskstate.model.config import Chain, Config
+from taskstate.model.document_kinds import section_key
 from taskstate.syntax import escaping
 from taskstate.syntax.document import Document, parse
 from taskstate.syntax.spans import with_newlines
@@ -74,7 +74,7 @@ def others(document: Document) -> list[str]:
 def test_quoting_is_reversible(text: str) -> None:
     """What is quoted comes back word for word, whatever it looks like."""
     text = with_newlines(text, "\n")
-    assert quoting.unquoted(escaping.quote(text)) == text
+    assert chain_quotes.unquoted(escaping.quote(text)) == text
     assert all(line.startswith(">") for line in escaping.quote(text).split("\n"))
 
 
@@ -156,7 +156,7 @@ def test_any_text_can_be_read(text: str) -> None:
 def test_parts_are_the_whole_output(text: str) -> None:
     """The parts of an output, put together again, are the output."""
     output = chain.output_of(parse(text))
-    assert "\n".join("\n".join(quoting.parts_of(output)).split()) == "\n".join(output.split())
+    assert "\n".join("\n".join(chain_quotes.parts_of(output)).split()) == "\n".join(output.split())
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from taskstate.model.task_state import read_state
 from taskstate.normalize import normalize
-from taskstate.state import read_state
 from taskstate.syntax import markdown_blocks, markdown_fast_scanner
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
@@ -19,7 +19,7 @@ from tests.support.markdown_strategies import LINE_END, any_text, markdown, outs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Section
 
 

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from taskstate.decompose import decompose
 from taskstate.decomposition import ASSUMED, LEAST, MOST, PHASES, Pace, Part, suggested
 from taskstate.form.layout import formatted
-from taskstate.kinds import is_id
 from taskstate.lint import engine
-from taskstate.state import read_state
+from taskstate.model.names import is_id
+from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.syntax.json_edit import json_text
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:
-    from taskstate.state import Feature
+    from taskstate.model.task_state import Feature
 
 ids = st.from_regex(r"[a-z]{1,3}(?:-[1-9])?", fullmatch=True)
 parts = st.lists(

@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from taskstate import artifacts, coordination, delta, resolving, restoring, snapshots, taking
 from taskstate.errors import TaskstateError
-from taskstate.stamp import front_matter_values
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
 from taskstate.turns import Setting
 from tests.support.place import TASK, Place

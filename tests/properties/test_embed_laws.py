@@ -9,12 +9,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from taskstate.config import read_config
 from taskstate.create import NewTask, render
 from taskstate.errors import TaskstateError
+from taskstate.model.config_reader import read_config
+from taskstate.model.task_state import read_state
+from taskstate.model.write_metadata import Stamp
 from taskstate.sessions import Entry, plan_add
-from taskstate.stamp import Stamp
-from taskstate.state import read_state
 from taskstate.syntax import escaping, markdown_blocks
 from taskstate.syntax.document import parse
 from taskstate.workspace import Workspace
@@ -22,7 +22,7 @@ from taskstate.writing import Request
 from tests.support.markdown_strategies import LINE_END, outside, state_files
 
 if TYPE_CHECKING:
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document
 
 NOW = datetime(2025, 2, 3, 11, 30, tzinfo=UTC)

@@ -16,10 +16,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from taskstate import checklist
 from taskstate.errors import TaskstateError
 from taskstate.form.layout import formatted, unreadable
-from taskstate.kinds import kind_of
-from taskstate.stamp import Stamp, stamped
-from taskstate.state import json_fence, read_state
-from taskstate.static_part import is_sealed
+from taskstate.model.document_kinds import kind_of
+from taskstate.model.static_context import is_sealed
+from taskstate.model.task_state import json_fence, read_state
+from taskstate.model.write_metadata import Stamp, stamped
 from taskstate.syntax import escaping
 from taskstate.syntax.document import Document, Section, parse
 from taskstate.syntax.nodes import Node

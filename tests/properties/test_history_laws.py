@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate.config import Config, Lint
 from taskstate.lint import engine
 from taskstate.lint.around import ARCHIVE, HISTORY, Around
+from taskstate.model.config import Config, Lint
 from taskstate.syntax.document import Document, parse
 from tests.support.lint_corpus import CLEAN, cases
 from tests.support.markdown_strategies import any_text, state_files

@@ -16,10 +16,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from jsonschema import Draft202012Validator
 
 from taskstate import checklist, resources, sessions
-from taskstate.derived import overall_progress, session_counts, size_kb
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
-from taskstate.stamp import check_seal
+from taskstate.model.derived_values import overall_progress, session_counts, size_kb
+from taskstate.model.write_metadata import check_seal
 from taskstate.syntax import escaping
 from taskstate.syntax.spans import with_newlines
 from tests.support.markdown_strategies import outside

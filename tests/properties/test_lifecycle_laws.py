@@ -10,14 +10,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from taskstate import completeness, completion, produced
-from taskstate.circles import Dependencies
-from taskstate.config import Config
 from taskstate.evidence import Ran
 from taskstate.glance import Glance
 from taskstate.graph import Drawn, Graph, as_dot, as_mermaid, as_text
 from taskstate.lint import engine
+from taskstate.model.algorithms import Dependencies
+from taskstate.model.config import Config
+from taskstate.model.task_state import read_state
 from taskstate.next_task import added_up, in_order, unblocked_by, waiting_of
-from taskstate.state import read_state
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import CONTROLS, with_newlines

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from taskstate.config import Config
 from taskstate.lint import engine
+from taskstate.model.config import Config
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from tests.support.lint_corpus import cases, clean_files

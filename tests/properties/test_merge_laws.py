@@ -13,13 +13,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmarks.branches import STEPS, Branch, Step
-from taskstate.config import read_config
 from taskstate.lint.engine import findings
 from taskstate.merge.files import merge_files
 from taskstate.merge.sides import Sides
 from taskstate.merge.text3 import lines_of
 from taskstate.merge.values import merge_value, same
-from taskstate.stamp import check_seal
+from taskstate.model.config_reader import read_config
+from taskstate.model.write_metadata import check_seal
 from tests.properties.test_lint_laws import CORPUS, SNIPPETS
 from tests.support.merging import STATE, merge_copies, said
 

@@ -9,8 +9,9 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from taskstate import qa
-from taskstate.config import QaReader
 from taskstate.errors import TaskstateError
+from taskstate.model import names
+from taskstate.model.config import QaReader
 from taskstate.qa import MISSING, NEW, Result, compare, is_well, result_of
 from taskstate.qa_logs import pieces, read_log
 from taskstate.qa_tools import EXITS, TOOLS
@@ -60,7 +61,7 @@ RESULTS = st.dictionaries(
 def test_any_log_can_be_read(log: bytes) -> None:
     """Reading never raises; each result is one line of limited length whose words say whether it is well."""
     for name, result in read_log(log).items():
-        assert qa.require_name(name)
+        assert names.require_name(name)
         assert result.ok == is_well(result.text)
         assert result == result_of(result.text)
         assert 0 < len(result.text) <= qa.MAX_TEXT
@@ -129,7 +130,7 @@ def test_a_result_of_any_text(text: str, status: int | None) -> None:
 def test_names_that_are_taken_can_be_written(name: str) -> None:
     """A name that is not refused is a key of the schema, and no key of somebody's own."""
     try:
-        qa.require_name(name)
+        names.require_name(name)
     except TaskstateError:
         return
     assert not name.startswith("x-")

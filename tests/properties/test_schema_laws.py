@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from taskstate.kinds import id_key, is_id, own_file, parse_task_id, section_key
+from taskstate.model.document_kinds import section_key
+from taskstate.model.names import id_key, is_id, own_file, parse_task_id
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Node
 from taskstate.syntax.yaml_parser import read_yaml

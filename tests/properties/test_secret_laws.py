@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate.config import Config
 from taskstate.lint import engine
 from taskstate.lint.reporters import FORMATS, Run, reporter
+from taskstate.model.config import Config
 from taskstate.plan_secrets import changed_parts
 from taskstate.secret_guard import beyond, new_in, times
 from taskstate.syntax.spans import Span

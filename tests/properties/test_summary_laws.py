@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate.state import TaskState, labelled_fields, read_state
+from taskstate.model.task_state import TaskState, labelled_fields, read_state
 from taskstate.statements import MORE, Statement
 from taskstate.summary import MAX_BYTES, Earlier, summarise
 from taskstate.syntax import escaping

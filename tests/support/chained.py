@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from taskstate import checklist, completion
-from taskstate.chain import inputs_of
+from taskstate.model.chain import inputs_of
 from tests.support.place import Place
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 from taskstate import restoring, snapshots, taking
-from taskstate.stamp import front_matter_values
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
 from tests.support.place import TASK, Place
 

@@ -41,15 +41,20 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from taskstate.chain import Upstream, read_upstream
-from taskstate.circles import Dependencies
 from taskstate.citations import Standard
-from taskstate.config import Config, parse_config
 from taskstate.handoff_document import Written, written_in
-from taskstate.kinds import own_file
 from taskstate.lint.around import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM, Around
+from taskstate.model.algorithms import Dependencies
+from taskstate.model.chain import read_upstream
+from taskstate.model.config import Config
+from taskstate.model.config_reader import parse_config
+from taskstate.model.names import own_file
 from taskstate.syntax.document import Document, parse
+
+if TYPE_CHECKING:
+    from taskstate.model.chain_quotes import Upstream
 
 CORPUS = Path(__file__).parents[1] / "cases" / "lint"
 CLEAN = CORPUS / "clean"

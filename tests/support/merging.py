@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.branches import TASK
-from taskstate.batches import ENTRY_LEVEL, find_batches
 from taskstate.merge.files import Merged, merge_files
 from taskstate.merge.sides import Sides
-from taskstate.references import identity
-from taskstate.state import TaskState, read_state, session_number
+from taskstate.model.archive_format import ENTRY_LEVEL, find_batches
+from taskstate.model.session_references import identity
+from taskstate.model.task_state import TaskState, read_state, session_number
 from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import pytest
 from taskstate import archive, checklist, create, sessions, set_up
 from taskstate.check import Checking, Wanted, open_checking
 from taskstate.errors import TaskstateError
-from taskstate.stamp import Stamp
-from taskstate.state import TaskState, read_state
+from taskstate.model.task_state import TaskState, read_state
+from taskstate.model.write_metadata import Stamp
 from taskstate.storage import backups
 from taskstate.syntax.document import parse
 from taskstate.workspace import Workspace, find_workspace
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from taskstate.config import Config
+    from taskstate.model.config import Config
 
 START = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

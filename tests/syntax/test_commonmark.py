@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from markdown_it import MarkdownIt
 
-from taskstate.state import read_state
+from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.markdown_blocks import list_items, read_blocks, reference_blocks, reference_items

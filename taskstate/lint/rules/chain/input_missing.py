@@ -49,10 +49,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.chain import has_input
 from taskstate.lint.around import UPSTREAM
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.upstreams import dependencies, handed_down, inputs_are_read, is_itself
+from taskstate.model.chain import has_input
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

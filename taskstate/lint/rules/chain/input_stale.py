@@ -37,16 +37,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.chain import inputs_of, is_current
 from taskstate.lint.around import UPSTREAM
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.upstreams import handed_down, inputs_are_read, is_itself
+from taskstate.model.chain import inputs_of, is_current
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.chain import Input, Upstream
     from taskstate.lint.facts import Facts
+    from taskstate.model.chain_quotes import Input, Upstream
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -49,9 +49,9 @@ from taskstate.syntax.spans import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.kinds import SomeFilled
     from taskstate.lint.facts import Facts
     from taskstate.lint.outline import Placed
+    from taskstate.model.document_kinds import SomeFilled
     from taskstate.syntax.document import Document
 
 RULE = Rule(code="TS906", name="placeholder", summary="template text is left in a part that must be written by now")

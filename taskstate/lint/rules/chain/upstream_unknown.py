@@ -36,11 +36,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.chain import inputs_of, named_inputs
 from taskstate.lint.around import UPSTREAM
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.upstreams import dependencies, is_itself
 from taskstate.lint.words import first_line_of
+from taskstate.model.chain import inputs_of, named_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

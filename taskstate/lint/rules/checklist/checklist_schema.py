@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.words import first_line_of, line_of
-from taskstate.state import is_json_fence
+from taskstate.model.task_state import is_json_fence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

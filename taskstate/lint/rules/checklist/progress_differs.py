@@ -33,16 +33,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.derived import PROGRESS, mending_edits, overall_progress
 from taskstate.errors import CannotEdit
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.words import shown
+from taskstate.model.derived_values import PROGRESS, mending_edits, overall_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts import Facts
-    from taskstate.state import Checklist
+    from taskstate.model.task_state import Checklist
     from taskstate.syntax.document import Document
 
 RULE = Rule(

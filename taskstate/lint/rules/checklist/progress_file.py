@@ -40,11 +40,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.kinds import phase_in
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.json_values import json_value
 from taskstate.lint.phases import faults_of
-from taskstate.phase_parts import SCHEMA
+from taskstate.model.names import phase_in
+from taskstate.model.phases import SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

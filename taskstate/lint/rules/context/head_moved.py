@@ -38,7 +38,7 @@ from taskstate.lint.around import GIT
 from taskstate.lint.citing import is_over
 from taskstate.lint.diagnostic import FRONT_MATTER, WARNING, Diagnostic, Rule
 from taskstate.lint.words import cut
-from taskstate.static_part import is_sealed
+from taskstate.model.static_context import is_sealed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

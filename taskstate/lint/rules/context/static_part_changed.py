@@ -37,8 +37,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.seal import SEALED_KEYS, audit_seal
-from taskstate.static_part import SEALED_VALUES, context_seal, static_section
+from taskstate.model.canonical_json import SEALED_KEYS, audit_seal
+from taskstate.model.static_context import SEALED_VALUES, context_seal, static_section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -42,13 +42,13 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.words import shown
-from taskstate.roles import DONE, pipeline
+from taskstate.model.roles import DONE, pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts import Facts
-    from taskstate.roles import Role
+    from taskstate.model.roles import Role
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -37,7 +37,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
-from taskstate.roles import pipeline
+from taskstate.model.roles import pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

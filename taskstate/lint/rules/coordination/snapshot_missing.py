@@ -37,14 +37,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
-from taskstate.roles import DONE, pipeline
+from taskstate.model.roles import DONE, pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
     from taskstate.lint.facts import Facts
-    from taskstate.roles import Role
+    from taskstate.model.roles import Role
     from taskstate.syntax.document import Document
 
 RULE = Rule(

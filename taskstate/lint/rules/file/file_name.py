@@ -34,8 +34,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import kinds
 from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
+from taskstate.model import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,11 +55,11 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     """Yield at most one finding: at the first line for a malformed name, at `task_id` where it differs."""
     if facts.task_id is None:
         return
-    if not kinds.is_id(facts.task_id):
+    if not names.is_id(facts.task_id):
         yield RULE.at(
             facts.first_line,
             f"the file name {facts.name!r} holds {facts.task_id!r}, which is no id of a task",
-            help=f"rename it: an id has at most {kinds.MAX_ID} letters and digits, joined by single . _ or -",
+            help=f"rename it: an id has at most {names.MAX_ID} letters and digits, joined by single . _ or -",
         )
         return
     told = facts.values.get("task_id")

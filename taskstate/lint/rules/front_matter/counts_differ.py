@@ -34,9 +34,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import derived
 from taskstate.errors import CannotEdit
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
+from taskstate.model import derived_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,23 +57,23 @@ _HELP = "`--fix` and every command that writes the file put it right"
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each of the two that is there and wrong."""
-    told = facts.values.get(derived.COUNTS)
-    actual = derived.session_counts(facts.state)
+    told = facts.values.get(derived_values.COUNTS)
+    actual = derived_values.session_counts(facts.state)
     if (
         told is not None
         and facts.sessions_known
         and any(told.get(key) != count for key, count in actual._asdict().items())
     ):
         yield RULE.at(
-            facts.value_span(derived.COUNTS),
+            facts.value_span(derived_values.COUNTS),
             f"`sessions` says {_words(told)}; the body has {_words(actual._asdict())}",
             help=_HELP,
-            fix=_mended(document, facts, derived.COUNTS),
+            fix=_mended(document, facts, derived_values.COUNTS),
         )
-    size = facts.values.get(derived.SIZE)
+    size = facts.values.get(derived_values.SIZE)
     if size is not None and size != facts.state.size_kb:
         yield RULE.at(
-            facts.value_span(derived.SIZE),
+            facts.value_span(derived_values.SIZE),
             f"`file_size_kb` says {size}, and the file has {facts.state.size_kb} KB",
             help=_HELP,
             fix=_mended(document, facts),
@@ -86,6 +86,6 @@ def _words(counts: dict[str, int]) -> str:
 
 def _mended(document: Document, facts: Facts, *values: str) -> Fix | None:
     try:
-        return Fix(edits=derived.mending_edits(document, facts.state, *values))
+        return Fix(edits=derived_values.mending_edits(document, facts.state, *values))
     except CannotEdit:
         return None

@@ -40,8 +40,8 @@ from typing import TYPE_CHECKING
 from taskstate.form.key_order import disorders
 from taskstate.form.order import ranks
 from taskstate.lint.diagnostic import FRONT_MATTER, WARNING, Diagnostic, Fix, Rule
-from taskstate.lint.order import out_of_order
 from taskstate.lint.words import shown
+from taskstate.model.algorithms import out_of_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

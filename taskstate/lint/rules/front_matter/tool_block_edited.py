@@ -35,7 +35,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
-from taskstate.seal import SEALED_KEYS, audit_seal
+from taskstate.model.canonical_json import SEALED_KEYS, audit_seal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -36,10 +36,10 @@ from typing import TYPE_CHECKING
 
 from taskstate.handoff_document import ACCEPTED, OPEN, Written
 from taskstate.handoff_places import is_place
-from taskstate.kinds import own_file
 from taskstate.lint.around import REPOSITORY
 from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.words import shown
+from taskstate.model.names import own_file
 from taskstate.validation.paths import way_out
 
 if TYPE_CHECKING:

@@ -52,9 +52,9 @@ from taskstate.syntax.spans import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.kinds import SectionSpec
     from taskstate.lint.facts import Facts
     from taskstate.lint.handoffs import Sheet
+    from taskstate.model.document_kinds import SectionSpec
     from taskstate.syntax.document import Document, Section
 
 RULE = Rule(

@@ -39,7 +39,7 @@ from taskstate.handoff_document import CONTEXT, MOST_CONTEXT
 from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
 from taskstate.lint.handoffs import sheet_of
 from taskstate.lint.words import first_line_of
-from taskstate.state import KB
+from taskstate.model.task_state import KB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -37,14 +37,14 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostic import Diagnostic, Fix, Rule
 from taskstate.lint.outline import SECTION, SUBSECTION, body_start, end_of, headings, insertion, proven, start_of
 from taskstate.lint.words import line_of, shown
-from taskstate.static_part import is_sealed
+from taskstate.model.static_context import is_sealed
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.kinds import SectionSpec
     from taskstate.lint.facts import Facts
+    from taskstate.model.document_kinds import SectionSpec
     from taskstate.syntax.document import Document, Section
 
 RULE = Rule(code="TS201", name="section-missing", summary="a required section is absent", fixable=True)

@@ -45,8 +45,8 @@ from taskstate.syntax.spans import CONTROLS, Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.kinds import Kind
     from taskstate.lint.facts import Facts
+    from taskstate.model.document_kinds import Kind
     from taskstate.syntax.document import Document, Section
 
 RULE = Rule(

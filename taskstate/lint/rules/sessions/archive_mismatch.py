@@ -35,12 +35,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import kinds
-from taskstate.batches import content_hash
 from taskstate.lint.archived import Archived, runs_of, sessions
 from taskstate.lint.around import ARCHIVE
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.words import first_line_of, shown
+from taskstate.model import names
+from taskstate.model.archive_format import content_hash
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _told_path(facts: Facts) -> str:
 def _path(facts: Facts) -> Iterator[Diagnostic]:
     """Yield an `archive_path` that is not the place of the task's archive."""
     folder, _, name = _told_path(facts).rpartition("/")
-    own = kinds.own_file(name)
+    own = names.own_file(name)
     fits = own is not None and own.type == "archive" and (own.id or "").casefold() == (facts.task_id or "").casefold()
     if name and not (fits and folder == _FOLDER):
         what = f"`{_PATH}` says {shown(_told_path(facts))}, and the place of the archive is {_file(facts)}"

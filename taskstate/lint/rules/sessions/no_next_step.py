@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
 from taskstate.lint.words import cut, first_line_of
-from taskstate.state import field_values
+from taskstate.model.task_state import field_values
 from taskstate.syntax.escaping import says_nothing
 from taskstate.syntax.spans import Span
 

@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.outline import SECTION, SUBSECTION
 from taskstate.lint.words import line_of
-from taskstate.state import is_summary, labelled_fields, session_number
+from taskstate.model.task_state import is_summary, labelled_fields, session_number
 from taskstate.syntax.escaping import says_nothing
 from taskstate.syntax.spans import Span
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from taskstate.lint.facts import Facts
-    from taskstate.state import Field, Session
+    from taskstate.model.task_state import Field, Session
     from taskstate.syntax.document import Document, Section
 
 RULE = Rule(

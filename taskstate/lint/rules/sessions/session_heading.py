@@ -43,13 +43,13 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.words import shown
-from taskstate.state import is_summary
+from taskstate.model.task_state import is_summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.kinds import SectionSpec
     from taskstate.lint.facts import Facts
+    from taskstate.model.document_kinds import SectionSpec
     from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 

@@ -38,13 +38,13 @@ import re
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
-from taskstate.lint.order import rising
+from taskstate.model.algorithms import rising
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts import Facts
-    from taskstate.state import Session
+    from taskstate.model.task_state import Session
     from taskstate.syntax.document import Document
 
 RULE = Rule(code="TS403", name="session-time", summary="a session does not say when it was, or goes back in time")

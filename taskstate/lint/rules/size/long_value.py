@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
 from taskstate.lint.words import first_line_of
-from taskstate.state import KB
+from taskstate.model.task_state import KB
 from taskstate.syntax.spans import size_in_bytes
 
 if TYPE_CHECKING:

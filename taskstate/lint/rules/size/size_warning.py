@@ -38,8 +38,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.limits import exceeded, is_over_limit
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
+from taskstate.model.derived_values import exceeded, is_over_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -38,9 +38,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.decomposition import subtasks_of
-from taskstate.derived import session_counts
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
 from taskstate.lint.words import cut
+from taskstate.model.derived_values import session_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

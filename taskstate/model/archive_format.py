@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.references import identity
-from taskstate.seal import sha256
-from taskstate.state import session_number
+from taskstate.model.canonical_json import sha256
+from taskstate.model.session_references import identity
+from taskstate.model.task_state import session_number
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import size_in_bytes, with_newlines
 

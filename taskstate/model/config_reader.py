@@ -1,8 +1,7 @@
-"""The configuration of a repository: what its file says, with defaults for the rest, in frozen records.
+"""Reads `taskstate.toml` or the table `[tool.taskstate]` of `pyproject.toml` into the records of `config`.
 
-Pure: text in, `Config` out. Who looks for the file is `workspace`; who knows which rule codes exist is `lint`. Named
-tuples and not data classes, because every command defines all of them at its start: measured, eleven frozen data
-classes take 9 ms and eleven named tuples 1.6 ms, where `python -c pass` takes 14 ms.
+Every mistake is one error that names the file, the key and what should stand there. Text in, `Config` out; finding the
+file is the job of `workspace`.
 """
 
 from __future__ import annotations
@@ -12,118 +11,25 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from taskstate.errors import TaskstateError
-from taskstate.export_fields import EXPORT_FIELDS
+from taskstate.model.config import (
+    EXPORT_FIELDS,
+    Archive,
+    Chain,
+    Config,
+    Export,
+    Handoff,
+    Lint,
+    Permanent,
+    QaReader,
+    Secrets,
+    Size,
+    Standard,
+)
 
-_NOTHING: Mapping[str, Any] = {}
 _BARE_KEY = r"[A-Za-z0-9_-]+"
 _NAME = r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
 _SELECTOR = r"TSP?[0-9]{0,3}"
 _SHOWN = 60
-
-
-class Lint(NamedTuple):
-    """Which rules are checked, how severe they are, and where not."""
-
-    select: tuple[str, ...] = ("TS",)
-    ignore: tuple[str, ...] = ()
-    extend_select: tuple[str, ...] = ()
-    per_file_ignores: Mapping[str, tuple[str, ...]] = _NOTHING
-    severity: Mapping[str, str] = _NOTHING
-    require_command_evidence: bool = False
-
-
-class Size(NamedTuple):
-    """How large a state file may become; a limit of 0 tokens is none."""
-
-    warn_kb: int = 50
-    max_kb: int = 75
-    warn_tokens: int = 0
-    max_tokens: int = 0
-    keep_sessions: int = 5
-    max_sessions: int = 20
-
-
-class Standard(NamedTuple):
-    """What the tasks of an area must cite; no priorities means all of them, the area `*` every area."""
-
-    cite: tuple[str, ...]
-    area: str = "*"
-    priority: tuple[str, ...] = ()
-
-
-class Export(NamedTuple):
-    """What a role's export leaves out, of `EXPORT_FIELDS`."""
-
-    drop: tuple[str, ...] = ()
-
-
-class Secrets(NamedTuple):
-    """Which values are no secrets although they look so, as regular expressions."""
-
-    allow: tuple[str, ...] = ()
-
-
-class QaReader(NamedTuple):
-    """How to read a log that the built-in table does not know: a regular expression with a group `text`."""
-
-    name: str
-    pattern: str
-
-
-class Chain(NamedTuple):
-    """How much of an upstream output a task takes over."""
-
-    max_input_kb: int = 3
-
-
-class Permanent(NamedTuple):
-    """Who may update the permanent task; nobody named means everybody."""
-
-    writers: tuple[str, ...] = ()
-
-
-class Archive(NamedTuple):
-    """The program that summarises archived sessions; none named means the built-in one."""
-
-    summarizer: str = ""
-
-
-class Handoff(NamedTuple):
-    """What a handoff document must keep to."""
-
-    max_lines: int = 60
-    max_kb: int = 4
-    minimum_progress: bool = True
-
-
-class Config(NamedTuple):
-    """The whole configuration; `Config()` is what holds where nobody configured anything."""
-
-    root: str = ".taskstate"
-    exclude: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ("implementer", "reviewer", "validator")
-    lint: Lint = Lint()
-    size: Size = Size()
-    standards: tuple[Standard, ...] = ()
-    validation: Mapping[str, tuple[str, ...]] = _NOTHING
-    scope: Mapping[str, tuple[str, ...]] = _NOTHING
-    export: Mapping[str, Export] = _NOTHING
-    secrets: Secrets = Secrets()
-    qa: tuple[QaReader, ...] = ()
-    chain: Chain = Chain()
-    permanent: Permanent = Permanent()
-    archive: Archive = Archive()
-    handoff: Handoff = Handoff()
-
-
-def matches(path: str, pattern: str) -> bool:
-    """Return whether a path from the repository's root (with `/`) is one that a glob of the configuration means.
-
-    `*` stands for anything, `/` included; without a wildcard a pattern also means all that lies under it.
-    """
-    from fnmatch import fnmatchcase
-
-    return fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern.rstrip('/')}/*")
 
 
 class _At(NamedTuple):
@@ -278,7 +184,7 @@ def _regex(value: object, at: _At) -> str:
 
 
 def _qa_name(value: object, at: _At) -> str:
-    from taskstate.qa import is_name
+    from taskstate.model.names import is_name
 
     if not isinstance(value, str) or not is_name(value):
         raise at.must_be("the name of a result: letters and digits, joined by single . _ or -, and not x-", value)

@@ -8,15 +8,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.kinds import kind
-from taskstate.seal import sha256
-from taskstate.state import PART_LEVEL, is_json_fence
+from taskstate.model.canonical_json import sha256
+from taskstate.model.document_kinds import kind
+from taskstate.model.task_state import PART_LEVEL, is_json_fence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from taskstate.kinds import SectionSpec
-    from taskstate.state import TaskState
+    from taskstate.model.document_kinds import SectionSpec
+    from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document, Section
     from taskstate.syntax.markdown_blocks import Block
 

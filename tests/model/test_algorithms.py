@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate.lint.order import out_of_order, rising
+from taskstate.model.algorithms import out_of_order, rising
 
 VALUES = st.lists(st.integers(0, 6), max_size=8)
 

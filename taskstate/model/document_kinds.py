@@ -17,18 +17,13 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
 KINDS = ("task", "permanent")
 HANDOFF = "handoff"  # the kind of a document that is no state file
-ID_PATTERN = r"(?![Tt][Aa][Ss][Kk]-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
-MAX_ID = 64
-
-_ID = re.compile(ID_PATTERN)
-_TYPED = r"(?i)task-(?:(.+)-state\.md|(.+))"  # as people type it: TASK-101
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)*(?:[.):]\s*|\s+)(?=\S)")
 _CLOSING = r"\s#+\Z"
 _EMPHASIS = r"\*[^*\s](?:[^*\r\n]*[^*\s])?\*|_[^_\s](?:[^_\r\n]*[^_\s])?_"
 _BRACKETS = {")": "(", "]": "["}
-_DIGITS = r"([0-9]+)"
 
 
 class FenceSpec(NamedTuple):
@@ -173,17 +168,6 @@ class Kind(NamedTuple):
         return stripped == self.placeholder or bool(re.fullmatch(_EMPHASIS, stripped))
 
 
-class OwnFile(NamedTuple):
-    """What a file's name says: its type ("state", "archive", "impact-map", "handoff" or "progress") and the task's id.
-
-    The id stands as the name bears it, even a malformed one; it is None for a file whose folder would tell it and does
-    not.
-    """
-
-    type: str
-    id: str | None
-
-
 @cache
 def kind(name: str) -> Kind:
     """Return the kind of that name.
@@ -212,85 +196,6 @@ def section_key(title: str) -> str:
     return (key[number.end() :] if number else key).casefold()
 
 
-def own_file(name: str) -> OwnFile | None:
-    """Return what a file name or path says about one of taskstate's own files, or None where it is none."""
-    path = name.replace("\\", "/")
-    for file_type, pattern in _own_files():
-        found = pattern.search(path)
-        if found:
-            return OwnFile(file_type, found["id"])
-    return None
-
-
-def phase_in(name: str) -> str | None:
-    """Return the phase that the name of a handoff or of a progress file bears, or None."""
-    path = name.replace("\\", "/")
-    found = next((match for _, pattern in _own_files() if (match := pattern.search(path))), None)
-    return found.groupdict().get("phase") if found else None
-
-
-def is_id(text: str) -> bool:
-    """Return whether `text` is a well-formed id of a task."""
-    return len(text) <= MAX_ID and _ID.fullmatch(text) is not None
-
-
-def parse_task_id(text: str) -> str:
-    """Return the id that `101`, `#101`, `TASK-101`, `task-101-state.md` or the path of one of the task's files names.
-
-    Raises:
-        TaskstateError: code "bad-id".
-    """
-    found = _id_in(text.strip())
-    if found is None or not is_id(found):
-        raise TaskstateError(
-            f"{_shown(text)} names no task",
-            help=f"an id has at most {MAX_ID} letters and digits, joined by single . _ or -, such as 101 or auth-2",
-            code="bad-id",
-        )
-    return found
-
-
-def parse_feature_id(text: str) -> str:
-    """Return `text` as the id of a new feature.
-
-    Raises:
-        TaskstateError: code "bad-id".
-    """
-    found = text.strip()
-    if not 0 < len(found) <= MAX_ID or not found.isprintable() or not {" ", "="}.isdisjoint(found):
-        raise TaskstateError(
-            f"{_shown(text)} is no id of a feature",
-            help=f"it has at most {MAX_ID} characters, without spaces and =, such as jwt-1",
-            code="bad-id",
-        )
-    return found
-
-
-def id_key(task_id: str) -> tuple[tuple[tuple[bool, int, str], ...], str]:
-    """Return the key by which ids sort naturally (`9`, `10`, `101`, `101a`); keys are equal for the same id alone."""
-    folded = task_id.casefold()
-    parts = (part for part in re.split(_DIGITS, folded) if part)
-    return tuple(_part_key(part) for part in parts), folded
-
-
-def _id_in(name: str) -> str | None:
-    """Return what stands where the id should in one of the ways to name a task."""
-    own = own_file(name)
-    if own:
-        return own.id
-    bare = name.removeprefix("#")
-    typed = re.fullmatch(_TYPED, bare)
-    return (typed[1] or typed[2]) if typed else bare
-
-
-def _part_key(part: str) -> tuple[bool, int, str]:
-    """Return a key that puts numbers before words, and numbers in order however long they are."""
-    if "0" <= part[0] <= "9":
-        digits = part.lstrip("0")
-        return False, len(digits), digits
-    return True, 0, part
-
-
 def _without_suffix(title: str) -> str:
     """Return `title` without the brackets at its end, however many and nested; what is nothing but brackets stays."""
     while (start := _opening(title)) > 0:
@@ -314,11 +219,6 @@ def _opening(title: str) -> int:
     return -1
 
 
-def _shown(text: str) -> str:
-    """Return `text` in quotes, without what a terminal would obey, cut where it is long."""
-    return repr(text if len(text) <= MAX_ID + 16 else text[: MAX_ID + 16] + "…")
-
-
 @lru_cache(maxsize=2048)
 def _groups(pattern: str, title: str) -> Mapping[str, str] | None:
     """Return the groups that a pattern finds in a title; several rules ask the same of every session's heading."""
@@ -329,9 +229,3 @@ def _groups(pattern: str, title: str) -> Mapping[str, str] | None:
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
-
-
-@cache
-def _own_files() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    declared = json.loads(resources.text("schemas/kinds/files.json"))["files"]
-    return tuple((each["type"], re.compile(rf"(?:\A|/){each['pattern']}\Z")) for each in declared)

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.kinds import kind_of, section_key
+from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.syntax.document import Document, FrontMatter, Problem, Section
 from taskstate.syntax.escaping import unescaped
 from taskstate.syntax.nodes import Fault, Node

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from taskstate.seal import SEALED_KEYS, audit_seal, canonical_json, sha256
+from taskstate.model.canonical_json import SEALED_KEYS, audit_seal, canonical_json, sha256
 
 
 def test_canonical_json_is_the_same_for_the_same_value() -> None:

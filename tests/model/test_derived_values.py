@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate.derived import (
+from taskstate.errors import CannotEdit
+from taskstate.model.derived_values import (
     COUNTS,
     PROGRESS,
     derived_edits,
@@ -15,8 +16,7 @@ from taskstate.derived import (
     session_counts,
     size_kb,
 )
-from taskstate.errors import CannotEdit
-from taskstate.state import read_state
+from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.derived import COUNTS, SIZE, derived_edits
 from taskstate.errors import TaskstateError
-from taskstate.seal import audit_seal
+from taskstate.model.canonical_json import audit_seal
+from taskstate.model.derived_values import COUNTS, SIZE, derived_edits
 from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.yaml_edit import set_key
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.syntax.nodes import Node
 
 

@@ -11,21 +11,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import kinds, quoting
 from taskstate.errors import TaskstateError
-from taskstate.quoting import SHA
-from taskstate.seal import sha256
-from taskstate.state import PART_LEVEL, SECTION_LEVEL, read_state
+from taskstate.model import chain_quotes, document_kinds, names
+from taskstate.model.canonical_json import sha256
+from taskstate.model.chain_quotes import SHA, Input, Upstream
+from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, read_state
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, with_newlines
 
 if TYPE_CHECKING:
-    from taskstate.config import Config
-    from taskstate.kinds import Kind
-    from taskstate.quoting import Rendered
+    from taskstate.model.chain_quotes import Rendered
+    from taskstate.model.config import Config
+    from taskstate.model.document_kinds import Kind
     from taskstate.syntax.document import Document, Section
+
 
 OUTPUT, INPUTS = "Chain Output", "Chain Inputs"
 COMPLETE = "complete"
@@ -44,48 +45,6 @@ _LINE_END = r"\r\n|\r|\n"
 _NOTHING = ("", "None.", "None")  # what says that there are no inputs; the first one takes its place
 
 
-class Upstream(NamedTuple):
-    """What another task's state file says to those that build on it.
-
-    `path` is from the repository's root. `output` is the text that a downstream task takes over, `output_sha` the
-    beginning of its SHA-256; both are empty while the task is not complete or has no output. `files` are those that the
-    output named when the task was completed, each with its SHA-256 then, or None where there was no such file.
-    """
-
-    id: str
-    path: str
-    title: str
-    status: str
-    revision: int
-    depends_on: tuple[str, ...]
-    output: str
-    output_sha: str
-    files: tuple[tuple[str, str | None], ...] = ()
-
-
-class Input(NamedTuple):
-    """A Chain Input that was pulled: what its comment says, and where it stands.
-
-    `comment` is the comment, `quote` the quoted output behind it (empty where it is gone), `span` both.
-    """
-
-    id: str
-    revision: int
-    sha: str
-    time: str
-    comment: Span
-    quote: Span
-
-    @property
-    def span(self) -> Span:
-        """The part of the text that the tool has written."""
-        return Span(self.comment.start, self.quote.end)
-
-    def is_of(self, upstream: Upstream) -> bool:
-        """Return whether the output that was pulled is the one that the upstream task has."""
-        return self.sha[:SHA] == upstream.output_sha
-
-
 class Named(NamedTuple):
     """A heading among the Chain Inputs that names a task, and whether anything stands below it."""
 
@@ -96,7 +55,7 @@ class Named(NamedTuple):
 
 def read_upstream(document: Document, path: str) -> Upstream:
     """Return what the state file `document` at `path` says to those that build on it."""
-    own = kinds.own_file(path)
+    own = names.own_file(path)
     state = read_state(document, (own and own.id) or "")
     output = output_of(document) if state.status == COMPLETE else ""
     return Upstream(
@@ -128,7 +87,7 @@ def is_complete(document: Document) -> bool:
 
 def output_of(document: Document) -> str:
     """Return the output that a state file holds; empty where there is none, or where nobody can tell it."""
-    kind = kinds.kind_of(document.front_matter.get("kind"))
+    kind = document_kinds.kind_of(document.front_matter.get("kind"))
     section = _section(document, OUTPUT)
     if section is None or kind.section(OUTPUT) is None or any(not block.closed for block in document.blocks):
         return ""
@@ -158,7 +117,7 @@ def inputs_of(document: Document) -> tuple[Input, ...]:
 def named_inputs(document: Document) -> tuple[Named, ...]:
     """Return the headings among the Chain Inputs that name a task, whoever wrote what stands below them."""
     section = _section(document, INPUTS)
-    kind = kinds.kind_of(document.front_matter.get("kind"))
+    kind = document_kinds.kind_of(document.front_matter.get("kind"))
     found = []
     for child in document.children(section, PART_LEVEL) if section else ():
         groups = _input_heading(child.title)
@@ -178,7 +137,7 @@ def has_input(document: Document, task_id: str) -> bool:
 
 def is_current(document: Document, present: Input, upstream: Upstream, config: Config) -> bool:
     """Return whether an input is of the output that there is, and its quote is what the tool has written."""
-    return quoting.is_untouched(present.quote.of(document.text), present, upstream, config)
+    return chain_quotes.is_untouched(present.quote.of(document.text), present, upstream, config)
 
 
 def render_input(upstream: Upstream, now: str, config: Config) -> str:
@@ -187,7 +146,7 @@ def render_input(upstream: Upstream, now: str, config: Config) -> str:
     Raises:
         TaskstateError: the output is empty, or it or the title holds control characters.
     """
-    return "\n\n".join(quoting.rendered(upstream, now, config))
+    return "\n\n".join(chain_quotes.rendered(upstream, now, config))
 
 
 def pulled(text: str, upstream: Upstream, now: str, config: Config) -> str:
@@ -206,7 +165,7 @@ def pulled(text: str, upstream: Upstream, now: str, config: Config) -> str:
             f"there is no section {INPUTS}", help=f"add `## 2. {INPUTS}` to the state file", code="section-missing"
         )
     _require_sure_end(document, section, upstream)
-    new = quoting.rendered(upstream, now, config)
+    new = chain_quotes.rendered(upstream, now, config)
     present = [each for each in inputs_of(document) if each.id.casefold() == upstream.id.casefold()]
     if present:
         stale = [each for each in present if not is_current(document, each, upstream, config)]
@@ -219,9 +178,9 @@ def pulled(text: str, upstream: Upstream, now: str, config: Config) -> str:
 
 
 def _section(document: Document, name: str) -> Section | None:
-    key = kinds.section_key(name)
+    key = document_kinds.section_key(name)
     sections = (each for each in document.sections if each.level == SECTION_LEVEL)
-    return next((each for each in sections if kinds.section_key(each.title) == key), None)
+    return next((each for each in sections if document_kinds.section_key(each.title) == key), None)
 
 
 def _says_something(kind: Kind, body: str) -> bool:
@@ -248,21 +207,21 @@ def _without_blanks(output: str) -> str:
 
 def _input_heading(title: str) -> dict[str, str] | None:
     """Return what the heading of a Chain Input says: the task's id and title."""
-    section = kinds.kind("task").section(INPUTS)
+    section = document_kinds.kind("task").section(INPUTS)
     found = (spec.match(title) for spec in (section.subsections if section else ()))
     return next((dict(groups) for groups in found if groups and "task_id" in groups), None)
 
 
 def _renewed(document: Document, present: Input, upstream: Upstream, new: Rendered) -> str:
     """Return comment and quote in the place of earlier ones; what somebody wrote into the quote stays, below it."""
-    theirs = quoting.surplus(present.quote.of(document.text), present, upstream)
+    theirs = chain_quotes.surplus(present.quote.of(document.text), present, upstream)
     return "\n\n".join(filter(None, (new.comment, new.quote, theirs)))
 
 
 def _added(document: Document, section: Section, upstream: Upstream, rendered: Rendered) -> Edit:
     """Return the edit that adds an input: below its own open heading, for what says that there is none, or last."""
     heading, comment, quote = rendered
-    kind = kinds.kind_of(document.front_matter.get("kind"))
+    kind = document_kinds.kind_of(document.front_matter.get("kind"))
     for named in named_inputs(document):
         if named.id.casefold() == upstream.id.casefold() and not named.is_filled:
             content = _content(document, named.section.body)
@@ -327,14 +286,14 @@ def _require_sure_end(document: Document, section: Section, upstream: Upstream) 
     Raises:
         TaskstateError: code "unsafe".
     """
-    kind = kinds.kind_of(document.front_matter.get("kind"))
-    there = {kinds.section_key(each.title) for each in document.sections if each.level == SECTION_LEVEL}
-    absent = {kinds.section_key(each.name) for each in kind.sections} - there
+    kind = document_kinds.kind_of(document.front_matter.get("kind"))
+    there = {document_kinds.section_key(each.title) for each in document.sections if each.level == SECTION_LEVEL}
+    absent = {document_kinds.section_key(each.name) for each in kind.sections} - there
     blocks = [block for block in document.blocks if section.body.start <= block.span.start < section.body.end]
     for block in blocks if absent else ():
         text = with_newlines(block.span.of(document.text), "\n")
         titles = (match[1] for match in re.finditer(_SECTION_HEADING, text))
-        name = next((title for title in titles if kinds.section_key(title) in absent), "")
+        name = next((title for title in titles if document_kinds.section_key(title) in absent), "")
         if name:
             line = document.position(block.span.start).line + 1
             raise TaskstateError(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate import chain, quoting
-from taskstate.chain import Upstream
-from taskstate.circles import Dependencies
-from taskstate.config import Chain, Config
 from taskstate.errors import TaskstateError
-from taskstate.seal import sha256
+from taskstate.model import chain, chain_quotes
+from taskstate.model.algorithms import Dependencies
+from taskstate.model.canonical_json import sha256
+from taskstate.model.chain_quotes import Upstream
+from taskstate.model.config import Chain, Config
 from taskstate.syntax.document import parse, parse_head
 
 NOW = "2025-02-03T11:30:00Z"
@@ -99,8 +99,8 @@ def test_structure_in_a_fence_is_text() -> None:
     """What looks like a heading or a placeholder within a fence belongs to its part."""
     text = "### API Contract\n\n```md\n### Summary\n\n*To be completed.*\n## 2. Chain Inputs\n```\n"
     assert output(text) == text.rstrip("\n")
-    assert quoting.parts_of(text + "\n### B\n\nx") == (text.rstrip("\n"), "### B\n\nx")
-    assert quoting.parts_of("Free.\n\n### B\n\nx") == ("Free.", "### B\n\nx")
+    assert chain_quotes.parts_of(text + "\n### B\n\nx") == (text.rstrip("\n"), "### B\n\nx")
+    assert chain_quotes.parts_of("Free.\n\n### B\n\nx") == ("Free.", "### B\n\nx")
 
 
 def test_blank_lines_are_empty_but_in_code() -> None:

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from taskstate import config as module
 from taskstate import resources
-from taskstate.config import Config, Standard, parse_config, read_config
 from taskstate.errors import TaskstateError
+from taskstate.model import config as module
+from taskstate.model.config import Config, Standard
+from taskstate.model.config_reader import parse_config, read_config
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.state import TaskState, is_summary, item_text, read_state, session_number
+from taskstate.model.task_state import TaskState, is_summary, item_text, read_state, session_number
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import Span, trimmed
 
 if TYPE_CHECKING:
-    from taskstate.state import Session
+    from taskstate.model.task_state import Session
 
 TEXT = """\
 ---

@@ -10,15 +10,57 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.limits import shown_kb
-from taskstate.state import KB, PART_LEVEL
+from taskstate.model.derived_values import shown_kb
+from taskstate.model.task_state import KB, PART_LEVEL
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import Span, size_in_bytes, with_newlines
 
 if TYPE_CHECKING:
-    from taskstate.chain import Input, Upstream
-    from taskstate.config import Config
+    from taskstate.model.config import Config
+
+
+class Upstream(NamedTuple):
+    """What another task's state file says to those that build on it.
+
+    `path` is from the repository's root. `output` is the text that a downstream task takes over, `output_sha` the
+    beginning of its SHA-256; both are empty while the task is not complete or has no output. `files` are those that the
+    output named when the task was completed, each with its SHA-256 then, or None where there was no such file.
+    """
+
+    id: str
+    path: str
+    title: str
+    status: str
+    revision: int
+    depends_on: tuple[str, ...]
+    output: str
+    output_sha: str
+    files: tuple[tuple[str, str | None], ...] = ()
+
+
+class Input(NamedTuple):
+    """A Chain Input that was pulled: what its comment says, and where it stands.
+
+    `comment` is the comment, `quote` the quoted output behind it (empty where it is gone), `span` both.
+    """
+
+    id: str
+    revision: int
+    sha: str
+    time: str
+    comment: Span
+    quote: Span
+
+    @property
+    def span(self) -> Span:
+        """The part of the text that the tool has written."""
+        return Span(self.comment.start, self.quote.end)
+
+    def is_of(self, upstream: Upstream) -> bool:
+        """Return whether the output that was pulled is the one that the upstream task has."""
+        return self.sha[:SHA] == upstream.output_sha
+
 
 SHA = 16  # hex digits of an output's hash that a Chain Input names
 _COMMENT = 96  # bytes that the comment may take: a new revision of the same output is cut where the last one was

@@ -1,15 +1,17 @@
-"""Finds the circles in what depends on what, in a time that grows with the number of tasks and not with its square.
+"""Two small algorithms that know nothing of tasks: cycles in a dependency graph, and the longest rising subsequence.
 
-Pure: whoever knows the files passes in what each task depends on. Ids are the same whatever their case.
+`Dependencies` finds cycles in time linear in the number of tasks. `rising` tells which entries of a list are in order,
+so that one misplaced entry is reported once and not for every entry behind it.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 
 class Dependencies:
@@ -92,3 +94,29 @@ def _way(task: str, came_from: dict[str, str]) -> Iterator[str]:
     while task:
         yield task
         task = came_from[task]
+
+
+def rising(values: Sequence[int], *, strictly: bool = True) -> tuple[int, ...]:
+    """Return the indices of the most values that rise from left to right; of several choices the earliest indices."""
+    find = bisect_left if strictly else bisect_right
+    ends: list[int] = []
+    lengths = [0] * len(values)  # of the longest rise that begins at an index
+    for index in range(len(values) - 1, -1, -1):
+        place = find(ends, -values[index])
+        ends[place : place + 1] = [-values[index]]
+        lengths[index] = place + 1
+    kept: list[int] = []
+    wanted = len(ends)
+    for index, value in enumerate(values):
+        if lengths[index] == wanted and (
+            not kept or values[kept[-1]] < value or (values[kept[-1]] == value and not strictly)
+        ):
+            kept.append(index)
+            wanted -= 1
+    return tuple(kept)
+
+
+def out_of_order(values: Sequence[int], *, strictly: bool = True) -> tuple[int, ...]:
+    """Return the indices of the fewest values without which the others rise from left to right."""
+    kept = set(rising(values, strictly=strictly))
+    return tuple(index for index in range(len(values)) if index not in kept)

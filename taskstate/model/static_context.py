@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.kinds import kind, kind_of, section_key
-from taskstate.seal import canonical_json, sha256
-from taskstate.state import SECTION_LEVEL, field_values, item_text, json_fence, labelled_fields, read_state
+from taskstate.model.canonical_json import canonical_json, sha256
+from taskstate.model.document_kinds import kind, kind_of, section_key
+from taskstate.model.task_state import SECTION_LEVEL, field_values, item_text, json_fence, labelled_fields, read_state
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Fault
 from taskstate.syntax.spans import with_newlines
@@ -20,7 +20,7 @@ from taskstate.syntax.spans import with_newlines
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.state import TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document, Section
     from taskstate.syntax.nodes import Node
 

@@ -9,22 +9,8 @@ from jinja2 import Environment, StrictUndefined
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
-from taskstate.kinds import (
-    ID_PATTERN,
-    KINDS,
-    MAX_ID,
-    Kind,
-    SectionSpec,
-    SubsectionSpec,
-    id_key,
-    is_id,
-    kind,
-    kind_of,
-    own_file,
-    parse_feature_id,
-    parse_task_id,
-    section_key,
-)
+from taskstate.model.document_kinds import KINDS, Kind, SectionSpec, SubsectionSpec, kind, kind_of, section_key
+from taskstate.model.names import ID_PATTERN, MAX_ID, id_key, is_id, own_file, parse_feature_id, parse_task_id
 from taskstate.syntax.document import Document, parse
 from taskstate.validation import schema
 

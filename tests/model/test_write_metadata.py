@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from taskstate.errors import TaskstateError
-from taskstate.seal import SEALED_KEYS, audit_seal
-from taskstate.stamp import Stamp, check_seal, set_front_matter, stamped, timestamp
+from taskstate.model.canonical_json import SEALED_KEYS, audit_seal
+from taskstate.model.write_metadata import Stamp, check_seal, set_front_matter, stamped, timestamp
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 

@@ -1,0 +1,147 @@
+"""Names and ids: what a task, a feature, a check or one of taskstate's own files may be called, and how to read it.
+
+Recognises taskstate's own files by their path (`task-101-state.md`, an archive, a handoff, ...) and turns what people
+type (`101`, `#101`, `TASK-101`) into an id. Works on texts; whether a file exists is not asked here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import NamedTuple
+
+from taskstate import resources
+from taskstate.errors import TaskstateError
+from taskstate.qa import MAX_TEXT
+from taskstate.syntax.spans import printable
+
+ID_PATTERN = r"(?![Tt][Aa][Ss][Kk]-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
+MAX_ID = 64
+
+_ID = re.compile(ID_PATTERN)
+_TYPED = r"(?i)task-(?:(.+)-state\.md|(.+))"  # as people type it: TASK-101
+_DIGITS = r"([0-9]+)"
+
+
+class OwnFile(NamedTuple):
+    """What a file's name says: its type ("state", "archive", "impact-map", "handoff" or "progress") and the task's id.
+
+    The id stands as the name bears it, even a malformed one; it is None for a file whose folder would tell it and does
+    not.
+    """
+
+    type: str
+    id: str | None
+
+
+def own_file(name: str) -> OwnFile | None:
+    """Return what a file name or path says about one of taskstate's own files, or None where it is none."""
+    path = name.replace("\\", "/")
+    for file_type, pattern in _own_files():
+        found = pattern.search(path)
+        if found:
+            return OwnFile(file_type, found["id"])
+    return None
+
+
+def phase_in(name: str) -> str | None:
+    """Return the phase that the name of a handoff or of a progress file bears, or None."""
+    path = name.replace("\\", "/")
+    found = next((match for _, pattern in _own_files() if (match := pattern.search(path))), None)
+    return found.groupdict().get("phase") if found else None
+
+
+def is_id(text: str) -> bool:
+    """Return whether `text` is a well-formed id of a task."""
+    return len(text) <= MAX_ID and _ID.fullmatch(text) is not None
+
+
+def parse_task_id(text: str) -> str:
+    """Return the id that `101`, `#101`, `TASK-101`, `task-101-state.md` or the path of one of the task's files names.
+
+    Raises:
+        TaskstateError: code "bad-id".
+    """
+    found = _id_in(text.strip())
+    if found is None or not is_id(found):
+        raise TaskstateError(
+            f"{_shown(text)} names no task",
+            help=f"an id has at most {MAX_ID} letters and digits, joined by single . _ or -, such as 101 or auth-2",
+            code="bad-id",
+        )
+    return found
+
+
+def parse_feature_id(text: str) -> str:
+    """Return `text` as the id of a new feature.
+
+    Raises:
+        TaskstateError: code "bad-id".
+    """
+    found = text.strip()
+    if not 0 < len(found) <= MAX_ID or not found.isprintable() or not {" ", "="}.isdisjoint(found):
+        raise TaskstateError(
+            f"{_shown(text)} is no id of a feature",
+            help=f"it has at most {MAX_ID} characters, without spaces and =, such as jwt-1",
+            code="bad-id",
+        )
+    return found
+
+
+def id_key(task_id: str) -> tuple[tuple[tuple[bool, int, str], ...], str]:
+    """Return the key by which ids sort naturally (`9`, `10`, `101`, `101a`); keys are equal for the same id alone."""
+    folded = task_id.casefold()
+    parts = (part for part in re.split(_DIGITS, folded) if part)
+    return tuple(_part_key(part) for part in parts), folded
+
+
+def _id_in(name: str) -> str | None:
+    """Return what stands where the id should in one of the ways to name a task."""
+    own = own_file(name)
+    if own:
+        return own.id
+    bare = name.removeprefix("#")
+    typed = re.fullmatch(_TYPED, bare)
+    return (typed[1] or typed[2]) if typed else bare
+
+
+def _part_key(part: str) -> tuple[bool, int, str]:
+    """Return a key that puts numbers before words, and numbers in order however long they are."""
+    if "0" <= part[0] <= "9":
+        digits = part.lstrip("0")
+        return False, len(digits), digits
+    return True, 0, part
+
+
+def _shown(text: str) -> str:
+    """Return `text` in quotes, without what a terminal would obey, cut where it is long."""
+    return repr(text if len(text) <= MAX_ID + 16 else text[: MAX_ID + 16] + "…")
+
+
+@cache
+def _own_files() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    declared = json.loads(resources.text("schemas/kinds/files.json"))["files"]
+    return tuple((each["type"], re.compile(rf"(?:\A|/){each['pattern']}\Z")) for each in declared)
+
+
+FOLDER, ARCHIVE = "handoffs", "archive"  # the folder under the state folder, and that of accepted ones in a task's
+# Patterns, compiled where they are used. A text is at most `MAX_TEXT` long, so none of them has far to look.
+_NAME = r"(?!x-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
+
+
+def is_name(name: str) -> bool:
+    """Return whether a text has the form of a result's name."""
+    return len(name) <= MAX_TEXT // 5 and bool(re.fullmatch(_NAME, name))
+
+
+def require_name(name: str) -> str:
+    """Return the name of a result.
+
+    Raises:
+        TaskstateError: code "usage": it has not the form of one.
+    """
+    if not is_name(name):
+        help_ = "letters and digits, joined by single . _ or -, such as lint or test-web; x- is not for results"
+        raise TaskstateError(f"{printable(name)!r} is no name of a result", help=help_, code="usage")
+    return name
