@@ -18,8 +18,8 @@ from taskstate import archive, sessions
 from taskstate.model.config_reader import read_config
 from taskstate.model.task_state import KB
 from taskstate.model.write_metadata import Stamp
-from taskstate.workspace import Workspace
-from taskstate.writing import Request
+from taskstate.workspace.change import Request
+from taskstate.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate import archive, checklist, create, sessions
 from taskstate.model.config_reader import read_config
 from taskstate.model.write_metadata import Stamp
-from taskstate.workspace import Workspace
-from taskstate.writing import Request
+from taskstate.workspace.change import Request
+from taskstate.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -10,7 +10,7 @@ from benchmarks import corpus, sample
 from benchmarks.answer import Answer, ratio, repository
 from benchmarks.timing import interleaved, program, python
 from taskstate.budget import budget
-from taskstate.workspace import find_workspace
+from taskstate.workspace.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

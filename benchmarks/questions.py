@@ -25,8 +25,8 @@ from taskstate.model.write_metadata import Stamp
 from taskstate.storage import backups
 from taskstate.syntax import markdown_blocks, markdown_fast_scanner
 from taskstate.syntax.document import parse
-from taskstate.workspace import Workspace
-from taskstate.writing import Request
+from taskstate.workspace.change import Request
+from taskstate.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

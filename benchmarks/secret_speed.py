@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from benchmarks import corpus
 from benchmarks.answer import Answer, ratio
 from benchmarks.timing import interleaved, timed
-from taskstate.plan_secrets import changed_parts
 from taskstate.validation import secrets
+from taskstate.workspace.secret_check import changed_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,7 +22,8 @@ from taskstate.summary import summarise
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, size_in_bytes, trimmed, with_newlines
-from taskstate.writing import Change, change
+from taskstate.workspace.change import Change
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
     from taskstate.model.config import Config
     from taskstate.model.task_state import Session, TaskState
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _TAIL = 16 * KB  # holds the trailer of a batch of some 200 sessions; a longer one is read in a second go
 _BATCH = re.compile(r"^Sessions archived: (\d{1,9})(?:-(\d{1,9}))?[ \t]*\r?$", re.MULTILINE)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 
 class Wrong(NamedTuple):

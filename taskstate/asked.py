@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from taskstate.surroundings import Repository
+    from taskstate.workspace.run_cache import Repository
 
 
 class Asked(Around):

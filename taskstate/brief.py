@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace import Loaded, Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 BUDGET = 4_000  # tokens, where nobody says how many
 _HUNDREDTHS = 100

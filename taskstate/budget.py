@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, tokens
+from taskstate import tokens
 from taskstate.brief import brief
 from taskstate.errors import TaskstateError
 from taskstate.exports import export_text
 from taskstate.model.static_context import read_static
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage import files
+from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace import Loaded, Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _PERCENT = 100
 

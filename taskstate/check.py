@@ -10,12 +10,12 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.heads import Heads
 from taskstate.lint.cache import Cache, Entry, freeze, thaw
 from taskstate.model import names
 from taskstate.storage import files
 from taskstate.storage.file_sources import Index
 from taskstate.storage.git import client as git
+from taskstate.workspace.run_cache import Heads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from taskstate.lint.diagnostic import Finding
     from taskstate.model.config import Config
-    from taskstate.surroundings import Repository
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.run_cache import Repository
+    from taskstate.workspace.workspace import Workspace
 
 _WORTH_A_PROCESS = 1_000_000  # bytes to be read: below that another process costs more than it saves
 _BATCH = 16  # files that a process takes at a time
@@ -79,7 +79,7 @@ def open_checking(workspace: Workspace, config: Config, wanted: Wanted) -> tuple
     Raises:
         TaskstateError: what is staged was asked for, and there is no git repository.
     """
-    from taskstate.surroundings import Repository
+    from taskstate.workspace.run_cache import Repository
 
     repository = Repository(workspace, now=wanted.now)
     told: tuple[str, ...] = ()

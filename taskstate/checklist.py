@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts
 from taskstate.errors import TaskstateError
 from taskstate.evidence import log_stem
 from taskstate.model.names import parse_feature_id
@@ -12,13 +11,15 @@ from taskstate.model.write_metadata import timestamp
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import append_json_item, update_json
-from taskstate.writing import Change, change
+from taskstate.workspace import artifacts
+from taskstate.workspace.change import Change
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from taskstate.model.task_state import Checklist, Feature, TaskState
     from taskstate.syntax.nodes import Node
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 FEATURE_KEYS = ("id", "description", "passes", "tested_at", "evidence", "notes", "moved_to")
 

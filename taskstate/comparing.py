@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from taskstate.ground import Look
     from taskstate.storage.git.objects import Entry
-    from taskstate.workspace import Loaded, Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 
 def compared(workspace: Workspace, loaded: Loaded, role: str, notes: tuple[str, ...] = ()) -> Verified:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.model.task_state import Feature, TaskState
-    from taskstate.workspace import Loaded, Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _LONGEST = 80  # characters of somebody's text in a line
 _COMMIT = r"[0-9a-f]{4,64}"

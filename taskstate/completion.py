@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import archive, guards, produced, purge
+from taskstate import archive, produced, purge
 from taskstate.completeness import gaps
 from taskstate.errors import TaskstateError
 from taskstate.handing_down import handed_down
@@ -18,14 +18,16 @@ from taskstate.model.chain import COMPLETE
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.phases import phases_in
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp, with_event
-from taskstate.rolling import remember
 from taskstate.storage import file_state
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.nodes import Fault
 from taskstate.validation.paths import way_out
-from taskstate.writing import Change, change
+from taskstate.workspace import preconditions
+from taskstate.workspace.change import Change
+from taskstate.workspace.event_log import remember
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
     from taskstate.model.chain_quotes import Upstream
     from taskstate.model.task_state import TaskState
     from taskstate.produced import Gap
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 
 class Incomplete(TaskstateError):
@@ -86,7 +88,7 @@ def _require_completable(loaded: Loaded) -> None:
         TaskstateError: code "complete", "unreadable" or "kind".
     """
     state = loaded.state
-    guards.require_whole(loaded)
+    preconditions.require_whole(loaded)
     if state.status == COMPLETE:
         what = f"task {state.id} is complete already"
         raise TaskstateError(what, help=f"`taskstate reopen {state.id} --note WHY` reopens it", code="complete")
@@ -214,7 +216,7 @@ def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -
 
     def job(loaded: Loaded) -> Change:
         state = loaded.state
-        guards.require_whole(loaded)
+        preconditions.require_whole(loaded)
         if state.status != COMPLETE:
             what = f"task {state.id} is {state.status or 'of no status'}, and not complete"
             raise TaskstateError(what, help="there is nothing to reopen", code="not-complete")

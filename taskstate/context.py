@@ -23,8 +23,9 @@ from taskstate.normalize import NORMALIZER_VERSION
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
-from taskstate.workspace import Loaded
-from taskstate.writing import Change, change
+from taskstate.workspace.change import Change
+from taskstate.workspace.workspace import Loaded
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from taskstate.context_sources import Sources
     from taskstate.model.task_state import TaskState
     from taskstate.task_file import TaskFile
-    from taskstate.workspace import Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Workspace
 
 _WORKING = "in_progress"
 _NAMED = 5  # dirty files; of more it is told how many

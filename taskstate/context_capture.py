@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from taskstate.model.task_state import TaskState
     from taskstate.task_file import TaskFile
-    from taskstate.workspace import Loaded, Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 
 class Wanted(NamedTuple):

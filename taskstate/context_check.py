@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from taskstate.context_past import Past
     from taskstate.context_readable import BrokenFence
-    from taskstate.workspace import Loaded, Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _SYNTAX, _SCHEMA = "TS005", "TS603"  # of a fence
 _NAMED = 5  # files; of more it is told how many

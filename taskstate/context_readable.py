@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import guards
 from taskstate.errors import TaskstateError
 from taskstate.form.layout import unreadable
 from taskstate.model.static_context import SECTION, STANDARDS, VALIDATION, is_sealed
@@ -15,13 +14,14 @@ from taskstate.model.task_state import json_fence
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.nodes import Node
 from taskstate.validation import schema
+from taskstate.workspace import preconditions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.spans import Span
-    from taskstate.workspace import Loaded
+    from taskstate.workspace.workspace import Loaded
 
 _KIND = "task"
 MEND = "mend it; `taskstate lint` says how"
@@ -48,7 +48,7 @@ def require_handed_on(loaded: Loaded) -> None:
     Raises:
         TaskstateError: code "unreadable" or "file-name".
     """
-    guards.require_whole(loaded)
+    preconditions.require_whole(loaded)
     if loaded.document.problems:
         problem = loaded.document.problems[0]
         raise unusable(loaded, problem.span, problem.message)
@@ -62,7 +62,7 @@ def require_sealed(loaded: Loaded) -> None:
     Raises:
         TaskstateError: code "not-sealed", "unreadable" or "file-name".
     """
-    guards.require_whole(loaded)
+    preconditions.require_whole(loaded)
     state = loaded.state
     if not is_sealed(state.document.front_matter.node):
         what = f"the context of task {state.id} is not sealed"

@@ -16,14 +16,14 @@ from taskstate.model.config_reader import parse_config
 from taskstate.scope import read_scope
 from taskstate.storage import files
 from taskstate.storage.git import client as git
-from taskstate.workspace import CONFIG_FILES
+from taskstate.workspace.workspace import CONFIG_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from taskstate.citations import Cited, Standard
     from taskstate.task_file import TaskFile
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 _WILDCARDS = frozenset("*?[{")
 _NEVER = frozenset({".git", "node_modules", ".venv"})

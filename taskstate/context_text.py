@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from taskstate.model.static_context import StaticPart
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document
-    from taskstate.workspace import Loaded
+    from taskstate.workspace.workspace import Loaded
 
 _TITLE_LEVEL = 1
 

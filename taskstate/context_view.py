@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from taskstate.capture import Row
     from taskstate.context_check import Checked, Point
-    from taskstate.workspace import Loaded, Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _SHORT = 10  # digits of a commit's id
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import artifacts, guards, outside_text, qa, qa_logs, qa_record, snapshots
+from taskstate import qa, qa_logs, qa_record, snapshots
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
-from taskstate.rolling import remember
 from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
@@ -32,14 +31,17 @@ from taskstate.turns import (
     turn_of,
     way_on,
 )
-from taskstate.writing import Change, change
+from taskstate.workspace import artifacts, preconditions, secret_check
+from taskstate.workspace.change import Change
+from taskstate.workspace.event_log import remember
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from taskstate.turns import Setting, Turn
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _KEYS = ("status", "completed_at", "qa", "qa_log_path", "qa_log_sha256", "session_id", "blocking_findings")
 
@@ -55,7 +57,7 @@ def set_role(workspace: Workspace, task_id: str, role: str, setting: Setting, re
         setting = setting._replace(session_id=escaping.one_line(setting.session_id, what="the session's id"))
     now, seen = timestamp(request.stamp.now), _looked(workspace, task_id, role, request)
     rests_on = set_on(seen, setting)
-    checked = outside_text.check(workspace, qa_logs.pieces(setting.log or b""), request, what="the log")
+    checked = secret_check.check(workspace, qa_logs.pieces(setting.log or b""), request, what="the log")
     _verify(workspace, seen, rests_on, request)
 
     def job(turn: Turn) -> Change:
@@ -180,8 +182,8 @@ def completion_gaps(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
 def _looked(workspace: Workspace, task_id: str, role: str, request: Request) -> Turn:
     """Return the role's turn as it is before anything is verified; what could not be written is refused at once."""
     loaded = workspace.load(workspace.locate(task_id))
-    guards.require_writable(loaded, request.expect)
-    guards.require_whole(loaded)
+    preconditions.require_writable(loaded, request.expect)
+    preconditions.require_whole(loaded)
     return turn_of(loaded.state, role, workspace.config.roles)
 
 

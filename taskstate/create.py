@@ -8,7 +8,6 @@ from taskstate.capture_paths import bare, paths_among, told_words
 from taskstate.checklist import new_feature
 from taskstate.errors import TaskstateError
 from taskstate.form.layout import formatted
-from taskstate.guards import require_whole
 from taskstate.model import names
 from taskstate.model.chain import read_upstream, render_input
 from taskstate.model.write_metadata import timestamp
@@ -16,17 +15,18 @@ from taskstate.syntax import escaping
 from taskstate.syntax.json_edit import json_text
 from taskstate.syntax.yaml_emitter import yaml_block
 from taskstate.task_file import read_task_file, unsaid
-from taskstate.templates import filled
 from taskstate.version import FORMAT
-from taskstate.writing import create_file
+from taskstate.workspace.preconditions import require_whole
+from taskstate.workspace.templates import filled
+from taskstate.workspace.writer import create_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.model.chain_quotes import Upstream
     from taskstate.task_file import Citation
-    from taskstate.workspace import Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Workspace
 
 STANDARD_INPUT = "-"
 _TEMPLATE = "task-state.md.j2"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import guards
 from taskstate.checklist import FEATURE_KEYS
 from taskstate.create import NewTask, render
 from taskstate.decomposition import Pace, Subtask, open_features, pace_of, subtasks_of
@@ -20,14 +19,16 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.json_edit import update_json
 from taskstate.syntax.spans import size_in_bytes
-from taskstate.writing import Change, change
+from taskstate.workspace import preconditions
+from taskstate.workspace.change import Change
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from typing import Any
 
     from taskstate.model.task_state import Feature, TaskState
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _SHA = 16  # hex digits of an output's hash that a Chain Input names
 _NAMED = 3  # features that a subtask's title names
@@ -51,7 +52,7 @@ def suggest(workspace: Workspace, task_id: str) -> Suggestion:
         TaskstateError: it cannot be read fully, is complete, or has no open feature.
     """
     loaded = workspace.load(workspace.locate(task_id))
-    guards.require_whole(loaded)
+    preconditions.require_whole(loaded)
     return _suggestion(workspace, loaded)
 
 

@@ -10,21 +10,21 @@ import os
 import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import lost
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import names
 from taskstate.model.write_metadata import check_seal
-from taskstate.restore import PROPOSAL
-from taskstate.set_up import PRE_COMMIT, merge_driver_state, set_up
 from taskstate.storage import files, lock
 from taskstate.storage.git import client as git
 from taskstate.storage.journal import CONFLICT, UNREADABLE
+from taskstate.workspace import lost_updates
+from taskstate.workspace.lost_updates import PROPOSAL
+from taskstate.workspace.setup import PRE_COMMIT, merge_driver_state, set_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 OLDEST_GIT = git.OLDEST
 _LARGE_CACHE = 256 * 1024**2
@@ -172,7 +172,7 @@ def _unfinished(workspace: Workspace) -> Iterable[Ailment]:
         elif name.startswith(PROPOSAL):
             message = "a text that was gone, and could not be put back by itself"
             yield Ailment("unfinished", relative, message, "take from it what is missing, then delete it")
-    gone, unreadable = lost.records(workspace)
+    gone, unreadable = lost_updates.records(workspace)
     for each in gone:
         what = "a save that came while the file was replaced" if each.late else f"revision {each.revision}"
         relative = workspace.relative(each.record)

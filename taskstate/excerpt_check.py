@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import artifacts
 from taskstate.errors import TaskstateError
 from taskstate.excerpts import artifact_of, citation, hash_of, lines_of, listed, range_of, read_text
 from taskstate.storage import files
 from taskstate.validation import secrets
+from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from taskstate.excerpts import Excerpt
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 SAME, MOVED, CHANGED, GONE = "same", "moved", "changed", "gone"
 _MOST_HASHED = 256 * 1024**2  # characters: half a second

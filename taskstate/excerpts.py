@@ -10,20 +10,21 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, outside_text
 from taskstate.errors import TaskstateError
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
 from taskstate.storage import files
 from taskstate.syntax.edits import apply
 from taskstate.syntax.spans import with_newlines
 from taskstate.validation.paths import way_out
-from taskstate.writing import Change, change
+from taskstate.workspace import artifacts, secret_check
+from taskstate.workspace.change import Change
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 KEY = "evidence"
 _MAX_TYPE = 32  # characters
@@ -72,7 +73,7 @@ def add(workspace: Workspace, task_id: str, source: Source, request: Request) ->
     what = citation_place(source.path, source.lines)
     if not text.strip():
         raise TaskstateError(f"{what} holds nothing but blanks", help="cite lines that say something", code="empty")
-    checked = outside_text.check(workspace, [text], request, what=what)
+    checked = secret_check.check(workspace, [text], request, what=what)
     made: list[Excerpt] = []
 
     def job(loaded: Loaded) -> Change:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import artifacts
 from taskstate.errors import TaskstateError
 from taskstate.model import chain, roles
 from taskstate.model.canonical_json import CANONICAL_VERSION, canonical_json
@@ -16,6 +15,7 @@ from taskstate.model.config import EXPORT_FIELDS, export_drop
 from taskstate.model.static_context import read_static, seal_broken
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage import files
+from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from taskstate.model.config import Config
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace import Loaded, Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 EXPORT_FORMAT = 1
 _BASELINE = ("status", "results", "log", "log_sha256")

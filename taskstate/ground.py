@@ -8,20 +8,20 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
+from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from taskstate.storage.git.objects import Store
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 _COMMIT = "[0-9a-f]{40}([0-9a-f]{24})?"
 INDEX = "index-"  # begins the name of a kept index

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import glance, guards, plan_secrets, secret_guard
 from taskstate.errors import TaskstateError
 from taskstate.model import chain
 from taskstate.model.names import id_key
@@ -12,17 +11,18 @@ from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import stamped, timestamp, with_event
 from taskstate.storage import journal
 from taskstate.syntax.document import parse
+from taskstate.workspace import preconditions, secret_check, task_index
 
 if TYPE_CHECKING:
     from taskstate.model.chain_quotes import Upstream
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Request
+    from taskstate.workspace.change import Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 
 def downstream_of(workspace: Workspace, task_id: str) -> tuple[str, ...]:
     """Return the paths of the state files that name a task in `depends_on`, in the natural order of their ids."""
     key = task_id.casefold()
-    tasks = (task for task in glance.all_tasks(workspace) if key in task.upstream.casefold().split())
+    tasks = (task for task in task_index.all_tasks(workspace) if key in task.upstream.casefold().split())
     found = sorted((id_key(task.id), task.path) for task in tasks if task.id.casefold() != key)
     return tuple(path for _, path in found)
 
@@ -55,7 +55,7 @@ def handed_down(
 
 def unreadable(workspace: Workspace) -> tuple[str, ...]:
     """Return why state files cannot be read, a line each."""
-    return tuple(sorted(f"not looked at: {task.problem}" for task in glance.all_tasks(workspace) if task.problem))
+    return tuple(sorted(f"not looked at: {task.problem}" for task in task_index.all_tasks(workspace) if task.problem))
 
 
 def _changed(
@@ -71,15 +71,15 @@ def _changed(
     text = chain.pulled(loaded.document.text, upstream, timestamp(request.stamp.now), workspace.config)
     if text == loaded.document.text:
         return None, ()
-    guards.require_writable(loaded, "")
-    guards.require_whole(loaded)
+    preconditions.require_writable(loaded, "")
+    preconditions.require_whole(loaded)
     change = _stamped(loaded, text, request)
-    found = plan_secrets.found_in(workspace, (change,), loaded.relative, loaded.document.text)
+    found = secret_check.found_in(workspace, (change,), loaded.relative, loaded.document.text)
     if found.lines and not request.force_secrets:
-        raise secret_guard.refusal(found.lines)
+        raise secret_check.refusal(found.lines)
     if found.lines:
-        change = _stamped(loaded, with_event(text, plan_secrets.event(found, request.stamp)), request)
-    return change, secret_guard.warnings(found.lines)
+        change = _stamped(loaded, with_event(text, secret_check.event(found, request.stamp)), request)
+    return change, secret_check.warnings(found.lines)
 
 
 def _require_no_link(workspace: Workspace, path: str) -> None:
@@ -94,5 +94,5 @@ def _require_no_link(workspace: Workspace, path: str) -> None:
 
 def _stamped(loaded: Loaded, text: str, request: Request) -> journal.Replace:
     text = stamped(text, request.stamp, revision=loaded.state.revision + 1)
-    guards.require_sound(loaded, text, read_state(parse(text)))
+    preconditions.require_sound(loaded, text, read_state(parse(text)))
     return journal.Replace(loaded.relative, loaded.digest, text.encode())

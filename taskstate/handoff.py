@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import templates
 from taskstate.errors import TaskstateError
 from taskstate.handoff_document import OPEN, TEMPLATE, Handoff, Reading, head, is_none, is_unsaid, parts_of
 from taskstate.handoff_draft import LENGTHS, Known, draft
@@ -32,14 +31,16 @@ from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.version import FORMAT
-from taskstate.writing import Change, Outcome, change
+from taskstate.workspace import templates
+from taskstate.workspace.change import Change, Outcome
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Request
+    from taskstate.workspace.change import Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 STAGE = "context_exhaustion_handoff"
 _SECOND = timedelta(seconds=1)
@@ -287,7 +288,7 @@ def _require_sound(workspace: Workspace, planned: _Planned) -> None:
     Raises:
         TaskstateError: code "handoff".
     """
-    from taskstate.surroundings import Repository
+    from taskstate.workspace.run_cache import Repository
 
     missing = _missing(planned.handoff)
     name = f"{workspace.config.root}/{planned.path}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.syntax.document import Document
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 
 NO_HANDOFF = "no-handoff"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 _MAINS = ("@{upstream}", "origin/HEAD", "main", "master")  # what a branch is measured by, the first that there is
 _NAMED = 3  # paths

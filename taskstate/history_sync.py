@@ -16,7 +16,6 @@ from taskstate.model.document_kinds import kind
 from taskstate.model.names import parse_task_id
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import set_front_matter
-from taskstate.rolling import roll
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.syntax import escaping
@@ -24,15 +23,17 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span
 from taskstate.validation.secrets import masked
-from taskstate.writing import Change, change
+from taskstate.workspace.change import Change
+from taskstate.workspace.event_log import roll
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from taskstate.model.task_state import TaskState
     from taskstate.storage.git.log import Commit
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 KEPT = 20  # commits that stay in the state file
 _TITLE, _BEFORE = "Git History", "Chain Output"

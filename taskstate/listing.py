@@ -6,13 +6,14 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from taskstate import artifacts, delta
+from taskstate import delta
 from taskstate.delta import File, quoted
 from taskstate.errors import TaskstateError
 from taskstate.scope import Scope, read_scope
 from taskstate.storage import files
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK
+from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from taskstate.model.config import Config
     from taskstate.model.task_state import TaskState
     from taskstate.storage.git.objects import Entry
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 _WILD = frozenset("*?[\\")
 

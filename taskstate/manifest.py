@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import artifacts
 from taskstate.model.canonical_json import canonical_json, sha256
+from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.workspace import Loaded, Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 NAME = "manifest.json"
 MANIFEST_FORMAT = 1

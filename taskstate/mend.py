@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.guards import require_whole
 from taskstate.lint import engine
 from taskstate.model.write_metadata import timestamp
-from taskstate.writing import Change, change_at
+from taskstate.workspace.change import Change
+from taskstate.workspace.preconditions import require_whole
+from taskstate.workspace.writer import change_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
     from taskstate.check import Checking
     from taskstate.lint.diagnostic import Diagnostic
-    from taskstate.workspace import Loaded
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded
 
 
 class _Work(NamedTuple):

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import glance
 from taskstate.errors import TaskstateError
 from taskstate.model import names
+from taskstate.workspace import task_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from taskstate.glance import Glance
     from taskstate.model.task_state import Feature
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.task_index import Glance
+    from taskstate.workspace.workspace import Workspace
 
 IN_PROGRESS, BLOCKED, COMPLETE = "in_progress", "blocked", "complete"
 _NO_PRIORITY = "P9"
@@ -58,7 +58,7 @@ class Choice(NamedTuple):
 
 def choose(workspace: Workspace, most: int = 1) -> Choice:
     """Return what to work on now, and so many of those that come then."""
-    tasks = glance.all_tasks(workspace)
+    tasks = task_index.all_tasks(workspace)
     unreadable = tuple(f"not counted: {task.problem}" for task in tasks if task.problem)
     order = in_order(tasks, most)
     feature = _feature(workspace, order.ready[0].task) if order.ready else None
@@ -77,7 +77,7 @@ def in_order(tasks: Iterable[Glance], most: int = 0) -> Order:
 
     How many wait for a task is found out only where that decides: most of ten thousand tasks are never asked after.
     """
-    known = glance.by_id(tasks)
+    known = task_index.by_id(tasks)
     complete = {key for key, task in known.items() if task.status == COMPLETE}
     alike: dict[str, list[Glance]] = {}
     below: dict[str, list[str]] = {}
@@ -157,7 +157,7 @@ def added_up(below: Mapping[str, Sequence[str]]) -> Mapping[str, int]:
 
 def waiting_of(tasks: Sequence[Glance]) -> tuple[Waiting, ...]:
     """Return the open tasks that are not ready, in natural order, each with what it waits for."""
-    known = glance.by_id(tasks)
+    known = task_index.by_id(tasks)
     found = ((task, _why_not(task, known)) for task in tasks if is_open(task))
     return tuple(
         sorted((Waiting(task, why) for task, why in found if why), key=lambda each: names.id_key(each.task.id))

@@ -12,7 +12,7 @@ from taskstate.model.derived_values import exceeded, session_counts
 if TYPE_CHECKING:
     from taskstate.model.config import Size
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace import Loaded, Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE")
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts
 from taskstate.errors import TaskstateError
-from taskstate.guards import require_revision
 from taskstate.model.names import own_file, phase_in
 from taskstate.model.phases import (
     DONE,
@@ -34,14 +32,17 @@ from taskstate.syntax.json_edit import json_text, update_json
 from taskstate.syntax.nodes import Fault
 from taskstate.syntax.spans import end_of_content
 from taskstate.validation import schema
-from taskstate.writing import Change, Outcome, change
+from taskstate.workspace import artifacts
+from taskstate.workspace.change import Change, Outcome
+from taskstate.workspace.preconditions import require_revision
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from taskstate.model.phases import PhasePart
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.nodes import Node
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Request
+    from taskstate.workspace.change import Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _NAME = r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
 _MAX_NAME = 64

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import templates
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
+from taskstate.workspace import templates
 
 if TYPE_CHECKING:
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 TEMPLATE = "protocol.md.j2"
 AGENTS = ("claude", "codex", "cursor", "generic")

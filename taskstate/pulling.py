@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import guards
 from taskstate.errors import TaskstateError
 from taskstate.model import chain
 from taskstate.model.names import id_key
 from taskstate.model.write_metadata import timestamp
 from taskstate.storage import file_state
-from taskstate.surroundings import Repository
-from taskstate.writing import Change, change, unified_diff
+from taskstate.workspace import preconditions
+from taskstate.workspace.change import Change
+from taskstate.workspace.run_cache import Repository
+from taskstate.workspace.writer import change, unified_diff
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from taskstate.model.chain_quotes import Upstream
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 CURRENT, WAITING, EMPTY = "current", "waiting", "empty"
 MISSING, STALE, UNKNOWN, CIRCULAR, UNREADABLE = "missing", "stale", "unknown", "circular", "unreadable"
@@ -69,7 +70,7 @@ def status(workspace: Workspace, paths: tuple[Path, ...]) -> tuple[tuple[Standin
         try:
             loaded = workspace.load(path)
             if not loaded.document.front_matter:
-                guards.require_whole(loaded)
+                preconditions.require_whole(loaded)
         except TaskstateError as error:
             unreadable.append(f"not looked at: {error}")
             continue
@@ -136,7 +137,7 @@ def _upstream(repository: Repository, task_id: str) -> Upstream:
     path = paths[0] if paths else repository.workspace.locate(task_id)
     upstream = repository.upstream(path)
     if upstream is None or not upstream.status:
-        guards.require_whole(repository.workspace.load(path))
+        preconditions.require_whole(repository.workspace.load(path))
     if upstream is None or (upstream.status == chain.COMPLETE and _is_damaged(repository, path)):
         what = f"{repository.workspace.relative(path)} cannot be read"
         raise TaskstateError(what, help="run `taskstate lint` on it and mend what it finds", code="unreadable")

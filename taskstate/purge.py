@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import artifacts
 from taskstate.model import roles
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp, with_event
-from taskstate.rolling import remember
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
-from taskstate.writing import Change, change
+from taskstate.workspace import artifacts
+from taskstate.workspace.change import Change
+from taskstate.workspace.event_log import remember
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.model.write_metadata import Stamp
     from taskstate.storage import journal
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 EVENT = "role-done"
 _SNAPSHOT_PATHS = ("diff_from_base", "incremental_diff", "pack")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, outside_text, qa
+from taskstate import qa
 from taskstate.errors import TaskstateError
 from taskstate.model import names, roles
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
@@ -17,15 +17,17 @@ from taskstate.qa_logs import pieces, read_log
 from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
-from taskstate.writing import Change, change
+from taskstate.workspace import artifacts, secret_check
+from taskstate.workspace.change import Change
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.qa import Comparison, Result
     from taskstate.storage.journal import Plan
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 BASELINE = "baseline"
 _COORDINATION, _RECORDED = "coordination", "recorded"
@@ -98,8 +100,8 @@ def record(workspace: Workspace, task_id: str, told: Told, request: Request, *, 
     if role:
         roles.require_role(role, workspace.config.roles)
     results = results_of(workspace, told)
-    outside_text.check(workspace, [f"{each.text}\n" for each in results.values()], request, what="the results")
-    checked = outside_text.check(workspace, pieces(told.log), request, what="the log")
+    secret_check.check(workspace, [f"{each.text}\n" for each in results.values()], request, what="the results")
+    checked = secret_check.check(workspace, pieces(told.log), request, what="the log")
     if role:
         _require_as_left(workspace, task_id, role, request)
     packed: list[int] = []

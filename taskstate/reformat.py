@@ -14,14 +14,15 @@ from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 from taskstate.version import FORMAT
-from taskstate.writing import Change, Outcome, change_at
+from taskstate.workspace.change import Change, Outcome
+from taskstate.workspace.writer import change_at
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.syntax.document import Document
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Request
+    from taskstate.workspace.change import Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 
 class Formatted(NamedTuple):

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import protocol, templates
+from taskstate import protocol
 from taskstate.storage import json_cache
 from taskstate.storage.files import digest
 from taskstate.version import VERSION
+from taskstate.workspace import templates
 
 if TYPE_CHECKING:
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 FILE = "cache/protocol.json"
 _MOST = 64  # short texts

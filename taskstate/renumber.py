@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import guards, plan_secrets
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.task_state import read_state
@@ -14,15 +13,16 @@ from taskstate.storage import files, journal, transaction
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import set_json
-from taskstate.writing import Outcome
+from taskstate.workspace import preconditions, secret_check
+from taskstate.workspace.change import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from taskstate.syntax.document import Document
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Request
+    from taskstate.workspace.change import Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _REFERRING = ("depends_on", "subtasks")  # keys that hold ids; `parent` holds one
 
@@ -50,8 +50,8 @@ def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Ou
     """
     with workspace.locked() as told:
         loaded = workspace.load(path)
-        guards.require_writable(loaded, request.expect)
-        guards.require_whole(loaded)
+        preconditions.require_writable(loaded, request.expect)
+        preconditions.require_whole(loaded)
         own = names.own_file(path.name)
         renaming = _Renaming(old=(own and own.id) or loaded.state.id, new=new)
         _require_free(workspace, renaming, path)
@@ -60,8 +60,8 @@ def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Ou
         alone = not any(_bears(other, renaming.old) for other in workspace.state_files() if other != path)
         others = _others(workspace, path, renaming, request) if alone else ()
         plan = (created, *others, journal.Delete(loaded.relative, loaded.digest))
-        found = plan_secrets.found_in(workspace, plan)  # the new id, or who asks
-        warnings = plan_secrets.accepted(found, force=request.force_secrets)
+        found = secret_check.found_in(workspace, plan)  # the new id, or who asks
+        warnings = secret_check.accepted(found, force=request.force_secrets)
         if not request.dry_run:
             journal.write(workspace.root, workspace.journal, plan)
             _drop_empty(workspace, renaming)
@@ -138,10 +138,10 @@ def _references(workspace: Workspace, own: Path, renaming: _Renaming, request: R
         loaded = workspace.load(path)
         text = _with_references(loaded.document, renaming)
         if text != loaded.document.text:
-            guards.require_writable(loaded, "")
-            guards.require_whole(loaded)
+            preconditions.require_writable(loaded, "")
+            preconditions.require_whole(loaded)
             text = _stamped(loaded, text, request)
-            guards.require_sound(loaded, text, read_state(parse(text)))
+            preconditions.require_sound(loaded, text, read_state(parse(text)))
             yield journal.Replace(loaded.relative, loaded.digest, text.encode())
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.model.write_metadata import timestamp
-from taskstate.rolling import remember
 from taskstate.syntax import escaping
-from taskstate.writing import Change, change
+from taskstate.workspace.change import Change
+from taskstate.workspace.event_log import remember
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 
 def reseal(workspace: Workspace, task_id: str, note: str, request: Request) -> Outcome:

@@ -8,22 +8,23 @@ from taskstate import delta, ground
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp, with_event
-from taskstate.rolling import remember
 from taskstate.snapshots import newest_role, require_open
 from taskstate.storage.git.objects import leaves
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.taking import ACCEPTED, Wanted, photograph, sweep, with_snapshots
-from taskstate.writing import Change, change
+from taskstate.workspace.change import Change
+from taskstate.workspace.event_log import remember
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.ground import Look
     from taskstate.taking import Snapshot
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _NAMED = 20  # files that an event names
 

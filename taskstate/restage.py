@@ -12,7 +12,7 @@ from taskstate.storage.git import index as git_index
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 
 def require_staged(workspace: Workspace, tasks: Iterable[str]) -> None:

@@ -5,22 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
-from taskstate.lost import PREFIX
 from taskstate.merge.files import merge_files
 from taskstate.merge.sides import Sides
 from taskstate.merge.text3 import MIDDLE, OURS, THEIRS, lines_of
 from taskstate.storage import backups, files, journal
 from taskstate.syntax.spans import with_newlines
-from taskstate.writing import Change, change_at
+from taskstate.workspace.change import Change
+from taskstate.workspace.lost_updates import PREFIX, PROPOSAL
+from taskstate.workspace.writer import change_at
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.lost import Lost
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Request
-
-PROPOSAL = "proposal-"
+    from taskstate.workspace.change import Request
+    from taskstate.workspace.lost_updates import Lost
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 
 def put_back(workspace: Workspace, gone: Lost, request: Request) -> str:

@@ -8,7 +8,7 @@ import stat
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, delta, ground
+from taskstate import delta, ground
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.listing import recorded_files
 from taskstate.model import roles
@@ -17,12 +17,13 @@ from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK, LINK, TREE, Store
+from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 FROM_BASE, INCREMENTAL = "from-base", "incremental"
 _GZIP = 16 + zlib.MAX_WBITS

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import artifacts, delta, ground, submodules
+from taskstate import delta, ground, submodules
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.chain import COMPLETE
@@ -18,14 +18,15 @@ from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
+from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.delta import Verified
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Change, Request
+    from taskstate.workspace.change import Change, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 LOST = "the snapshot's artifacts are lost or broken, as in another clone: it can be compared, and not restored"
 PURGED = "the snapshot's artifacts were purged: it can be compared, and not restored"
@@ -57,7 +58,8 @@ def require_match(workspace: Workspace, task_id: str, role: str, request: Reques
 
 def count_up(workspace: Workspace, task_id: str, role: str, request: Request) -> None:
     """Count one more drift in a role's budget, which nobody but who resolves it takes back."""
-    from taskstate.writing import Change, change
+    from taskstate.workspace.change import Change
+    from taskstate.workspace.writer import change
 
     def job(loaded: Loaded) -> Change:
         values = front_matter_values(loaded.document)

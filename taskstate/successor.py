@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import templates, tokens
+from taskstate import tokens
 from taskstate.handoff_document import OPEN
 from taskstate.model.phases import phases_in
 from taskstate.syntax.nodes import Node
 from taskstate.takeover import find
+from taskstate.workspace import templates
 
 if TYPE_CHECKING:
     from taskstate.handoff_files import HandoffFile
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 TEMPLATE = "successor.md.j2"
 MOST_TOKENS = 650  # 700 is what is promised

@@ -8,183 +8,24 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from taskstate.errors import GitFailed, TaskstateError
-from taskstate.lint.around import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM
+from taskstate.errors import GitFailed
+from taskstate.lint.around import ARCHIVE, CLOCK, REPOSITORY, UPSTREAM
 from taskstate.model import names
-from taskstate.model.algorithms import Dependencies
 from taskstate.storage import files
-from taskstate.storage.file_sources import Disk
-from taskstate.storage.git import client as git
 from taskstate.surroundings_artifacts import ArtifactAnswers
 from taskstate.surroundings_context import ContextAnswers
-from taskstate.surroundings_handoffs import HandoffAnswers, handed_over
+from taskstate.surroundings_handoffs import HandoffAnswers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from taskstate.heads import Heads
-    from taskstate.history import History
     from taskstate.model.chain_quotes import Upstream
-    from taskstate.storage.file_sources import Index
     from taskstate.syntax.document import Document
-    from taskstate.workspace import Workspace
+
 
 _EVERYWHERE = frozenset({ARCHIVE, CLOCK, REPOSITORY, UPSTREAM})
-
-
-class Repository:
-    """What all files of one run share: what was listed, read and parsed stays so for its duration.
-
-    `now` is a timestamp (`YYYY-MM-DDTHH:MM:SSZ`); `history` is the compared revision, or None.
-    """
-
-    def __init__(
-        self, workspace: Workspace, *, now: str, source: Disk | Index | None = None, history: History | None = None
-    ) -> None:
-        self.workspace = workspace
-        self.source = source or Disk()
-        self.now = now
-        self.listed: tuple[Path, ...] | None = None  # all files of the repository, where they are known anyway
-        self.history = history
-        self.objects = git.Objects(workspace.root)
-        self.memo: dict[tuple[str, ...], Any] = {}  # what the answers about other sources found out already
-        self._documents: dict[Path, Document | None] = {}
-        self._upstreams: dict[Path, Upstream | None] = {}
-        self.dependencies = Dependencies(self._depends_on)
-        self.heads: Heads | None = None  # what files depend on, from run to run
-
-    def prepare(self) -> None:
-        """Find out now what several processes would each find out for themselves."""
-        _ = self.known, self._usual, self._all
-        if self.history:
-            self.history.prepare()
-
-    def forget_file(self, path: Path) -> None:
-        """Forget what was read of one file: it has been written since."""
-        self._documents.pop(path, None)
-        self._upstreams.pop(path, None)
-
-    def forget(self) -> None:
-        """Forget what was read: files have been written since."""
-        self.memo.clear()
-        self._documents.clear()
-        self._upstreams.clear()
-        self.dependencies = Dependencies(self._depends_on)
-
-    def close(self) -> None:
-        """End the processes of git, and write down what another run need not find out again."""
-        self.objects.close()
-        if self.heads:
-            self.heads.save()
-
-    def around(self, path: Path) -> Surroundings:
-        """Return what lies around the file at `path`."""
-        return Surroundings(self, path)
-
-    @cached_property
-    def known(self) -> frozenset[str]:
-        """What can be answered at all."""
-        known = {HISTORY} if self.history else set[str]()
-        if git.toplevel(self.workspace.root) and not git.is_shallow(self.workspace.root):
-            known.add(GIT)
-        return _EVERYWHERE | known
-
-    @cached_property
-    def handed_over(self) -> frozenset[str]:
-        """The names of the folders of tasks that have handoff documents."""
-        return handed_over(self.workspace.state_root)
-
-    @cached_property
-    def real_root(self) -> str:
-        """The repository's root, links followed."""
-        return os.path.realpath(self.workspace.root)
-
-    def state_files(self, task_id: str) -> tuple[Path, ...]:
-        """Return the state files of a task, by its case-folded id.
-
-        Where only some files are checked, the whole repository is searched only for a task that has none in the usual
-        folder: a hook or an editor asks thousands of times a day, and a search takes as long as the repository is big.
-        """
-        if self.listed is None and task_id in self._usual:
-            return self._usual[task_id]
-        return self._all.get(task_id, ())
-
-    @cached_property
-    def _usual(self) -> Mapping[str, tuple[Path, ...]]:
-        folder = self.workspace.tasks
-        return _by_id(folder / name for name in files.names(folder))
-
-    @cached_property
-    def _all(self) -> Mapping[str, tuple[Path, ...]]:
-        return _by_id(self.workspace.own_files() if self.listed is None else self.listed)
-
-    def document(self, path: Path) -> Document | None:
-        """Return another file of ours, or None where it is not there or cannot be read."""
-        if path not in self._documents:
-            self._documents[path] = self._read(path)
-        return self._documents[path]
-
-    def upstream(self, path: Path) -> Upstream | None:
-        """Return what a state file says to those that build on it, or None where it cannot be read."""
-        if path not in self._upstreams:
-            self._upstreams[path] = self._read_upstream(path)
-        return self._upstreams[path]
-
-    def upstreams_now(self, task_id: str) -> tuple[Upstream, ...]:
-        """Return what the state files of a task say at this moment, for those who hold the lock."""
-        found = (self._read_upstream(path) for path in self.state_files(task_id.casefold()))
-        return tuple(upstream for upstream in found if upstream)
-
-    def _read_upstream(self, path: Path) -> Upstream | None:
-        """Read what others build on; of a task that is not complete the front matter says it all."""
-        from taskstate.model.chain import is_complete, read_upstream
-        from taskstate.syntax.document import parse, parse_head
-
-        text = self._text(path)
-        if text is None:
-            return None
-        head = parse_head(text)
-        return read_upstream(parse(text) if is_complete(head) else head, self.workspace.relative(path))
-
-    def _depends_on(self, task_id: str) -> tuple[str, ...]:
-        """Return what a task depends on; nothing where there is no such task, or its file cannot be read."""
-        return tuple(each for path in self.state_files(task_id) for each in self._head(path))
-
-    def _head(self, path: Path) -> tuple[str, ...]:
-        """Return what a state file depends on, remembered from another run where it has not changed since."""
-        name, mark = os.fspath(path), self.source.mark(path) if self.heads else ""
-        known = self.heads.get(name, mark) if self.heads else None
-        if known is None:
-            upstream = self.upstream(path)
-            known = upstream.depends_on if upstream else ()
-            if self.heads and mark:
-                self.heads.put(name, mark, known)
-        return known
-
-    def _read(self, path: Path) -> Document | None:
-        from taskstate.syntax.document import parse
-
-        text = self._text(path)
-        return None if text is None else parse(text)
-
-    def _text(self, path: Path) -> str | None:
-        try:
-            return self.source.read(path).decode("utf-8")
-        except (TaskstateError, UnicodeDecodeError):
-            return None
-
-
-def _by_id(paths: Iterable[Path]) -> Mapping[str, tuple[Path, ...]]:
-    """Return the state files among `paths`, by case-folded id."""
-    found: dict[str, list[Path]] = {}
-    for path in paths:
-        own = names.own_file(path.name)
-        if own and own.type == "state" and own.id:
-            found.setdefault(own.id.casefold(), []).append(path)
-    return {task_id: tuple(paths) for task_id, paths in found.items()}
 
 
 class Surroundings(ArtifactAnswers, HandoffAnswers, ContextAnswers):

@@ -48,7 +48,7 @@ class ArtifactAnswers(Asked):
         return self.repository.source.mark(place) if place else "?"
 
     def _artifact_path(self, path: str) -> Path | None:
-        from taskstate import artifacts
+        from taskstate.workspace import artifacts
 
         try:
             return artifacts.path_of(self.repository.workspace, path)
@@ -58,7 +58,7 @@ class ArtifactAnswers(Asked):
 
 def _digest(data: bytes, *, text: bool, name: str) -> str:
     """Return the hash of what an artifact holds; of a torn one that of its own bytes, which is never the right one."""
-    from taskstate import artifacts
+    from taskstate.workspace import artifacts
 
     if name.endswith(_GZIP):
         try:

@@ -8,7 +8,7 @@ from taskstate.asked import Asked
 from taskstate.handoff_document import Written, front_matter_of, written_in
 from taskstate.handoff_places import folder
 from taskstate.model import document_kinds, names
-from taskstate.model.names import ARCHIVE, FOLDER
+from taskstate.model.names import ARCHIVE
 from taskstate.storage import files
 
 if TYPE_CHECKING:
@@ -53,8 +53,3 @@ class HandoffAnswers(Asked):
                 named = names.own_file(name)
                 if named and named.type == "handoff":
                     yield f"{above}/{name}", root / above / name
-
-
-def handed_over(state_root: Path) -> frozenset[str]:
-    """Return the names of the folders of tasks that have handoff documents."""
-    return frozenset(files.names(state_root / FOLDER))

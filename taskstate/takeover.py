@@ -20,12 +20,13 @@ from taskstate.handoff_now import differences
 from taskstate.model.write_metadata import front_matter_values, timestamp
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
-from taskstate.writing import Change, Outcome, change
+from taskstate.workspace.change import Change, Outcome
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Request
+    from taskstate.workspace.change import Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 
 class Shown(NamedTuple):

@@ -12,7 +12,7 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import artifacts, delta, ground
+from taskstate import delta, ground
 from taskstate.errors import GitFailed, LockTimeout, TaskstateError
 from taskstate.listing import changed_files, outside, scope_hash, scope_of
 from taskstate.model import roles
@@ -24,7 +24,9 @@ from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK, TREE, leaves, new_objects
 from taskstate.syntax.edits import apply
 from taskstate.validation import secrets
-from taskstate.writing import Change, change
+from taskstate.workspace import artifacts
+from taskstate.workspace.change import Change
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -36,8 +38,8 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.scope import Scope
     from taskstate.storage.git.objects import Entry
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 ACCEPTED = "drift-accepted"  # the event of which `resolving` leaves one
 _LARGE = 10 * 1024 * 1024  # bytes of a diff

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import lost
 from taskstate.doctor import own_folders
 from taskstate.errors import TaskstateError
 from taskstate.model import archive_format
 from taskstate.model.task_state import read_state
 from taskstate.restore import put_back, write_out
-from taskstate.set_up import set_up
 from taskstate.storage import files, journal, lock
 from taskstate.syntax.document import parse
+from taskstate.workspace import lost_updates
+from taskstate.workspace.setup import set_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from taskstate.doctor import Ailment
-    from taskstate.workspace import Workspace
-    from taskstate.writing import Request
+    from taskstate.workspace.change import Request
+    from taskstate.workspace.workspace import Workspace
 
 
 def mend(workspace: Workspace, ailments: Iterable[Ailment], request: Request) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ def _whereabouts(workspace: Workspace, done: journal.Plan, open_: journal.Plan) 
 
 def _put_back(workspace: Workspace, request: Request) -> list[str]:
     told = []
-    for gone in lost.records(workspace)[0]:
+    for gone in lost_updates.records(workspace)[0]:
         try:
             told.append(put_back(workspace, gone, request))
         except TaskstateError as error:

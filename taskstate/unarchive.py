@@ -19,13 +19,14 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import size_in_bytes
 from taskstate.syntax.yaml_edit import remove_key
-from taskstate.writing import Change, change
+from taskstate.workspace.change import Change
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from taskstate.model.archive_format import Batch
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace import Loaded, Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _PATH = "archive_path"
 

@@ -24,9 +24,9 @@ ENDING = {
     ("taskstate.handoff.create", "taskstate.lint.diagnostics"),
     ("taskstate.handoff.create", "taskstate.lint.engine"),
     ("taskstate.model.names", "taskstate.verification.qa.results"),
-    ("taskstate.workspace.run_cache", "taskstate.lint.compared_revision"),
-    ("taskstate.workspace.run_cache", "taskstate.lint.queries.answers"),
-    ("taskstate.workspace.run_cache", "taskstate.lint.queries.interface"),
+    ("taskstate.workspace.workspace.run_cache", "taskstate.lint.compared_revision"),
+    ("taskstate.workspace.workspace.run_cache", "taskstate.lint.queries.answers"),
+    ("taskstate.workspace.workspace.run_cache", "taskstate.lint.queries.interface"),
 }
 HEAVY = {"ruamel", "markdown_it", "jsonschema", "filelock", "jinja2", "rich", "watchfiles", "splintr"}
 PACKAGE = Path(__file__).parent.parent / "taskstate"

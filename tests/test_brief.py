@@ -11,7 +11,7 @@ from taskstate.brief import BUDGET, Brief, brief, shape
 from tests.support.place import TASK, Place, refusal
 
 if TYPE_CHECKING:
-    from taskstate.workspace import Loaded
+    from taskstate.workspace.workspace import Loaded
 
 EXAMPLE = (Path(__file__).parent / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks import sample
-from taskstate import artifacts, exports, tokens
+from taskstate import exports, tokens
 from taskstate.brief import brief
 from taskstate.budget import Budget, Needed, Pasted, budget, shape, table
-from taskstate.workspace import find_workspace
+from taskstate.workspace import artifacts
+from taskstate.workspace.workspace import find_workspace
 from tests.support.place import Place
 
 if TYPE_CHECKING:
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 EXAMPLE = (Path(__file__).parent / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 

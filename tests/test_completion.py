@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import artifacts, checklist, completeness, completion, handing_down, phases
+from taskstate import checklist, completeness, completion, handing_down, phases
 from taskstate.completion import Incomplete
 from taskstate.lint import engine
 from taskstate.model.canonical_json import sha256
 from taskstate.model.chain import output_of
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
+from taskstate.workspace import artifacts
 from tests.support.chained import Chained
 from tests.support.place import changes, refusal, tree
 

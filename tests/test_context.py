@@ -666,7 +666,7 @@ def test_a_failed_write_leaves_no_exports(place: Place, monkeypatch: pytest.Monk
     def full(*_: object) -> None:
         raise TaskstateError("no space left", code="io", help="make room")
 
-    monkeypatch.setattr("taskstate.writing.journal.write", full)
+    monkeypatch.setattr("taskstate.workspace.writer.journal.write", full)
     assert refusal(lambda: context.init(place.workspace, TASK, Wanted(), place.request())).code == "io"
     assert tree(place.root) == before
     assert not (place.workspace.state_root / "artifacts").exists()

@@ -15,7 +15,7 @@ from taskstate.lint import engine
 from taskstate.model.static_context import read_static, static_text
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage.git import client as git
-from taskstate.workspace import find_workspace
+from taskstate.workspace.workspace import find_workspace
 from tests.support.place import TASK, Place, refusal
 from tests.test_context import NAME, SETTINGS, STANDARD, TASK_FILE, block, by_hand, made_from, write
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.context_check import Point
-    from taskstate.writing import Request
+    from taskstate.workspace.change import Request
 
 
 @pytest.fixture

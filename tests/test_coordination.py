@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import artifacts, coordination, reseal, resolving, snapshots, taking
+from taskstate import coordination, reseal, resolving, snapshots, taking
 from taskstate.check import check_files
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
 from taskstate.turns import Setting
+from taskstate.workspace import artifacts
 from tests.support.place import MINUTE, TASK, Place, changes, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from taskstate.writing import Outcome
+    from taskstate.workspace.change import Outcome
 
 
 class Work:

@@ -15,7 +15,7 @@ from taskstate.lint import engine
 from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.task_file import git_blob_id
-from taskstate.workspace import find_workspace
+from taskstate.workspace.workspace import find_workspace
 from tests.support.place import Place, refusal, tree
 
 if TYPE_CHECKING:

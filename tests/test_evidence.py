@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from taskstate import artifacts, evidence
+from taskstate import evidence
 from taskstate.evidence import Ran, log_stem, run_command
+from taskstate.workspace import artifacts
 from tests.support.place import Place, refusal
 
 

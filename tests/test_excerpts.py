@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import artifacts, excerpt_check, excerpts
+from taskstate import excerpt_check, excerpts
 from taskstate.excerpt_check import CHANGED, GONE, MOVED, SAME
 from taskstate.excerpts import Source
 from taskstate.lint import engine
 from taskstate.model.write_metadata import Stamp, front_matter_values
 from taskstate.syntax.document import parse
+from taskstate.workspace import artifacts
 from tests.support.place import TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from taskstate.excerpt_check import Shown
     from taskstate.excerpts import Added
-    from taskstate.writing import Request
+    from taskstate.workspace.change import Request
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 KEY = "AKIA" + "QWERTYUIOPASDFGH"

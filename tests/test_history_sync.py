@@ -16,7 +16,7 @@ from tests.support.place import TASK, Place, refusal, tree
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.writing import Outcome
+    from taskstate.workspace.change import Outcome
 
 YEAR = "2026-01-31T{:02}:{:02}:00Z"
 

@@ -11,7 +11,7 @@ from tests.support.place import Place, refusal, tree
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.writing import Outcome
+    from taskstate.workspace.change import Outcome
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from taskstate.writing import Outcome
+    from taskstate.workspace.change import Outcome
 
 NOW = "2026-01-31T12:00:00Z"
 TEXT = """---

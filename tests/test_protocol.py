@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import cli, templates
+from taskstate import cli
 from taskstate.errors import TaskstateError
 from taskstate.protocol import AGENTS, LEAD, TEMPLATE, text
 from taskstate.tokens import count
+from taskstate.workspace import templates
 from tests.support.place import Place, refusal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 ROLES = ("", LEAD, "implementer", "reviewer", "validator")
 PHASES = ["Orientation", "Understanding", "Planning", "Implementation", "Verification", "Handoff"]

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import artifacts, purge, resolving, rolling, snapshots
+from taskstate import purge, resolving, snapshots
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import front_matter_values, with_events
 from taskstate.syntax.document import parse
+from taskstate.workspace import artifacts, event_log
 from tests.support.git_place import ROLE, GitPlace
 from tests.support.place import TASK, refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.writing import Outcome
+    from taskstate.workspace.change import Outcome
 
 
 @pytest.fixture
@@ -116,7 +117,7 @@ def test_oldest_events_go_to_the_archive(place: GitPlace) -> None:
     text = with_events(place.text, older)
     text, plan = purge.purged(place.workspace, text, place.request().stamp)
     events = front_matter_values(parse(text))["audit"]["events"]
-    assert len(events) == rolling.EVENTS_KEPT
+    assert len(events) == event_log.EVENTS_KEPT
     assert [each["event"] for each in events[-3:]] == ["e19", "role-done", "role-done"]
     assert len(plan) == 1
     assert read_state(parse(text)).problems == ()

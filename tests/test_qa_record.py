@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import artifacts, qa_record, taking
+from taskstate import qa_record, taking
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
 from taskstate.model.write_metadata import Stamp, front_matter_values, set_front_matter
@@ -16,15 +16,17 @@ from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.task_file import git_blob_id
-from taskstate.writing import Change, change
+from taskstate.workspace import artifacts
+from taskstate.workspace.change import Change
+from taskstate.workspace.writer import change
 from tests.support.place import TASK, Place, changes, refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.qa_record import Recorded
-    from taskstate.workspace import Loaded
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded
 
 GOOD = b"All checks passed!\n==== 42 passed in 1.20s ====\n"
 BAD = b"All checks passed!\n==== 1 failed, 41 passed in 1.20s ====\n"
@@ -214,7 +216,7 @@ def test_a_failed_write_leaves_the_old_log(place: Place, monkeypatch: pytest.Mon
     def full(*_: object) -> None:
         raise TaskstateError("no space left", code="io", help="make room")
 
-    monkeypatch.setattr("taskstate.writing.journal.write", full)
+    monkeypatch.setattr("taskstate.workspace.writer.journal.write", full)
     assert refusal(lambda: record(place, BAD)).code == "io"
     assert (kept_logs(place), place.text) == (before, text)
     assert (place.workspace.state_root / "artifacts").exists() == recorded

@@ -12,7 +12,7 @@ from tests.support.place import Place
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.workspace import Loaded
+    from taskstate.workspace.workspace import Loaded
 
 NAMES = ("implementer", "reviewer", "validator")
 TREE = "b" * 40

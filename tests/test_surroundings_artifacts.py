@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import artifacts
-from taskstate.surroundings import Repository
+from taskstate.workspace import artifacts
+from taskstate.workspace.run_cache import Repository
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:

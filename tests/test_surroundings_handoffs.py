@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.surroundings import Repository
+from taskstate.workspace.run_cache import Repository
 from tests.support.place import Place
 
 if TYPE_CHECKING:

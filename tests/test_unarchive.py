@@ -15,7 +15,7 @@ from tests.test_archive import entries_of, forged
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.writing import Outcome
+    from taskstate.workspace.change import Outcome
 
 ROLL = "\n## Git History\n\n- `abc1234` - old\n- `abd1234` - older\n"
 

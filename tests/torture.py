@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.cli import main
 from taskstate.sessions import all_sessions
-from taskstate.workspace import find_workspace
+from taskstate.workspace.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.door import Door
-    from taskstate.workspace import Workspace
-    from taskstate.writing import Outcome
+    from taskstate.workspace.change import Outcome
+    from taskstate.workspace.workspace import Workspace
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

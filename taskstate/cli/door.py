@@ -16,8 +16,8 @@ from taskstate.syntax.spans import CONTROLS, printable, with_newlines
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.workspace import Workspace
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Workspace
 
 
 class Door:
@@ -30,7 +30,7 @@ class Door:
     @cached_property
     def anywhere(self) -> Workspace:
         """The workspace around the working folder, set up or not; what a killed command left is finished first."""
-        from taskstate.workspace import find_workspace
+        from taskstate.workspace.workspace import find_workspace
 
         root = self.given("root") or os.environ.get("TASKSTATE_ROOT", "")
         workspace = find_workspace(_working_folder(), root=root, config_file=self.given("config"))
@@ -55,7 +55,7 @@ class Door:
         Raises:
             TaskstateError: the repository is not set up.
         """
-        from taskstate.workspace import require_set_up
+        from taskstate.workspace.workspace import require_set_up
 
         require_set_up(self.anywhere)
         return self.anywhere
@@ -66,7 +66,7 @@ class Door:
 
         from taskstate.model.write_metadata import Stamp
         from taskstate.storage.git import client as git
-        from taskstate.writing import Request
+        from taskstate.workspace.change import Request
 
         stamp = Stamp(actor=self._actor(), now=datetime.now(UTC), git_head=git.head(self.workspace.root))
         args = self.args

@@ -83,7 +83,7 @@ def _look(door: Door) -> _Seen:
     """Return what would change."""
     from taskstate.reformat import format_bytes
     from taskstate.storage import files
-    from taskstate.writing import unified_diff
+    from taskstate.workspace.writer import unified_diff
 
     paths, changed, failed, diff = _paths(door), list[str](), list[str](), ""
     for path in paths:
@@ -121,7 +121,7 @@ def _run_stdin(door: Door) -> int:
     """Print what standard input is in its form, or with `--check` and `--diff` whether and how it differs."""
     from taskstate.reformat import format_bytes
     from taskstate.storage.files import MAX_BYTES
-    from taskstate.writing import unified_diff
+    from taskstate.workspace.writer import unified_diff
 
     name = door.args.stdin_filename
     if not name:

@@ -28,9 +28,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Draw the tasks."""
-    from taskstate import glance, graph
+    from taskstate import graph
+    from taskstate.workspace import task_index
 
-    tasks = glance.all_tasks(door.workspace)
+    tasks = task_index.all_tasks(door.workspace)
     door.complain(tuple(f"not drawn: {task.problem}" for task in tasks if task.problem))
     drawn = graph.Graph(graph.Drawn(task.id, task.title, task.status, task.depends_on, task.parent) for task in tasks)
     if door.args.ids:

@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Set the repository up and say what was done."""
-    from taskstate.set_up import set_up
+    from taskstate.workspace.setup import set_up
 
     workspace = door.anywhere
     result = set_up(workspace, pre_commit=door.args.pre_commit, dry_run=door.args.dry_run)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from taskstate.cli.door import Door
     from taskstate.syntax.document import Section
-    from taskstate.workspace import Loaded
+    from taskstate.workspace.workspace import Loaded
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

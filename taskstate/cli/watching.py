@@ -10,7 +10,7 @@ from taskstate.cli.door import Door
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
 from taskstate.model import names
-from taskstate.workspace import CONFIG_FILES
+from taskstate.workspace.workspace import CONFIG_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,7 +15,7 @@ import pytest
 from taskstate import sessions
 from taskstate.cli import main
 from taskstate.storage import files
-from taskstate.workspace import find_workspace
+from taskstate.workspace.workspace import find_workspace
 from tests.support.crashing import fail_from, forks, killed
 from tests.support.place import files_in
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.workspace import find_workspace
+from taskstate.workspace.workspace import find_workspace
 from tests.support.place import Place
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.set_up import PRE_COMMIT
+from taskstate.workspace.setup import PRE_COMMIT
 from tests.support.place import tree
 
 if TYPE_CHECKING:

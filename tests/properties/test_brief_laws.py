@@ -26,7 +26,7 @@ from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.syntax.markdown_blocks import read_blocks
 from taskstate.syntax.spans import with_newlines
-from taskstate.workspace import Loaded
+from taskstate.workspace.workspace import Loaded
 from tests.support.markdown_strategies import bodies, outside, state_files
 from tests.support.place import Place
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 EXAMPLE = (Path(__file__).parent.parent / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 LEFT_OUT = "\n## Left out\n"

@@ -18,11 +18,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from taskstate import artifacts, coordination, delta, resolving, restoring, snapshots, taking
+from taskstate import coordination, delta, resolving, restoring, snapshots, taking
 from taskstate.errors import TaskstateError
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
 from taskstate.turns import Setting
+from taskstate.workspace import artifacts
 from tests.support.place import TASK, Place
 from tests.support.working_tree import IGNORED, Entry, WorkingTree, tree_id
 

@@ -17,8 +17,8 @@ from taskstate.model.write_metadata import Stamp
 from taskstate.sessions import Entry, plan_add
 from taskstate.syntax import escaping, markdown_blocks
 from taskstate.syntax.document import parse
-from taskstate.workspace import Workspace
-from taskstate.writing import Request
+from taskstate.workspace.change import Request
+from taskstate.workspace.workspace import Workspace
 from tests.support.markdown_strategies import LINE_END, outside, state_files
 
 if TYPE_CHECKING:

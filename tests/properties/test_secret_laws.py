@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from taskstate.lint import engine
 from taskstate.lint.reporters import FORMATS, Run, reporter
 from taskstate.model.config import Config
-from taskstate.plan_secrets import changed_parts
-from taskstate.secret_guard import beyond, new_in, times
 from taskstate.syntax.spans import Span
 from taskstate.validation.secrets import find, masked
-from taskstate.writing import unified_diff
+from taskstate.workspace.secret_check import beyond, changed_parts, new_in, times
+from taskstate.workspace.writer import unified_diff
 from tests.support.lint_corpus import cases, clean_files
 from tests.support.secret_lines import positive
 

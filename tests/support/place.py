@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import archive, checklist, create, sessions, set_up
+from taskstate import archive, checklist, create, sessions
 from taskstate.check import Checking, Wanted, open_checking
 from taskstate.errors import TaskstateError
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import Stamp
 from taskstate.storage import backups
 from taskstate.syntax.document import parse
-from taskstate.workspace import Workspace, find_workspace
-from taskstate.writing import Outcome, Request
+from taskstate.workspace import setup
+from taskstate.workspace.change import Outcome, Request
+from taskstate.workspace.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +46,7 @@ class Place:
         self.now = START
         root.mkdir(exist_ok=True)
         if task or not _FRESH:
-            set_up.set_up(find_workspace(root, root=str(root)), pre_commit=False)
+            setup.set_up(find_workspace(root, root=str(root)), pre_commit=False)
             self.new(**task)
         else:
             self.now += MINUTE

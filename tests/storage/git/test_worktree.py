@@ -13,7 +13,7 @@ import pytest
 from taskstate import resolving
 from taskstate.errors import GitFailed
 from taskstate.storage.git import objects, worktree
-from taskstate.workspace import find_workspace
+from taskstate.workspace.workspace import find_workspace
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK, Place, refusal
 

@@ -18,7 +18,8 @@ from taskstate.storage.git import client as git
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
+
 
 PREFIX = "lost-"
 _HEAD = 16 * 1024  # bytes in which the front matter's revision stands
@@ -179,3 +180,6 @@ def _read(record: Path) -> Lost | None:
     if not (isinstance(path, str) and isinstance(text, str) and isinstance(base, str | None)):
         return None
     return Lost(record, path, revision_of(text.encode("utf-8", "replace")), text, base, late is True)
+
+
+PROPOSAL = "proposal-"

@@ -18,7 +18,7 @@ from taskstate.version import FORMAT
 if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Problem
-    from taskstate.workspace import Loaded
+    from taskstate.workspace.workspace import Loaded
 
 _EXPECTED = "14, or 14-1a2b3c4d as `taskstate show` prints it"
 

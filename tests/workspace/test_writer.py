@@ -10,7 +10,8 @@ import pytest
 from taskstate import sessions
 from taskstate.errors import StaleFile
 from taskstate.storage import files, journal
-from taskstate.writing import Change, change, unified_diff
+from taskstate.workspace.change import Change
+from taskstate.workspace.writer import change, unified_diff
 from tests.support.place import TASK, Place, refusal, tree
 
 
@@ -155,15 +156,15 @@ def test_many_writers_lose_nothing(place: Place) -> None:
     """Processes that write at once wait for each other, and every session is there."""
     script = (
         "import sys; from datetime import UTC, datetime; from pathlib import Path; from taskstate import sessions\n"
-        "from taskstate.model.write_metadata import Stamp; from taskstate.workspace import find_workspace\n"
-        "from taskstate.writing import Request\n"
+        "from taskstate.model.write_metadata import Stamp; from taskstate.workspace.workspace import find_workspace\n"
+        "from taskstate.workspace.change import Request\n"
         "at = find_workspace(Path(sys.argv[1]), root=sys.argv[1])\n"
         "for n in range(5):\n"
         "    entry = sessions.Entry(did=(f'{sys.argv[2]}.{n}',), state='s', next=('n',))\n"
         "    sessions.add(at, '101', entry, Request(stamp=Stamp(actor='a', now=datetime.now(UTC))))\n"
     )
     command = [sys.executable, "-c", script, str(place.root)]
-    writers = [subprocess.Popen([*command, str(number)], cwd=Path(__file__).parent.parent) for number in range(4)]
+    writers = [subprocess.Popen([*command, str(number)], cwd=Path(__file__).parents[2]) for number in range(4)]
     assert [writer.wait(60) for writer in writers] == [0, 0, 0, 0]
     told = sessions.all_sessions(place.workspace, TASK)
     assert [each.number for each in told] == list(range(1, 21))

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate import artifacts
 from taskstate.errors import TaskstateError
 from taskstate.model.config import Config
-from taskstate.workspace import Workspace
+from taskstate.workspace import artifacts
+from taskstate.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.heads import Heads
+from taskstate.workspace.run_cache import Heads
 
 if TYPE_CHECKING:
     from pathlib import Path

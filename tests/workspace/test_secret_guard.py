@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate import secret_guard
 from taskstate.model.config import Config, Secrets
-from taskstate.secret_guard import new_in
+from taskstate.workspace import secret_check
+from taskstate.workspace.secret_check import new_in
 from tests.support.place import refusal
 from tests.support.secret_lines import positive
 
@@ -22,10 +22,10 @@ def require_none(
     text: str, config: Config, *, what: str, force: bool = False, known: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """Do what whoever writes a text does: refuse what is new in it, or warn of that where it is forced."""
-    lines = secret_guard.told(text, new_in(text, config, known), what)
+    lines = secret_check.told(text, new_in(text, config, known), what)
     if lines and not force:
-        raise secret_guard.refusal(lines)
-    return secret_guard.warnings(lines)
+        raise secret_check.refusal(lines)
+    return secret_check.warnings(lines)
 
 
 def test_a_text_without_secrets_passes() -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 EVENTS_KEPT = 20
 _EVENTS = "Events"

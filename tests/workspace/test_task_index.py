@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import glance
-from taskstate.glance import Glance, all_tasks, by_id
+from taskstate.workspace import task_index
+from taskstate.workspace.task_index import Glance, all_tasks, by_id
 from tests.support.place import Place
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def told(place: Place) -> dict[str, Glance]:
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let what was written just now count as old, so that it is remembered."""
-    monkeypatch.setattr(glance, "_COARSEST_NS", -(10**18))
+    monkeypatch.setattr(task_index, "_COARSEST_NS", -(10**18))
 
 
 def test_front_matter_is_told(place: Place) -> None:
@@ -122,7 +122,7 @@ def test_what_has_not_changed_is_not_read_again(place: Place, monkeypatch: pytes
     place.new("102", depends_on=("101",))
     before = told(place)
     with monkeypatch.context() as patch:
-        patch.setattr(glance, "_read", None)
+        patch.setattr(task_index, "_read", None)
         assert told(place) == before
     changed = place.text.replace("status: created", "status: blocked")
     place.text = changed

@@ -7,7 +7,7 @@ import pytest
 
 from taskstate.storage import files, journal
 from taskstate.storage.git import client as git
-from taskstate.workspace import find_workspace, require_set_up
+from taskstate.workspace.workspace import find_workspace, require_set_up
 from tests.support.place import TASK, Place, refusal
 
 STATE = '---\ntaskstate: 1\ntask_id: "{0}"\ntitle: T\nstatus: created\n---\n\n# Task #{0}: T - State\n'

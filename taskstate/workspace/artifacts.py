@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 FOLDER = "artifacts"
 _HASH_DIGITS = 8

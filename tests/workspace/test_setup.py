@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from taskstate.set_up import (
+from taskstate.workspace.setup import (
     DRIVER,
     DRIVER_KEY,
     MERGED,
@@ -17,7 +17,7 @@ from taskstate.set_up import (
     merge_driver_state,
     set_up,
 )
-from taskstate.workspace import find_workspace
+from taskstate.workspace.workspace import find_workspace
 from tests.support.place import refusal, tree
 
 if TYPE_CHECKING:

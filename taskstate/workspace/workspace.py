@@ -193,9 +193,9 @@ class Workspace(_Workspace):
             if journal.pending(self.journal):
                 with self.locked() as told:
                     pass
-        from taskstate import lost
+        from taskstate.workspace import lost_updates
 
-        return (*told, *lost.look(self))
+        return (*told, *lost_updates.look(self))
 
     @property
     def lock(self) -> Path:

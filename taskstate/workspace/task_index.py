@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 _SUFFIX = "-state.md"
 _MEMORY = "tasks.txt"

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.model.write_metadata import front_matter_values
-from taskstate.plan_secrets import changed_parts, found_in
 from taskstate.storage import journal
 from taskstate.syntax.document import parse
-from taskstate.writing import Change, change, change_at
+from taskstate.workspace.change import Change
+from taskstate.workspace.secret_check import changed_parts, found_in
+from taskstate.workspace.writer import change, change_at
 from tests.support.place import TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from taskstate.workspace import Loaded
-    from taskstate.writing import Outcome, Request
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded
 
 AWS_ID = "AKIA" + "QWERTYUIOPASDFGH"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -12,7 +12,7 @@ from taskstate.syntax.spans import newline_of, with_newlines
 
 if TYPE_CHECKING:
     from taskstate.syntax.nodes import Node
-    from taskstate.workspace import Workspace
+    from taskstate.workspace.workspace import Workspace
 
 FOLDERS = ("tasks", "archives", "handoffs", "templates")
 IGNORED = ("artifacts/", "cache/", "journal/", "lock")
@@ -147,7 +147,7 @@ def _read(workspace: Workspace, name: str) -> str:
 
 
 def _is_configured(workspace: Workspace) -> bool:
-    from taskstate.workspace import config_in
+    from taskstate.workspace.workspace import config_in
 
     return config_in(workspace.root) is not None
 

@@ -10,76 +10,28 @@ import difflib
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import artifacts, guards, lost, plan_secrets
 from taskstate.errors import StaleFile, TaskstateError
 from taskstate.model import names
 from taskstate.model.task_state import TaskState, read_state
-from taskstate.model.write_metadata import Stamp, check_seal, stamped, with_event
-from taskstate.rolling import remember
+from taskstate.model.write_metadata import check_seal, stamped, with_event
 from taskstate.storage import backups, files, journal
 from taskstate.storage.transaction import paths_of
 from taskstate.syntax.document import parse
 from taskstate.validation import external_secret_scanner
+from taskstate.workspace import artifacts, lost_updates, preconditions, secret_check
+from taskstate.workspace.change import Change, Outcome, Request
+from taskstate.workspace.event_log import remember
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from taskstate.syntax.document import Document
-    from taskstate.workspace import Loaded, Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
+
 
 _ATTEMPTS = 5
 _PAUSE = 0.02  # seconds
-
-
-class Request(NamedTuple):
-    """Who asks for a change and when, the revision that the file must still be at, and whether to show it only.
-
-    Only who accepts what was changed by hand in a block that is the tool's own asks for a change that seals it anew.
-    `force_secrets` writes what looks like a credential, warns of it and remembers it.
-    """
-
-    stamp: Stamp
-    expect: str = ""
-    dry_run: bool = False
-    reseal: bool = False
-    force_secrets: bool = False
-
-
-class Change(NamedTuple):
-    """What a job makes of a state file: its text before the stamp, other files' changes that go ahead, what to tell.
-
-    What receives text is changed before what gives it away: `after` are the changes that take text out of other files.
-    `kept` are artifacts that are written where nothing refuses the change, and not on a dry run; `gone` are the paths
-    of those that the state file named before, which are deleted once it is written.
-
-    A job that had to read or stamp the text itself hands on its state, and the text with its stamp. The new revision is
-    higher than `above`.
-    """
-
-    text: str
-    before: journal.Plan = ()
-    notes: tuple[str, ...] = ()
-    state: TaskState | None = None
-    stamped: str = ""
-    above: int = 0
-    after: journal.Plan = ()
-    kept: tuple[artifacts.Artifact, ...] = ()
-    gone: tuple[str, ...] = ()
-
-
-class Outcome(NamedTuple):
-    """What a change did: `revision` is the file's token afterwards, `diff` the unified diff of a dry run.
-
-    `warnings` are for standard error, whatever else is told.
-    """
-
-    path: str
-    revision: str
-    changed: bool
-    notes: tuple[str, ...] = ()
-    diff: str = ""
-    warnings: tuple[str, ...] = ()
 
 
 def change(workspace: Workspace, task_id: str, job: Callable[[Loaded], Change], request: Request) -> Outcome:
@@ -90,7 +42,7 @@ def change(workspace: Workspace, task_id: str, job: Callable[[Loaded], Change], 
     """
 
     def guarded(loaded: Loaded) -> Change:
-        guards.require_whole(loaded)
+        preconditions.require_whole(loaded)
         return job(loaded)
 
     with workspace.locked() as told:
@@ -112,9 +64,9 @@ def _change(
         loaded = workspace.load(path)
         if not loaded.data and attempt + 1 < _ATTEMPTS:
             continue  # emptied, and about to be written
-        noticed = lost.notice(workspace, loaded.relative, loaded.data)
+        noticed = lost_updates.notice(workspace, loaded.relative, loaded.data)
         told += noticed.told
-        guards.require_writable(loaded, request.expect, sealed=not request.reseal)
+        preconditions.require_writable(loaded, request.expect, sealed=not request.reseal)
         if noticed.revision > loaded.state.revision:
             loaded = loaded._replace(state=loaded.state._replace(revision=noticed.revision))
         planned = job(loaded)
@@ -133,10 +85,10 @@ def _write(workspace: Workspace, loaded: Loaded, change: Change, request: Reques
             artifacts.keep(workspace, change.kept)  # one that was missing here is written all the same
         return Outcome(path=loaded.relative, revision=loaded.token, changed=False, notes=notes)
     made = _made(loaded, change, request)
-    found = plan_secrets.found_in(workspace, made.plan, loaded.relative, loaded.document.text)
-    warnings = plan_secrets.accepted(found, force=request.force_secrets)
+    found = secret_check.found_in(workspace, made.plan, loaded.relative, loaded.document.text)
+    warnings = secret_check.accepted(found, force=request.force_secrets)
     if found.kinds and made.is_stamped:
-        made = _made(loaded, _remembering(workspace, change, plan_secrets.event(found, request.stamp)), request)
+        made = _made(loaded, _remembering(workspace, change, secret_check.event(found, request.stamp)), request)
     if not request.dry_run:
         _carry_out(workspace, loaded.state.id, change, made.plan)
     diff = "".join(_diff(workspace, operation) for operation in made.plan) if request.dry_run else ""
@@ -170,7 +122,7 @@ def _made(loaded: Loaded, change: Change, request: Request) -> _Made:
     if is_stamped:
         revision = max(revision, change.above) + 1
         text = change.stamped or stamped(text, request.stamp, revision=revision, state=planned)
-    guards.require_sound(loaded, text, planned)
+    preconditions.require_sound(loaded, text, planned)
     data = text.encode()
     plan = (*change.before, journal.Replace(loaded.relative, loaded.digest, data), *change.after)
     return _Made(plan, f"{revision}-{files.digest(data)[:8]}", is_stamped)
@@ -197,9 +149,9 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         what = f"{relative} is to be created, so it is at no revision yet"
         raise TaskstateError(what, help="leave --expect-revision out", code="revision")
     with workspace.locked() as told:
-        found = plan_secrets.found_in(workspace, (_created(relative, text, request),))
-        warnings = plan_secrets.accepted(found, force=request.force_secrets)
-        text = with_event(text, plan_secrets.event(found, request.stamp)) if found.kinds else text
+        found = secret_check.found_in(workspace, (_created(relative, text, request),))
+        warnings = secret_check.accepted(found, force=request.force_secrets)
+        text = with_event(text, secret_check.event(found, request.stamp)) if found.kinds else text
         operation = _created(relative, text, request)
         diff = _diff(workspace, operation) if request.dry_run else ""
         if not request.dry_run:

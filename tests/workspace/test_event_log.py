@@ -11,7 +11,7 @@ from taskstate import archive_check, reseal, unarchive
 from taskstate.lint.engine import findings
 from taskstate.model.archive_format import rolled
 from taskstate.model.write_metadata import check_seal, front_matter_values
-from taskstate.rolling import EVENTS_KEPT
+from taskstate.workspace.event_log import EVENTS_KEPT
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import lost, sessions
+from taskstate import sessions
 from taskstate.errors import StaleFile
-from taskstate.restore import PROPOSAL, put_back, write_out
+from taskstate.restore import put_back, write_out
 from taskstate.storage import backups, files, journal
 from taskstate.storage.backups import swap
+from taskstate.workspace import lost_updates
+from taskstate.workspace.lost_updates import PROPOSAL
 from tests.support.place import TASK, Place, refusal
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def edited(text: str, number: int = 1) -> str:
 
 def mend(place: Place) -> list[str]:
     """Put everything back that is gone, and return what was told."""
-    return [put_back(place.workspace, gone, place.request()) for gone in lost.records(place.workspace)[0]]
+    return [put_back(place.workspace, gone, place.request()) for gone in lost_updates.records(place.workspace)[0]]
 
 
 def did(place: Place) -> list[str]:
@@ -77,7 +79,7 @@ def test_stale_save_is_noticed_and_what_it_removed_put_back(place: Place, save: 
     assert place.state.checklist.passing == 1
     assert "<!-- by hand 1 -->" in place.text
     assert place.state.revision == 6
-    assert lost.records(place.workspace) == ([], [])
+    assert lost_updates.records(place.workspace) == ([], [])
 
 
 def test_next_writer_notices_and_goes_on(place: Place) -> None:
@@ -113,7 +115,7 @@ def test_loss_that_was_meant_is_told_once(place: Place) -> None:
     place.add("Not wanted.")
     in_place(place.path, buffer)
     place.workspace.settle()
-    lost.records(place.workspace)[0][0].record.unlink()
+    lost_updates.records(place.workspace)[0][0].record.unlink()
     assert place.workspace.settle() == ()
     assert place.add("Wanted.").notes[0] == "session 1 recorded"
     assert (did(place), place.state.revision) == (["Wanted."], 3)
@@ -127,7 +129,7 @@ def test_several_stale_saves_are_all_mended(place: Place) -> None:
         place.add(f"Gone {number}.")
         in_place(place.path, buffer)
         place.add(f"Kept {number}.")
-    assert len(lost.records(place.workspace)[0]) == 3
+    assert len(lost_updates.records(place.workspace)[0]) == 3
     mend(place)
     assert sorted(did(place)) == sorted(["First.", *(f"{word} {n}." for word in ("Gone", "Kept") for n in range(3))])
     assert [number for number, _ in place.numbers()] == list(range(1, 8))
@@ -165,13 +167,13 @@ def test_text_without_a_known_base_is_written_out(place: Place) -> None:
         version.path.unlink()
     in_place(place.path, edited(buffer))
     place.workspace.settle()
-    (gone,) = lost.records(place.workspace)[0]
+    (gone,) = lost_updates.records(place.workspace)[0]
     assert gone.base is None
     before = place.text
     assert refusal(lambda: put_back(place.workspace, gone, place.request())).code == "no-base"
     assert place.text == before
     assert PROPOSAL in write_out(place.workspace, gone)
-    assert lost.records(place.workspace) == ([], [])
+    assert lost_updates.records(place.workspace) == ([], [])
     (proposal,) = place.workspace.journal.glob(f"{PROPOSAL}*.md")
     assert "Gone." in proposal.read_text(encoding="utf-8")
 
@@ -197,7 +199,7 @@ def test_checking_out_another_commit_is_no_loss(repository: Path) -> None:
     subprocess.run([*git, "checkout", "-q", "main"], check=True)
     subprocess.run([*git, "reset", "-q", "--hard", "HEAD~2"], check=True)
     assert place.add().notes[0].startswith("session 1 recorded")
-    assert lost.records(place.workspace) == ([], [])
+    assert lost_updates.records(place.workspace) == ([], [])
 
 
 @pytest.mark.parametrize("record", ["", "[]", "{", '{"path": 1, "text": "", "base": null, "late": false}', "[" * 9_000])
@@ -205,7 +207,7 @@ def test_record_that_cannot_be_read_is_told_and_stops_nothing(place: Place, reco
     """What nobody can have meant is left alone."""
     place.add()
     (place.workspace.journal / "lost-x.json").write_text(record, encoding="utf-8")
-    assert lost.records(place.workspace) == ([], [place.workspace.journal / "lost-x.json"])
+    assert lost_updates.records(place.workspace) == ([], [place.workspace.journal / "lost-x.json"])
     place.add()
 
 
@@ -330,7 +332,7 @@ def test_records_hold_what_json_can(place: Place) -> None:
     place.add("Gone é.")
     in_place(place.path, buffer)
     place.workspace.settle()
-    (gone,) = lost.records(place.workspace)[0]
+    (gone,) = lost_updates.records(place.workspace)[0]
     loose = json.loads(gone.record.read_text(encoding="utf-8"))
     assert (loose["taskstate_lost"], loose["path"], loose["late"]) == (1, place.workspace.relative(place.path), False)
     assert "Gone é." in loose["text"]

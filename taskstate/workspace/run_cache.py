@@ -1,0 +1,227 @@
+"""What one run reads of a repository, read once: documents, upstream tasks, dependencies, git objects.
+
+The dependencies of state files are also remembered from run to run, for as long as a file keeps its size and times, so
+that finding cycles need not read every file again. All of it may be lost; it is then read anew.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from taskstate.errors import TaskstateError
+from taskstate.lint.around import GIT, HISTORY
+from taskstate.model import names
+from taskstate.model.algorithms import Dependencies
+from taskstate.model.names import FOLDER
+from taskstate.storage import files, json_cache
+from taskstate.storage.file_sources import Disk
+from taskstate.storage.git import client as git
+from taskstate.surroundings import _EVERYWHERE, Surroundings
+from taskstate.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from taskstate.history import History
+    from taskstate.model.chain_quotes import Upstream
+    from taskstate.storage.file_sources import Index
+    from taskstate.syntax.document import Document
+    from taskstate.workspace.workspace import Workspace
+
+
+class Heads:
+    """What the files depend on, by path; kept in the file `path`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[str, tuple[str, tuple[str, ...]]] | None = None
+        self._changed = False
+
+    def get(self, name: str, mark: str) -> tuple[str, ...] | None:
+        """Return what a file depends on, or None where that is not known of a file with this mark."""
+        if self._known is None:
+            self._known = _read(self._path)
+        told, depends_on = self._known.get(name, ("", ()))
+        return depends_on if mark and told == mark else None
+
+    def put(self, name: str, mark: str, depends_on: tuple[str, ...]) -> None:
+        """Remember what a file depends on."""
+        if self._known is None:
+            self._known = _read(self._path)
+        self._known[name] = (mark, depends_on)
+        self._changed = True
+
+    def save(self) -> None:
+        """Write what has changed; where that cannot be done, the next run is slower."""
+        if not self._changed:
+            return
+        json_cache.save(self._path, {"version": VERSION, "files": self._known})
+
+
+def _read(path: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
+    try:
+        loose = json_cache.load(path)
+        files = loose["files"] if loose["version"] == VERSION else {}
+        return {str(name): (str(mark), tuple(map(str, ids))) for name, (mark, ids) in files.items()}
+    except json_cache.DAMAGED:
+        return {}
+
+
+class Repository:
+    """What all files of one run share: what was listed, read and parsed stays so for its duration.
+
+    `now` is a timestamp (`YYYY-MM-DDTHH:MM:SSZ`); `history` is the compared revision, or None.
+    """
+
+    def __init__(
+        self, workspace: Workspace, *, now: str, source: Disk | Index | None = None, history: History | None = None
+    ) -> None:
+        self.workspace = workspace
+        self.source = source or Disk()
+        self.now = now
+        self.listed: tuple[Path, ...] | None = None  # all files of the repository, where they are known anyway
+        self.history = history
+        self.objects = git.Objects(workspace.root)
+        self.memo: dict[tuple[str, ...], Any] = {}  # what the answers about other sources found out already
+        self._documents: dict[Path, Document | None] = {}
+        self._upstreams: dict[Path, Upstream | None] = {}
+        self.dependencies = Dependencies(self._depends_on)
+        self.heads: Heads | None = None  # what files depend on, from run to run
+
+    def prepare(self) -> None:
+        """Find out now what several processes would each find out for themselves."""
+        _ = self.known, self._usual, self._all
+        if self.history:
+            self.history.prepare()
+
+    def forget_file(self, path: Path) -> None:
+        """Forget what was read of one file: it has been written since."""
+        self._documents.pop(path, None)
+        self._upstreams.pop(path, None)
+
+    def forget(self) -> None:
+        """Forget what was read: files have been written since."""
+        self.memo.clear()
+        self._documents.clear()
+        self._upstreams.clear()
+        self.dependencies = Dependencies(self._depends_on)
+
+    def close(self) -> None:
+        """End the processes of git, and write down what another run need not find out again."""
+        self.objects.close()
+        if self.heads:
+            self.heads.save()
+
+    def around(self, path: Path) -> Surroundings:
+        """Return what lies around the file at `path`."""
+        return Surroundings(self, path)
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """What can be answered at all."""
+        known = {HISTORY} if self.history else set[str]()
+        if git.toplevel(self.workspace.root) and not git.is_shallow(self.workspace.root):
+            known.add(GIT)
+        return _EVERYWHERE | known
+
+    @cached_property
+    def handed_over(self) -> frozenset[str]:
+        """The names of the folders of tasks that have handoff documents."""
+        return handed_over(self.workspace.state_root)
+
+    @cached_property
+    def real_root(self) -> str:
+        """The repository's root, links followed."""
+        return os.path.realpath(self.workspace.root)
+
+    def state_files(self, task_id: str) -> tuple[Path, ...]:
+        """Return the state files of a task, by its case-folded id.
+
+        Where only some files are checked, the whole repository is searched only for a task that has none in the usual
+        folder: a hook or an editor asks thousands of times a day, and a search takes as long as the repository is big.
+        """
+        if self.listed is None and task_id in self._usual:
+            return self._usual[task_id]
+        return self._all.get(task_id, ())
+
+    @cached_property
+    def _usual(self) -> Mapping[str, tuple[Path, ...]]:
+        folder = self.workspace.tasks
+        return _by_id(folder / name for name in files.names(folder))
+
+    @cached_property
+    def _all(self) -> Mapping[str, tuple[Path, ...]]:
+        return _by_id(self.workspace.own_files() if self.listed is None else self.listed)
+
+    def document(self, path: Path) -> Document | None:
+        """Return another file of ours, or None where it is not there or cannot be read."""
+        if path not in self._documents:
+            self._documents[path] = self._read(path)
+        return self._documents[path]
+
+    def upstream(self, path: Path) -> Upstream | None:
+        """Return what a state file says to those that build on it, or None where it cannot be read."""
+        if path not in self._upstreams:
+            self._upstreams[path] = self._read_upstream(path)
+        return self._upstreams[path]
+
+    def upstreams_now(self, task_id: str) -> tuple[Upstream, ...]:
+        """Return what the state files of a task say at this moment, for those who hold the lock."""
+        found = (self._read_upstream(path) for path in self.state_files(task_id.casefold()))
+        return tuple(upstream for upstream in found if upstream)
+
+    def _read_upstream(self, path: Path) -> Upstream | None:
+        """Read what others build on; of a task that is not complete the front matter says it all."""
+        from taskstate.model.chain import is_complete, read_upstream
+        from taskstate.syntax.document import parse, parse_head
+
+        text = self._text(path)
+        if text is None:
+            return None
+        head = parse_head(text)
+        return read_upstream(parse(text) if is_complete(head) else head, self.workspace.relative(path))
+
+    def _depends_on(self, task_id: str) -> tuple[str, ...]:
+        """Return what a task depends on; nothing where there is no such task, or its file cannot be read."""
+        return tuple(each for path in self.state_files(task_id) for each in self._head(path))
+
+    def _head(self, path: Path) -> tuple[str, ...]:
+        """Return what a state file depends on, remembered from another run where it has not changed since."""
+        name, mark = os.fspath(path), self.source.mark(path) if self.heads else ""
+        known = self.heads.get(name, mark) if self.heads else None
+        if known is None:
+            upstream = self.upstream(path)
+            known = upstream.depends_on if upstream else ()
+            if self.heads and mark:
+                self.heads.put(name, mark, known)
+        return known
+
+    def _read(self, path: Path) -> Document | None:
+        from taskstate.syntax.document import parse
+
+        text = self._text(path)
+        return None if text is None else parse(text)
+
+    def _text(self, path: Path) -> str | None:
+        try:
+            return self.source.read(path).decode("utf-8")
+        except (TaskstateError, UnicodeDecodeError):
+            return None
+
+
+def _by_id(paths: Iterable[Path]) -> Mapping[str, tuple[Path, ...]]:
+    """Return the state files among `paths`, by case-folded id."""
+    found: dict[str, list[Path]] = {}
+    for path in paths:
+        own = names.own_file(path.name)
+        if own and own.type == "state" and own.id:
+            found.setdefault(own.id.casefold(), []).append(path)
+    return {task_id: tuple(paths) for task_id, paths in found.items()}
+
+
+def handed_over(state_root: Path) -> frozenset[str]:
+    """Return the names of the folders of tasks that have handoff documents."""
+    return frozenset(files.names(state_root / FOLDER))
