@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from benchmarks import corpus
 from benchmarks.answer import Answer, repository
 from benchmarks.timing import timed
-from taskstate import archive, sessions
+from taskstate import sessions
+from taskstate.archive import archiver
 from taskstate.model.config_reader import read_config
 from taskstate.model.task_state import KB
 from taskstate.model.write_metadata import Stamp
@@ -47,7 +48,7 @@ class Growing:
     @property
     def archived(self) -> int:
         """The highest session number in the archive."""
-        return archive.read_archive(self.workspace, "1").last
+        return archiver.read_archive(self.workspace, "1").last
 
     def append(self) -> float:
         """Append the next session, and return how many seconds that took."""

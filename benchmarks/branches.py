@@ -11,7 +11,8 @@ import shutil
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import archive, checklist, create, sessions
+from taskstate import checklist, create, sessions
+from taskstate.archive import archiver
 from taskstate.model.config_reader import read_config
 from taskstate.model.write_metadata import Stamp
 from taskstate.workspace.change import Request
@@ -133,7 +134,7 @@ class Branch:
 
     def archive(self, number: int) -> None:
         """Archive all but a few sessions."""
-        archive.archive(self.workspace, TASK, self._request(), keep=1 + number % 2, force=True)
+        archiver.archive(self.workspace, TASK, self._request(), keep=1 + number % 2, force=True)
 
     def status(self, number: int) -> None:
         """Block the task, or go on with it."""

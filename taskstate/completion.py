@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import archive, produced, purge
+from taskstate import produced, purge
+from taskstate.archive import archiver
 from taskstate.completeness import gaps
 from taskstate.errors import TaskstateError
 from taskstate.handing_down import handed_down
@@ -66,7 +67,7 @@ def complete(workspace: Workspace, task_id: str, request: Request, *, note: str 
         roles.require_settled(front_matter_values(loaded.document), loaded.state.id)
         return _plan(workspace, loaded, request, _Waived(note, missing))
 
-    archive.rehearse(workspace, task_id, job)
+    archiver.rehearse(workspace, task_id, job)
     outcome = change(workspace, task_id, job, request)
     return outcome if request.dry_run else _without_artifacts(workspace, task_id, outcome)
 
@@ -179,18 +180,18 @@ def _output(workspace: Workspace, state: TaskState, request: Request) -> dict[st
 
 def _archived(workspace: Workspace, loaded: Loaded, text: str, request: Request, *, busy: bool) -> Change:
     """Return the change that also archives older sessions, where the file is over its limit."""
-    if not archive.is_over(text, workspace.config):
+    if not archiver.is_over(text, workspace.config):
         return Change(text=text)
     if busy:  # one plan changes a file once, and the archive file takes older events in it
         return Change(text=text, notes=(f"not archived yet: run `taskstate archive {loaded.state.id}`",))
-    keep, reason = workspace.config.size.keep_sessions, archive.over_limit(workspace.config)
+    keep, reason = workspace.config.size.keep_sessions, archiver.over_limit(workspace.config)
     program = workspace.config.archive.summarizer
     try:
-        return archive.plan_archive(
+        return archiver.plan_archive(
             workspace, loaded.relative, text, request, keep=keep, reason=reason, summarizer=program
         )
     except TaskstateError as error:
-        if error.code not in archive.UNFIT:
+        if error.code not in archiver.UNFIT:
             raise
         return Change(text=text, notes=(f"not archived: {error}",))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.archive_check import archive_text
+from taskstate.archive.verify import archive_text
 from taskstate.errors import TaskstateError
 from taskstate.model.archive_format import rolled
 from taskstate.model.document_kinds import kind

@@ -76,7 +76,7 @@ def _pull(change: Change, work: _Work) -> Change:
 
 
 def _archive(change: Change, work: _Work) -> Change:
-    from taskstate.archive import over_limit, plan_archive
+    from taskstate.archive.archiver import over_limit, plan_archive
 
     workspace = work.checking.repository.workspace
     keep, reason = workspace.config.size.keep_sessions, over_limit(workspace.config)

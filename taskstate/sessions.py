@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import archive
+from taskstate.archive import archiver
 from taskstate.errors import TaskstateError
 from taskstate.model.document_kinds import kind, section_key
 from taskstate.model.task_state import Session, TaskState, read_state, session_number
@@ -54,26 +54,26 @@ def add(workspace: Workspace, task_id: str, entry: Entry, request: Request) -> O
     """Append the next session to a task's Progress Log, and archive older ones where the file passes its limit."""
 
     def job(loaded: Loaded) -> Change:
-        last = archive.read_archive(workspace, loaded.state.id).last
+        last = archiver.read_archive(workspace, loaded.state.id).last
         told = _taking_over(workspace, loaded, entry, request.stamp.actor)
         longer, notes = plan_add(loaded.state, told, now=request.stamp.now, archived=last)
         text = longer.document.text
         finished = stamped(text, request.stamp, revision=loaded.state.revision + 1, state=longer)
-        if not archive.is_over(finished, workspace.config):
+        if not archiver.is_over(finished, workspace.config):
             return Change(text=text, notes=notes, state=longer, stamped=finished)
-        keep, reason = workspace.config.size.keep_sessions, archive.over_limit(workspace.config)
+        keep, reason = workspace.config.size.keep_sessions, archiver.over_limit(workspace.config)
         try:
             program = workspace.config.archive.summarizer
-            shorter = archive.plan_archive(
+            shorter = archiver.plan_archive(
                 workspace, loaded.relative, text, request, keep=keep, reason=reason, summarizer=program
             )
         except TaskstateError as error:
-            if error.code not in archive.UNFIT:
+            if error.code not in archiver.UNFIT:
                 raise
             return Change(text=text, notes=(*notes, f"not archived: {error}"))  # the work done is recorded all the same
         return Change(text=shorter.text, before=shorter.before, notes=(*notes, *shorter.notes))
 
-    archive.rehearse(workspace, task_id, job)
+    archiver.rehearse(workspace, task_id, job)
     return change(workspace, task_id, job, request)
 
 
@@ -208,7 +208,7 @@ class Told(NamedTuple):
 def all_sessions(workspace: Workspace, task_id: str) -> tuple[Told, ...]:
     """Return all sessions of a task, those in the archive first."""
     state = workspace.load(workspace.locate(task_id)).state
-    archived = archive.archived_sessions(workspace, state.id)
+    archived = archiver.archived_sessions(workspace, state.id)
     return (
         *(_told(session, archived=True) for session in archived),
         *(_told(session, archived=False) for session in state.sessions),
@@ -225,7 +225,7 @@ def find_session(workspace: Workspace, task_id: str, number: int) -> Told:
     for session in state.sessions:
         if session.number == number:
             return _told(session, archived=False)
-    for session in archive.archived_sessions(workspace, state.id):
+    for session in archiver.archived_sessions(workspace, state.id):
         if session.number == number:
             return _told(session, archived=True)
     raise TaskstateError(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import archive_check, history_sync
+from taskstate import history_sync
+from taskstate.archive import verify as archive_verify
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git.log import Commit
 from tests.support.place import TASK, Place, refusal, tree
@@ -156,7 +157,7 @@ def test_the_newest_20_stay(place: Place) -> None:
     assert not sync(place).changed
     assert re.findall("`(.*?)`", history(place)) == shas[:6:-1]
     assert sorted(re.findall(r"^- `(.*?)`", place.archived, re.MULTILINE)) == sorted(shas[:7])
-    assert archive_check.verify(place.workspace, TASK).wrong == ()
+    assert archive_verify.verify(place.workspace, TASK).wrong == ()
     assert place.numbers() == [(1, True), (2, True), (3, False)]
     assert place.state.text("archive_path") == "archives/task-101-archive.md"
 

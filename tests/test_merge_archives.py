@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.archive import trailer
+from taskstate.archive.archiver import trailer
 from taskstate.model.archive_format import entry_hash, find_batches
 from tests.support.merging import edited, merge_texts
 

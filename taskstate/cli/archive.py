@@ -94,7 +94,7 @@ def _archive(door: Door, keep: int) -> int:
 
 def _archived(door: Door, tasks: list[str], keep: int) -> list[Outcome]:
     """Archive the tasks, all of them or none: what keeps one of several from it is found in a dry run first."""
-    from taskstate.archive import archive
+    from taskstate.archive.archiver import archive
 
     request, workspace = door.request(), _summarized(door)
     if len(tasks) > 1 and not request.dry_run:
@@ -116,7 +116,7 @@ def _summarized(door: Door) -> Workspace:
 
 def _fitting(door: Door, keep: int) -> list[str]:
     """Return the tasks that are over the limit, or with `--force` all that have more sessions than are kept."""
-    from taskstate.archive import tasks_over_limit
+    from taskstate.archive.archiver import tasks_over_limit
 
     paths = door.workspace.state_files()
     fitting, unreadable = tasks_over_limit(door.workspace, paths, keep=keep, force=door.args.force)
@@ -129,7 +129,7 @@ def _line(door: Door, outcome: Outcome) -> str:
 
 
 def _check(door: Door, keep: int) -> int:
-    from taskstate.archive import tasks_over_limit
+    from taskstate.archive.archiver import tasks_over_limit
 
     paths = [_state_file(door, name) for name in door.args.ids] or door.workspace.state_files()
     paths = [path for path in paths if not door.workspace.excludes(path)]
@@ -144,7 +144,7 @@ def _check(door: Door, keep: int) -> int:
 
 def _fix(door: Door, tasks: list[str], keep: int, *, status: int) -> int:
     """Archive the tasks, and stage what changed: a commit then holds what it would have been refused for."""
-    from taskstate.restage import require_staged, restage
+    from taskstate.archive.restage import require_staged, restage
 
     require_staged(door.workspace, tasks)
     outcomes = _archived(door, tasks, keep)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
-    from taskstate.archive_check import Verdict
+    from taskstate.archive.verify import Verdict
     from taskstate.cli.door import Door
 
 _WRITING = ("dry_run", "expect_revision", "actor")
@@ -15,7 +15,7 @@ _WRITING = ("dry_run", "expect_revision", "actor")
 
 def run_verify(door: Door, *names: str) -> int:
     """Verify the archives of the tasks named."""
-    from taskstate.archive_check import verify
+    from taskstate.archive.verify import verify
 
     _refuse_flags(door, "verify", *_WRITING, "all")
     if not names:
@@ -63,7 +63,7 @@ def _counted(number: int, word: str, plural: str = "s") -> str:
 
 def run_restore(door: Door, *names: str) -> int:
     """Take the last batch of a task's archive back into its log, or with `--all` every one."""
-    from taskstate.unarchive import restore
+    from taskstate.archive.restore import restore
 
     _refuse_flags(door, "restore")
     if len(names) != 1:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.archive import trailer
+from taskstate.archive.archiver import trailer
 from taskstate.merge.sides import PREFERENCES, Sides
 from taskstate.merge.text3 import lines_of, merge_text
 from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, find_batches, is_roll

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from taskstate.archive.summary import joined
 from taskstate.merge.sides import Sides, settled
 from taskstate.merge.text3 import merge_text
-from taskstate.summary import joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from taskstate.lint.archived import Archived, runs_of, sessions
+from taskstate.archive.integrity import Archived, runs_of, sessions
 from taskstate.model.archive_format import content_hash, entry_hash, list_batches, read_batches
 from tests.support.lint_corpus import CORPUS, read_case
 from tests.support.markdown_strategies import any_text

@@ -9,7 +9,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate import archive_check, unarchive
+from taskstate.archive import restore as archive_restore
+from taskstate.archive import verify as archive_verify
 from taskstate.model.archive_format import list_batches
 from tests.support.markdown_strategies import outside
 from tests.support.place import SESSION, TASK, Place, said
@@ -56,12 +57,12 @@ def test_archiving_and_restoring_gives_the_same_bytes(
             if place.archive(keep=keep).changed:
                 logs.append(log_of(place))
                 archives.append(place.archived)
-                assert archive_check.verify(place.workspace, TASK).wrong == ()
+                assert archive_verify.verify(place.workspace, TASK).wrong == ()
         if len(logs) == 1:
             return
         gone = entries(place)
         for log, archived in [(logs[0], None)] if everything else [*zip(logs, archives, strict=True)][-2::-1]:
-            unarchive.restore(place.workspace, TASK, place.request(), everything=everything)
+            archive_restore.restore(place.workspace, TASK, place.request(), everything=everything)
             assert log_of(place) == log
             assert (place.archived if place.archive_path.exists() else None) == archived
         place.archive(keep=min(keeps))
@@ -82,5 +83,5 @@ def test_entries_with_any_text_come_back(texts: list[str]) -> None:
         except (TaskstateError, UnicodeEncodeError):
             return  # a fence that never closes, say: it is not archived, so nothing has to come back
         if done:
-            unarchive.restore(place.workspace, TASK, place.request())
+            archive_restore.restore(place.workspace, TASK, place.request())
             assert log_of(place) == before

@@ -7,9 +7,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from taskstate.archive.summary import MAX_BYTES, Earlier, summarise
+from taskstate.archive.summary_statements import MORE, Statement
 from taskstate.model.task_state import TaskState, labelled_fields, read_state
-from taskstate.statements import MORE, Statement
-from taskstate.summary import MAX_BYTES, Earlier, summarise
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import printable

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import archive, checklist, create, sessions
+from taskstate import checklist, create, sessions
+from taskstate.archive import archiver
 from taskstate.check import Checking, Wanted, open_checking
 from taskstate.errors import TaskstateError
 from taskstate.model.task_state import TaskState, read_state
@@ -123,7 +124,7 @@ class Place:
 
     def archive(self, *, keep: int = 1, force: bool = True, request: Request | None = None) -> Outcome:
         """Archive the task's older sessions."""
-        return archive.archive(self.workspace, TASK, request or self.request(), keep=keep, force=force)
+        return archiver.archive(self.workspace, TASK, request or self.request(), keep=keep, force=force)
 
     def check(self, number: int = 1, *, checked: bool = True, request: Request | None = None) -> Outcome:
         """Check or uncheck an acceptance criterion: the smallest job there is."""

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import archive_check, reseal, unarchive
+from taskstate import reseal
+from taskstate.archive import restore as archive_restore
+from taskstate.archive import verify as archive_verify
 from taskstate.lint.engine import findings
 from taskstate.model.archive_format import rolled
 from taskstate.model.write_metadata import check_seal, front_matter_values
@@ -43,10 +45,10 @@ def test_the_newest_events_stay_and_older_ones_are_in_the_archive(place: Place) 
     assert older[0]["event"] == "resealed"
     check_seal(place.state.document, "it")
     assert place.numbers() == [(1, True), (2, True), (3, False)]
-    assert archive_check.verify(place.workspace, TASK).wrong == ()
+    assert archive_verify.verify(place.workspace, TASK).wrong == ()
     for path in (place.path, place.archive_path):
         assert [each.diagnostic.code for each in findings(path.read_bytes(), path.name, place.workspace.config)] == []
-    unarchive.restore(place.workspace, TASK, place.request())
+    archive_restore.restore(place.workspace, TASK, place.request())
     assert place.numbers() == [(1, False), (2, False), (3, False)]
     assert len(rolled(place.archived, "Events")) == len(older)
 

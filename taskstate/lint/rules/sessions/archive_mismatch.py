@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.archived import Archived, runs_of, sessions
+from taskstate.archive.integrity import Archived, runs_of, sessions
 from taskstate.lint.around import ARCHIVE
 from taskstate.lint.diagnostic import Diagnostic, Rule
 from taskstate.lint.words import first_line_of, shown

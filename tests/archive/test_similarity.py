@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from taskstate.likeness import joined_alike, superseded
-from taskstate.statements import Statement
+from taskstate.archive.similarity import joined_alike, superseded
+from taskstate.archive.summary_statements import Statement
 
 
 def statements(*texts: str) -> list[Statement]:

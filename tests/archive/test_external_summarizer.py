@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.archive.external_summarizer import Summarizer
+from taskstate.archive.summary import MAX_BYTES, summarise
 from taskstate.mend import fix_file
 from taskstate.model.task_state import read_state
-from taskstate.summarizer import Summarizer
-from taskstate.summary import MAX_BYTES, summarise
 from taskstate.syntax.document import parse
+from tests.archive.test_summary import LINK, items, session
 from tests.support.place import Place
-from tests.test_summary import LINK, items, session
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.likeness import Told, describes, feature_pattern, joined_alike, superseded
+from taskstate.archive.similarity import Told, describes, feature_pattern, joined_alike, superseded
+from taskstate.archive.summary_statements import Statement, read_statement, said
 from taskstate.model.task_state import field_values, labelled_fields
-from taskstate.statements import Statement, read_statement, said
 from taskstate.syntax import escaping
 
 if TYPE_CHECKING:

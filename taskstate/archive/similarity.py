@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from taskstate.statements import Statement
+    from taskstate.archive.summary_statements import Statement
 
 _CODE = (
     "bash c cc cfg cpp cs css csv dart ex go graphql h hpp html ini ipynb java js json jsx kt lock lua md mjs php pl"

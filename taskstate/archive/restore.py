@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.archive import is_over
-from taskstate.archive_check import archive_text, examine
+from taskstate.archive.archiver import is_over
+from taskstate.archive.verify import archive_text, examine
 from taskstate.errors import TaskstateError
 from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, find_batches, headings, is_roll, layout
 from taskstate.model.derived_values import shown_kb

@@ -12,13 +12,13 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from taskstate.archive.summary import summarise
 from taskstate.errors import TaskstateError
 from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, headings, layout_lines, read_batches
 from taskstate.model.derived_values import exceeded, is_over_limit, largest_parts
 from taskstate.model.task_state import KB, read_state, session_of
 from taskstate.model.write_metadata import set_front_matter, timestamp
 from taskstate.storage import files, journal
-from taskstate.summary import summarise
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, size_in_bytes, trimmed, with_newlines
@@ -122,7 +122,7 @@ def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by whom
     closing = trailer(entries, hashes, reason=reason, now=now, newline=nl, more=_layout(state, going, entries))
     batch = entries.rstrip("\r\n") + nl * 2 + closing
     if summarizer:
-        from taskstate.summarizer import Summarizer
+        from taskstate.archive.external_summarizer import Summarizer
 
         summary, told = Summarizer(summarizer, workspace.root).summary(state, going, link)
     else:

@@ -13,9 +13,9 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from taskstate.archive.summary import MAX_BYTES, Lists, Rolled, composed, still_open, summarise
+from taskstate.archive.summary_statements import Statement, united
 from taskstate.errors import TaskstateError
-from taskstate.statements import Statement, united
-from taskstate.summary import MAX_BYTES, Lists, Rolled, composed, still_open, summarise
 from taskstate.syntax.spans import CONTROLS, printable
 
 if TYPE_CHECKING:

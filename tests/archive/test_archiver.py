@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import archive, sessions
+from taskstate import sessions
+from taskstate.archive import archiver
 from taskstate.errors import StaleFile
 from taskstate.model.archive_format import entry_hash, read_batches
 from taskstate.model.canonical_json import sha256
@@ -290,7 +291,7 @@ def test_broken_proof_stops_everything(place: Place, monkeypatch: pytest.MonkeyP
     """Where a session would not read the same afterwards, nothing is written."""
     place.fill(1, 2)
     before = tree(place.root)
-    monkeypatch.setattr(archive, "_entries", lambda state, going: going[0].entry[:-1])  # noqa: ARG005
+    monkeypatch.setattr(archiver, "_entries", lambda state, going: going[0].entry[:-1])  # noqa: ARG005
     assert refusal(place.archive).code == "unsafe"
     assert tree(place.root) == before
 
@@ -299,8 +300,8 @@ def test_kept_session_that_would_change_stops_everything(place: Place, monkeypat
     """Where a kept session would not stay, nothing is written."""
     place.fill(1, 2, 3)
     before = tree(place.root)
-    shorten = archive._without  # noqa: SLF001 - the step whose fault is feigned
-    monkeypatch.setattr(archive, "_without", lambda *args: shorten(*args).replace("did 3", "did three"))
+    shorten = archiver._without  # noqa: SLF001 - the step whose fault is feigned
+    monkeypatch.setattr(archiver, "_without", lambda *args: shorten(*args).replace("did 3", "did three"))
     assert refusal(place.archive).code == "unsafe"
     assert tree(place.root) == before
 
@@ -364,8 +365,8 @@ def test_archive_without_final_newline_is_added_to_safely(place: Place) -> None:
 
 def test_no_archive_has_no_sessions(place: Place) -> None:
     """A task without an archive has no archived sessions."""
-    assert archive.archived_sessions(place.workspace, TASK) == ()
-    assert archive.read_archive(place.workspace, TASK).size is None
+    assert archiver.archived_sessions(place.workspace, TASK) == ()
+    assert archiver.read_archive(place.workspace, TASK).size is None
 
 
 @pytest.mark.parametrize("size", [None, 0, 10**6])
@@ -383,7 +384,7 @@ def test_entry_that_looks_like_a_trailer_is_none(
     told = sessions.all_sessions(place.workspace, TASK)
     assert {each.number: each.entry for each in told} == before
     assert [each.archived for each in told] == [True, True, True, False]
-    assert archive.read_archive(place.workspace, TASK).last == 3
+    assert archiver.read_archive(place.workspace, TASK).last == 3
     place.add("five")
     place.archive()
     assert [number for number, _ in place.numbers()] == [1, 2, 3, 4, 5]
@@ -445,7 +446,7 @@ def test_highest_number_is_read_from_the_end(place: Place, lines: int) -> None:
     """The last batch tells the highest number, however long its list of hashes is."""
     place.fill(*range(1, lines + 2))
     place.archive()
-    assert archive.read_archive(place.workspace, TASK).last == lines
+    assert archiver.read_archive(place.workspace, TASK).last == lines
     place.add()
     assert place.numbers()[-1] == (lines + 2, False)
 
@@ -465,8 +466,8 @@ def test_tasks_over_the_limit(place: Place) -> None:
         log = "".join(f"### Session {number} - 2026-01-01 10:00\n\nx\n\n" for number in (1, 2))
         path.write_text(path.read_text(encoding="utf-8").replace("## 5.", log + "## 5."), encoding="utf-8")
     at = place.workspace
-    over, unreadable = archive.tasks_over_limit(at, at.state_files(), keep=1)
+    over, unreadable = archiver.tasks_over_limit(at, at.state_files(), keep=1)
     assert over == ["9", "10"]
     assert len(unreadable) == 1
     assert "task-12-state.md is not UTF-8" in unreadable[0]
-    assert archive.tasks_over_limit(at, at.state_files(), keep=1, force=True)[0] == ["9", "10", "101"]
+    assert archiver.tasks_over_limit(at, at.state_files(), keep=1, force=True)[0] == ["9", "10", "101"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from taskstate.archive.integrity import Archived, runs_of, sessions
 from taskstate.errors import TaskstateError
-from taskstate.lint.archived import Archived, runs_of, sessions
 from taskstate.storage import files
 
 if TYPE_CHECKING:

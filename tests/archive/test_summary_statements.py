@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.statements import MAX_LINE, Statement, cut, read_statement, said, united
+from taskstate.archive.summary_statements import MAX_LINE, Statement, cut, read_statement, said, united
 
 
 @pytest.mark.parametrize(

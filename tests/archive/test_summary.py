@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.archive.summary import MAX_BYTES, joined, summarise
 from taskstate.model.task_state import field_values, labelled_fields, read_state
-from taskstate.summary import MAX_BYTES, joined, summarise
 from taskstate.syntax.document import parse
 from tests.support.place import Place
 

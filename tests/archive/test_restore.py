@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import archive_check, unarchive
+from taskstate.archive import restore as archive_restore
+from taskstate.archive import verify as archive_verify
 from taskstate.model.archive_format import find_batches, is_roll, rolled
+from tests.archive.test_archiver import entries_of, forged
 from tests.support.place import TASK, Place, refusal, said, tree
-from tests.test_archive import entries_of, forged
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,12 +36,12 @@ def log_of(place: Place) -> str:
 
 def restore(place: Place, *, everything: bool = False, dry_run: bool = False) -> Outcome:
     """Take the last batch back, or every one."""
-    return unarchive.restore(place.workspace, TASK, place.request(dry_run=dry_run), everything=everything)
+    return archive_restore.restore(place.workspace, TASK, place.request(dry_run=dry_run), everything=everything)
 
 
 def wrong(place: Place) -> list[str]:
     """Return what verifying says."""
-    return [each.message for each in archive_check.verify(place.workspace, TASK).wrong]
+    return [each.message for each in archive_verify.verify(place.workspace, TASK).wrong]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -219,7 +220,7 @@ def test_verdict_on_a_whole_archive(place: Place) -> None:
     place.fill(1, 2, 3, 4)
     place.archive(keep=3)
     place.archive(keep=1)
-    verdict = archive_check.verify(place.workspace, TASK)
+    verdict = archive_verify.verify(place.workspace, TASK)
     assert (verdict.batches, verdict.sessions, verdict.wrong) == (2, 3, ())
 
 
@@ -237,7 +238,7 @@ def test_what_is_wrong_is_told_with_its_place(place: Place, old: str, new: str, 
     place.archive()
     for path in (place.path, place.archive_path):
         path.write_text(path.read_text().replace(old, new))
-    (found,) = archive_check.verify(place.workspace, TASK).wrong
+    (found,) = archive_verify.verify(place.workspace, TASK).wrong
     lines = (place.root / found.path).read_text().split("\n")
     assert found.message == message
     assert lines[found.line - 1].startswith(("## Session 2", "### Archived Summary"))
