@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.form.layout import unreadable
+from taskstate.formatting.formatter import unreadable
 from taskstate.model.static_context import SECTION, STANDARDS, VALIDATION, is_sealed
 from taskstate.model.task_state import json_fence
 from taskstate.syntax.conflict_markers import find_conflicts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from taskstate.capture_paths import bare, paths_among, told_words
 from taskstate.checklist import new_feature
 from taskstate.errors import TaskstateError
-from taskstate.form.layout import formatted
+from taskstate.formatting.formatter import formatted
 from taskstate.model import names
 from taskstate.model.chain import read_upstream, render_input
 from taskstate.model.write_metadata import timestamp

@@ -8,7 +8,7 @@ from taskstate.checklist import FEATURE_KEYS
 from taskstate.create import NewTask, render
 from taskstate.decomposition import Pace, Subtask, open_features, pace_of, subtasks_of
 from taskstate.errors import TaskstateError
-from taskstate.form.layout import formatted
+from taskstate.formatting.formatter import formatted
 from taskstate.model import chain, chain_quotes, document_kinds, names
 from taskstate.model.canonical_json import sha256
 from taskstate.model.task_state import KB, read_state

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.capture_paths import coded
-from taskstate.form.layout import formatted
+from taskstate.formatting.formatter import formatted
 from taskstate.model import static_context
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.task_state import PART_LEVEL

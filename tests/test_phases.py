@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from taskstate import phases
 from taskstate.check import check_files
-from taskstate.form.layout import formatted
+from taskstate.formatting.formatter import formatted
 from taskstate.lint import engine
 from taskstate.model.config import Config
 from taskstate.model.phases import STATUSES, current_after, next_id, objectives_digest, phase_id, phases_in

@@ -71,7 +71,7 @@ def _count(number: int, what: str) -> str:
 def _paths(door: Door) -> tuple[Path, ...]:
     """Return the state files that are meant; a named file that is none of ours is told."""
     from taskstate.check import own_files_in
-    from taskstate.reformat import has_form
+    from taskstate.formatting.format_files import has_form
 
     named = [real(path) for path in door.args.paths] or [door.anywhere.root]
     found, others = own_files_in(door.anywhere, named)
@@ -81,7 +81,7 @@ def _paths(door: Door) -> tuple[Path, ...]:
 
 def _look(door: Door) -> _Seen:
     """Return what would change."""
-    from taskstate.reformat import format_bytes
+    from taskstate.formatting.format_files import format_bytes
     from taskstate.storage import files
     from taskstate.workspace.writer import unified_diff
 
@@ -100,7 +100,7 @@ def _look(door: Door) -> _Seen:
 
 def _write(door: Door) -> _Seen:
     """Put the files into their form."""
-    from taskstate.reformat import format_file
+    from taskstate.formatting.format_files import format_file
 
     paths, changed, failed, diff = _paths(door), list[str](), list[str](), ""
     request = door.request()
@@ -119,7 +119,7 @@ def _write(door: Door) -> _Seen:
 
 def _run_stdin(door: Door) -> int:
     """Print what standard input is in its form, or with `--check` and `--diff` whether and how it differs."""
-    from taskstate.reformat import format_bytes
+    from taskstate.formatting.format_files import format_bytes
     from taskstate.storage.files import MAX_BYTES
     from taskstate.workspace.writer import unified_diff
 

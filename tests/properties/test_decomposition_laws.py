@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from taskstate.decompose import decompose
 from taskstate.decomposition import ASSUMED, LEAST, MOST, PHASES, Pace, Part, suggested
-from taskstate.form.layout import formatted
+from taskstate.formatting.formatter import formatted
 from taskstate.lint import engine
 from taskstate.model.names import is_id
 from taskstate.model.task_state import read_state

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from taskstate import checklist
 from taskstate.errors import TaskstateError
-from taskstate.form.layout import formatted, unreadable
+from taskstate.formatting.formatter import formatted, unreadable
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.static_context import is_sealed
 from taskstate.model.task_state import json_fence, read_state

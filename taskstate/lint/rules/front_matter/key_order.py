@@ -37,8 +37,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.form.key_order import disorders
-from taskstate.form.order import ranks
+from taskstate.formatting.key_order import disorders
+from taskstate.formatting.schema_order import ranks
 from taskstate.lint.diagnostic import FRONT_MATTER, WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.words import shown
 from taskstate.model.algorithms import out_of_order
@@ -46,7 +46,7 @@ from taskstate.model.algorithms import out_of_order
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.form.key_order import Disorder
+    from taskstate.formatting.key_order import Disorder
     from taskstate.lint.facts import Facts
     from taskstate.syntax.document import Document
 

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.form.parts import parts
+from taskstate.formatting.parts import parts
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.words import cut, shown
 from taskstate.syntax.edits import Edit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.form.layout import formatted
-from taskstate.form.order import in_order, ordered, place
+from taskstate.formatting.formatter import formatted
+from taskstate.formatting.schema_order import in_order, ordered, place
 
 NAME = "task-101-state.md"
 BODY = "---\n\n# Task #101: JWT - State\n"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.form.layout import laid_out, unreadable
+from taskstate.formatting.formatter import laid_out, unreadable
 from taskstate.model import names
 from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts

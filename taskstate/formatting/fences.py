@@ -9,8 +9,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from taskstate.errors import CannotEdit
-from taskstate.form.order import ordered, place
-from taskstate.form.parts import parts
+from taskstate.formatting.parts import parts
+from taskstate.formatting.schema_order import ordered, place
 from taskstate.model.task_state import json_fence
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.json_edit import json_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.form.layout import formatted
+from taskstate.formatting.formatter import formatted
 
 NAME = "task-101-state.md"
 START = """\

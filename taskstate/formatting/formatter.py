@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from taskstate.errors import CannotEdit
-from taskstate.form.fences import fence_edits
-from taskstate.form.front_matter import line_edits, quoting_edits
-from taskstate.form.key_order import order_edits
-from taskstate.form.parts import parts
-from taskstate.form.proof import same_meaning
-from taskstate.form.spacing import spacing_edits
+from taskstate.formatting.equivalence import same_meaning
+from taskstate.formatting.fences import fence_edits
+from taskstate.formatting.front_matter import line_edits, quoting_edits
+from taskstate.formatting.key_order import order_edits
+from taskstate.formatting.parts import parts
+from taskstate.formatting.spacing import spacing_edits
 from taskstate.model import derived_values
 from taskstate.model.names import own_file
 from taskstate.model.task_state import PART_LEVEL, is_summary, json_fence, read_state, session_number

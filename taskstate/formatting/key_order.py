@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.form.order import Place, in_order, place
+from taskstate.formatting.schema_order import Place, in_order, place
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import last_leaf

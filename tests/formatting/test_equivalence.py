@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.form.proof import same_meaning
+from taskstate.formatting.equivalence import same_meaning
 from taskstate.syntax.document import parse
 
 TEXT = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from taskstate.reformat import format_bytes, format_file, has_form
+from taskstate.formatting.format_files import format_bytes, format_file, has_form
 from tests.support.place import Place, refusal
 
 NAME = "task-101-state.md"

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from taskstate.form.parts import parts
+from taskstate.formatting.parts import parts
 from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE
 from taskstate.model.document_kinds import section_key
 from taskstate.model.task_state import PART_LEVEL, json_fence, read_state, session_number
 from taskstate.validation.schema import typed_value
 
 if TYPE_CHECKING:
-    from taskstate.form.parts import Part
+    from taskstate.formatting.parts import Part
     from taskstate.syntax.document import Document
 
 _BLANK = r"[ \t\r\n]+"

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from taskstate.form.key_order import SCHEMA, free_root, says_same
-from taskstate.form.order import Place, place
+from taskstate.formatting.key_order import SCHEMA, free_root, says_same
+from taskstate.formatting.schema_order import Place, place
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.nodes import scalars
 from taskstate.syntax.yaml_emitter import yaml_scalar

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.form.layout import formatted, unreadable
+from taskstate.formatting.formatter import formatted, unreadable
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import with_newlines
 

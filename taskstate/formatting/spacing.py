@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.form.markdown import laid_out
-from taskstate.form.parts import parts
+from taskstate.formatting.markdown import laid_out
+from taskstate.formatting.parts import parts
 from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.form.parts import Part
+    from taskstate.formatting.parts import Part
     from taskstate.syntax.document import Document
 
 _BLANK_LINES = r"(?:[ \t]*(?:\r\n?|\n))*"
