@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import reminder, tokens
 from taskstate.brief_parts import ALWAYS, SHOW_SECTION, Part, parts_of
-from taskstate.context_readable import broken_fences
+from taskstate.context.preconditions import broken_fences
 from taskstate.model import roles
 from taskstate.model.config import export_drop
 from taskstate.model.derived_values import session_counts

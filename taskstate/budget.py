@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import tokens
 from taskstate.brief import brief
+from taskstate.context.export import export_text
 from taskstate.errors import TaskstateError
-from taskstate.exports import export_text
 from taskstate.model.static_context import read_static
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage import files

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.capture_paths import bare, paths_among, told_words
 from taskstate.checklist import new_feature
+from taskstate.context.capture_paths import bare, paths_among, told_words
+from taskstate.context.task_file import read_task_file, unsaid
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import formatted
 from taskstate.model import names
@@ -14,7 +15,6 @@ from taskstate.model.write_metadata import timestamp
 from taskstate.syntax import escaping
 from taskstate.syntax.json_edit import json_text
 from taskstate.syntax.yaml_emitter import yaml_block
-from taskstate.task_file import read_task_file, unsaid
 from taskstate.version import FORMAT
 from taskstate.workspace.preconditions import require_whole
 from taskstate.workspace.templates import filled
@@ -23,8 +23,8 @@ from taskstate.workspace.writer import create_file
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from taskstate.context.task_file import Citation
     from taskstate.model.chain_quotes import Upstream
-    from taskstate.task_file import Citation
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Workspace
 

@@ -7,9 +7,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from taskstate import delta
+from taskstate.context.path_scope import Scope, read_scope
 from taskstate.delta import File, quoted
 from taskstate.errors import TaskstateError
-from taskstate.scope import Scope, read_scope
 from taskstate.storage import files
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK

@@ -90,7 +90,7 @@ def _archive(change: Change, work: _Work) -> Change:
 
 def _respan(change: Change, work: _Work) -> Change:
     """Bring the spans of a sealed section up to date, and seal it anew where it matched its seal."""
-    from taskstate.respan import respanned
+    from taskstate.context.citations import respanned
 
     repository = work.checking.repository
     around = repository.around(repository.workspace.root / work.loaded.relative)

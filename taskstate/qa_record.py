@@ -217,7 +217,7 @@ def require_task_file(workspace: Workspace, values: Mapping[str, Any], task_id: 
     name, sha = context.get("task_file"), context.get("task_file_sha")
     if not isinstance(name, str) or not isinstance(sha, str):
         return
-    from taskstate.task_file import blob_ids
+    from taskstate.context.task_file import blob_ids
 
     path = files.inside(workspace.root, name)
     there = os.path.isfile(path)

@@ -15,7 +15,7 @@ from taskstate.storage import files
 from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
-    from taskstate.citations import Standard
+    from taskstate.context.citations import Standard
 
 
 class ContextAnswers(Asked):
@@ -33,7 +33,7 @@ class ContextAnswers(Asked):
         return self._source_mark(path)
 
     def _standard(self, path: str) -> tuple[Standard, ...]:
-        from taskstate.citations import MOST_BYTES, Standard
+        from taskstate.context.citations import MOST_BYTES, Standard
 
         data = self._source(path, MOST_BYTES)
         try:
@@ -43,7 +43,7 @@ class ContextAnswers(Asked):
 
     def blob_ids(self, path: str) -> tuple[str, ...] | None:
         """Return the ids that git may give a file, with its line ends as they are and as a checkout writes them."""
-        from taskstate.task_file import MOST_BYTES, blob_ids
+        from taskstate.context.task_file import MOST_BYTES, blob_ids
 
         self._ask("blob_ids", path)
         data = self._source(path, MOST_BYTES)

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from taskstate.context.path_scope import Scope
     from taskstate.delta import File
     from taskstate.ground import Look
     from taskstate.model.config import Config
     from taskstate.model.task_state import TaskState
-    from taskstate.scope import Scope
     from taskstate.storage.git.objects import Entry
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks import sample
-from taskstate import exports, tokens
+from taskstate import tokens
 from taskstate.brief import brief
 from taskstate.budget import Budget, Needed, Pasted, budget, shape, table
+from taskstate.context import export as context_export
 from taskstate.workspace import artifacts
 from taskstate.workspace.workspace import find_workspace
 from tests.support.place import Place
@@ -67,7 +68,7 @@ def test_each_role_needs_its_export_and_its_brief(place: Place) -> None:
     expected = tuple(
         Needed(
             role,
-            tokens.count(exports.export_text(place.workspace.config, loaded.state, role)),
+            tokens.count(context_export.export_text(place.workspace.config, loaded.state, role)),
             tokens.count(brief(place.workspace, loaded, role=role).text),
         )
         for role in ("implementer", "reviewer", "validator")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate import qa_record, taking
+from taskstate.context.task_file import git_blob_id
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
 from taskstate.model.write_metadata import Stamp, front_matter_values, set_front_matter
@@ -15,7 +16,6 @@ from taskstate.qa_record import Told
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
-from taskstate.task_file import git_blob_id
 from taskstate.workspace import artifacts
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.door import Door
-    from taskstate.context import Sealed
-    from taskstate.context_capture import Wanted
+    from taskstate.context.capture_plan import Wanted
+    from taskstate.context.seal_context import Sealed
 
 _FOUND = 1
 
@@ -67,7 +67,7 @@ def _add_capturing(parser: argparse.ArgumentParser) -> None:
 
 def run_init(door: Door) -> int:
     """Seal a task's static part for the first time."""
-    from taskstate.context import init
+    from taskstate.context.seal_context import init
 
     wanted = _wanted(door)._replace(base_commit=door.given("base_commit"))
     sealed = init(door.workspace, door.task_id(door.args.id), wanted, door.request())
@@ -76,7 +76,7 @@ def run_init(door: Door) -> int:
 
 def run_rebuild(door: Door) -> int:
     """Show what capturing anew changes, and do it."""
-    from taskstate.context import rebuild
+    from taskstate.context.seal_context import rebuild
 
     task_id, wanted, request = door.task_id(door.args.id), _wanted(door), door.request()
     planned = rebuild(door.workspace, task_id, wanted, request._replace(dry_run=True))
@@ -89,8 +89,8 @@ def run_rebuild(door: Door) -> int:
 
 
 def _wanted(door: Door) -> Wanted:
-    from taskstate.context_capture import Wanted
-    from taskstate.context_sources import named_file
+    from taskstate.context.capture_plan import Wanted
+    from taskstate.context.sources import named_file
 
     source = door.given("source", name="--from")
     if source == "-":
@@ -101,7 +101,7 @@ def _wanted(door: Door) -> Wanted:
 
 
 def _done(door: Door, sealed: Sealed, what: str, **more: object) -> int:
-    from taskstate.context_view import rows_shape, table
+    from taskstate.context.view import rows_shape, table
 
     outcome = sealed.outcome
     text = f"{outcome.path}: {what}\n\n{table(sealed.rows)}\n"
@@ -110,7 +110,7 @@ def _done(door: Door, sealed: Sealed, what: str, **more: object) -> int:
 
 def run_show(door: Door) -> int:
     """Show the sealed context."""
-    from taskstate.context_view import shape, text, told_broken, told_moved
+    from taskstate.context.view import shape, text, told_broken, told_moved
 
     loaded = door.workspace.load(door.workspace.locate(door.task_id(door.args.id)))
     told = shape(loaded)
@@ -121,8 +121,8 @@ def run_show(door: Door) -> int:
 
 def run_check(door: Door) -> int:
     """Say what no longer holds."""
-    from taskstate.context_check import check
-    from taskstate.context_view import check_shape, check_text
+    from taskstate.context.check import check
+    from taskstate.context.view import check_shape, check_text
 
     checked = check(door.workspace, door.task_id(door.args.id))
     door.notes(checked.notes)

@@ -39,9 +39,9 @@ def configure(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def run_export(door: Door) -> int:
     """Print or write the export of a role."""
-    from taskstate.context_readable import require_handed_on
-    from taskstate.context_view import told_broken
-    from taskstate.exports import export, save
+    from taskstate.context.export import export, save
+    from taskstate.context.preconditions import require_handed_on
+    from taskstate.context.view import told_broken
     from taskstate.model.canonical_json import canonical_json, sha256
 
     workspace, role = door.workspace, door.args.role
@@ -72,7 +72,7 @@ def _write(text: str) -> None:
 def run_budget(door: Door) -> int:
     """Count the tokens of a task."""
     from taskstate.budget import budget, shape, table
-    from taskstate.context_readable import require_handed_on
+    from taskstate.context.preconditions import require_handed_on
 
     loaded = door.workspace.load(door.workspace.locate(door.task_id(door.args.id)))
     require_handed_on(loaded)

@@ -90,8 +90,8 @@ def _task(door: Door) -> NewTask:
 
 
 def _standard_input(description: str) -> bytes:
+    from taskstate.context.task_file import MOST_BYTES
     from taskstate.create import STANDARD_INPUT
-    from taskstate.task_file import MOST_BYTES
 
     if description == STANDARD_INPUT:
         what = "standard input cannot be both the description and the task file"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from taskstate.citations import Standard
+    from taskstate.context.citations import Standard
     from taskstate.handoff_document import Written
     from taskstate.model.chain_quotes import Upstream
     from taskstate.syntax.document import Document

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.context.test_seal_context import NAME, SETTINGS, STANDARD, TASK_FILE, made_from, write
 from tests.support.place import tree
-from tests.test_context import NAME, SETTINGS, STANDARD, TASK_FILE, made_from, write
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli

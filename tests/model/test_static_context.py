@@ -6,11 +6,11 @@ import hashlib
 
 import pytest
 
+from taskstate.context.static_context_edits import changed_parts, with_parts
 from taskstate.model.canonical_json import canonical_json
 from taskstate.model.static_context import StaticPart, context_seal, is_sealed, read_static, seal_of, static_text
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import front_matter_values
-from taskstate.static_edits import changed_parts, with_parts
 from taskstate.syntax.document import parse
 
 HEAD = '---\ntaskstate: 1\ntask_id: "7"\ntitle: T\npriority: P1\n---\n\n# Task #7: T - State\n\n'

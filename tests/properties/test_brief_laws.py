@@ -16,9 +16,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from taskstate import exports, tokens
+from taskstate import tokens
 from taskstate.brief import brief
 from taskstate.brief_parts import units_of
+from taskstate.context import export as context_export
 from taskstate.decomposition import open_features
 from taskstate.model.config import EXPORT_FIELDS
 from taskstate.model.config_reader import read_config
@@ -119,7 +120,7 @@ def test_units_are_the_whole_text(text: str) -> None:
 
 def exported(text: str, role: str = "implementer", **config: Any) -> str:  # noqa: ANN401 - a loose configuration
     """Return the export of a state file's text."""
-    return exports.export_text(read_config(config, "the test"), state_of(text), role)
+    return context_export.export_text(read_config(config, "the test"), state_of(text), role)
 
 
 def state_of(text: str) -> TaskState:

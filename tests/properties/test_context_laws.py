@@ -7,13 +7,13 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate.capture import MOST_BYTES, shortened
-from taskstate.capture_paths import captured_paths
-from taskstate.citations import Standard, content_sha, cut, slug_of
+from taskstate.context.capture import MOST_BYTES, shortened
+from taskstate.context.capture_paths import captured_paths
+from taskstate.context.citations import Standard, content_sha, cut, slug_of
+from taskstate.context.static_context_edits import changed_parts, with_parts
 from taskstate.model.static_context import StaticPart, context_seal, read_static, static_text
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import front_matter_values
-from taskstate.static_edits import changed_parts, with_parts
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import with_newlines
 from tests.support.markdown_strategies import any_text, markdown

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from taskstate.context.normalization import normalize
 from taskstate.model.task_state import read_state
-from taskstate.normalize import normalize
 from taskstate.syntax import markdown_blocks, markdown_fast_scanner
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply

@@ -43,7 +43,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskstate.citations import Standard
+from taskstate.context.citations import Standard
 from taskstate.handoff_document import Written, written_in
 from taskstate.lint.around import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM, Around
 from taskstate.model.algorithms import Dependencies

@@ -34,7 +34,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from taskstate.citations import span_of, standing
+from taskstate.context.citations import span_of, standing
 from taskstate.lint.citing import captured, citations_value, is_over
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.words import first_line_of, shown

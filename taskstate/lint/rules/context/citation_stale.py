@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.citations import standing
+from taskstate.context.citations import standing
 from taskstate.lint.around import REPOSITORY
 from taskstate.lint.citing import captured, citations_value, is_over
 from taskstate.lint.diagnostic import Diagnostic, Rule
@@ -46,7 +46,7 @@ from taskstate.lint.words import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.citations import Standard
+    from taskstate.context.citations import Standard
     from taskstate.lint.citing import Cited
     from taskstate.lint.facts import Facts
     from taskstate.syntax.document import Document

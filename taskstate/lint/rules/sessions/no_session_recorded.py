@@ -37,12 +37,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from taskstate.context.path_scope import read_scope
 from taskstate.lint.around import HISTORY
 from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
 from taskstate.lint.past import Known, comparable, entries, newest
 from taskstate.lint.words import shown
 from taskstate.model.names import own_file
-from taskstate.scope import read_scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,8 +1,7 @@
-"""Citations of standards: a section of a Markdown file by its heading's slug, and what it held when it was cited.
+"""Citations of standards: which lines of a document they name, and whether those lines still say the same.
 
-A slug is the anchor that GitHub gives a heading. The section runs from the heading's own line to the last line that is
-not blank before the next heading of the same or a higher level, as the Markdown reader sees headings: what looks like
-one inside a fence is none. Pure: who reads the file hands its text over.
+A section that moved without changing gets its new line span, in the sealed part as well; the seal of that section is
+then made anew, and nothing else of it.
 """
 
 from __future__ import annotations
@@ -14,16 +13,22 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from taskstate.model.static_context import SECTION, STANDARDS, context_seal
+from taskstate.model.task_state import json_fence, read_state
+from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.syntax.document import Document, parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.nodes import Node
 from taskstate.syntax.spans import CONTROLS, Span, trimmed, with_newlines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
     from taskstate.syntax.document import Section
+
 
 MOST_REQUIREMENT = 140  # characters
 MOST_BYTES = 10 * 1024**2  # of a file that is cited: a standard is a text that people read
@@ -228,3 +233,48 @@ def _parser() -> MarkdownIt:
 
 
 _markdown: MarkdownIt | None = None
+
+
+class Respanned(NamedTuple):
+    """A text with other spans: the sections whose span is another one now, and whether it was sealed anew."""
+
+    text: str
+    sections: tuple[str, ...] = ()
+    resealed: bool = False
+
+
+def respanned(text: str, standard_of: Callable[[str], tuple[Standard, ...] | None]) -> Respanned:
+    """Return the text of a state file with the spans of its citations as they are now.
+
+    `standard_of` gives the file that a citation names, none where it cannot be read.
+    """
+    document = parse(text)
+    found = list(_moved(document, standard_of))
+    if not found:
+        return Respanned(text)
+    values = front_matter_values(document)
+    context = values.get("context")
+    seal = context.get("seal") if isinstance(context, dict) else None
+    held = isinstance(seal, str) and context_seal(document, values) == seal
+    after = apply(text, [edit for _, edit in found])
+    if held and isinstance(context, dict):
+        moved = parse(after)
+        anew = {**context, "seal": context_seal(moved, front_matter_values(moved))}
+        after = apply(after, set_front_matter(moved, "context", anew))
+    return Respanned(after, tuple(section for section, _ in found), held)
+
+
+def _moved(document: Document, standard_of: Callable[[str], tuple[Standard, ...] | None]) -> Iterator[tuple[str, Edit]]:
+    """Yield each citation whose span is outdated, with the edit that mends it."""
+    section = read_state(document).subsection(SECTION, STANDARDS)
+    fence = json_fence(document, section.own) if section else None
+    root = document.json(fence) if fence else None
+    for node in root.items if isinstance(root, Node) else ():
+        citation = node.value() if node.kind == "mapping" else {}
+        span, file = node.get("line_span"), citation.get("file")
+        if span is None or span_of(span.text) is None or not isinstance(file, str) or not file:
+            continue
+        found = standard_of(file)
+        stands = standing(citation, found[0]) if found else None
+        if stands and stands.moved and stands.cited:
+            yield str(citation.get("section")), Edit(*span.span, f'"{stands.cited.line_span}"')

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import exports
+from taskstate.context import export as context_export
 from taskstate.model.canonical_json import canonical_json
 from taskstate.model.config import EXPORT_FIELDS, Config
 from taskstate.model.config_reader import read_config
@@ -19,7 +19,7 @@ from tests.support.place import Place, refusal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_UNSEALED = (Path(__file__).parent / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
+_UNSEALED = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 SEAL = context_seal(parse(_UNSEALED), front_matter_values(parse(_UNSEALED))) or ""
 EXAMPLE = _UNSEALED.replace("ab" * 32, SEAL)
 IDENTITY = {"export", "serializer", "role", "task", "sealed", "context"}
@@ -33,7 +33,7 @@ def state_of(text: str) -> TaskState:
 def told(role: str, text: str = EXAMPLE, config: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the export of a state file for a role, through its JSON."""
     loaded: dict[str, Any] = json.loads(
-        exports.export_text(read_config(config or {}, "the test"), state_of(text), role)
+        context_export.export_text(read_config(config or {}, "the test"), state_of(text), role)
     )
     return loaded
 
@@ -130,10 +130,10 @@ def test_placeholder_is_no_description() -> None:
 
 def test_line_ends_and_progress_make_no_difference() -> None:
     """A copy with other line ends, and a criterion checked off, give the same bytes."""
-    once = exports.export_text(Config(), state_of(EXAMPLE), "validator")
-    assert once == exports.export_text(Config(), state_of(EXAMPLE.replace("\n", "\r\n")), "validator")
+    once = context_export.export_text(Config(), state_of(EXAMPLE), "validator")
+    assert once == context_export.export_text(Config(), state_of(EXAMPLE.replace("\n", "\r\n")), "validator")
     checked = EXAMPLE.replace("- [ ] Tokens verify", "- [x] Tokens verify")
-    assert once == exports.export_text(Config(), state_of(checked), "validator")
+    assert once == context_export.export_text(Config(), state_of(checked), "validator")
     assert once == canonical_json(json.loads(once))
 
 
@@ -141,7 +141,7 @@ def test_an_artifact_for_every_role(tmp_path: Path) -> None:
     """Every configured role has its export under a name of its own."""
     place = Place(tmp_path / "r")
     place.configure('roles = ["author", "checker"]\n')
-    found = exports.export_texts(place.workspace, place.workspace.load(place.path))
+    found = context_export.export_texts(place.workspace, place.workspace.load(place.path))
     assert list(found) == ["context-author.json", "context-checker.json"]
     assert [json.loads(text)["role"] for text in found.values()] == ["author", "checker"]
 
@@ -149,12 +149,12 @@ def test_an_artifact_for_every_role(tmp_path: Path) -> None:
 def test_an_export_never_replaces_our_own_files(tmp_path: Path) -> None:
     """A state file is no place for an export; an artifact is, and so is any other file."""
     place = Place(tmp_path / "r")
-    said = refusal(lambda: exports.save(place.workspace, place.path, "{}\n"))
+    said = refusal(lambda: context_export.save(place.workspace, place.path, "{}\n"))
     assert "is one of taskstate's own files" in str(said)
     folder = place.workspace.state_root / "artifacts"
     folder.mkdir()
     for path in (folder / "context-x.json", tmp_path / "x.json", place.root / "x.json"):
-        exports.save(place.workspace, path, "{}\n")
+        context_export.save(place.workspace, path, "{}\n")
         assert path.read_bytes() == b"{}\n"
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate.scope import read_scope
+from taskstate.context.path_scope import read_scope
 
 MACROS = {"ui": ("web/**/*.css", ":icons"), "icons": ("web/icons",), "loop": (":loop", "a.py")}
 parts = st.text("ab.*", min_size=1, max_size=3).filter(lambda part: part not in {".", ".."})

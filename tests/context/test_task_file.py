@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.task_file import Citation, blob_ids, cited_in, git_blob_id, read_task_file, unsaid
+from taskstate.context.task_file import Citation, blob_ids, cited_in, git_blob_id, read_task_file, unsaid
 from tests.support.place import refusal
 
 TEXT = """\

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.normalize import normalize
+from taskstate.context.normalization import normalize
 
 LONG = " ".join(["words"] * 30)
 

@@ -1,7 +1,7 @@
 """What one role needs to know of a task, and no more, as canonical JSON: the same bytes on every machine.
 
-Standards and inputs stand in it by reference: a file, a span and a hash. Which fields a role does without is data in
-the configuration. Nothing in an export tells when or where it was made.
+Standards and inputs are named by file, span and hash instead of being copied. The manifest lists the exports that were
+written. Which fields a role goes without is configuration.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
 from taskstate.model import chain, roles
-from taskstate.model.canonical_json import CANONICAL_VERSION, canonical_json
+from taskstate.model.canonical_json import CANONICAL_VERSION, canonical_json, sha256
 from taskstate.model.config import EXPORT_FIELDS, export_drop
 from taskstate.model.static_context import read_static, seal_broken
 from taskstate.model.write_metadata import front_matter_values
@@ -24,6 +24,27 @@ if TYPE_CHECKING:
     from taskstate.model.config import Config
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Loaded, Workspace
+
+
+NAME = "manifest.json"
+MANIFEST_FORMAT = 1
+
+
+def manifest(task_id: str, context: Mapping[str, Any], exports: Mapping[str, str]) -> dict[str, Any]:
+    """Return the manifest of a task: its context in full, and each export with the hash of its text."""
+    listed = [
+        {"path": artifacts.name_of(task_id, name), "sha256": sha256(text)} for name, text in sorted(exports.items())
+    ]
+    return {"manifest": MANIFEST_FORMAT, "task_id": task_id, **context, "exports": listed}
+
+
+def artifacts_of(workspace: Workspace, loaded: Loaded, context: Mapping[str, Any]) -> tuple[artifacts.Artifact, ...]:
+    """Return a task's exports and its manifest, to be written together with the state file."""
+    task_id = loaded.state.id
+    exports = export_texts(workspace, loaded)
+    texts = {**dict(sorted(exports.items())), NAME: canonical_json(manifest(task_id, context, exports))}
+    return tuple(artifacts.Artifact(artifacts.name_of(task_id, name), text.encode()) for name, text in texts.items())
+
 
 EXPORT_FORMAT = 1
 _BASELINE = ("status", "results", "log", "log_sha256")

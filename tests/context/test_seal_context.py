@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import context, create
-from taskstate.capture_citations import mapped_citations
-from taskstate.context_capture import Wanted
+from taskstate import create
+from taskstate.context import seal_context
+from taskstate.context.capture_citations import mapped_citations
+from taskstate.context.capture_plan import Wanted
+from taskstate.context.task_file import git_blob_id
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
 from taskstate.model.canonical_json import canonical_json
@@ -19,11 +21,10 @@ from taskstate.model.static_context import StaticPart, context_seal, read_static
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage import files
 from taskstate.syntax.document import parse
-from taskstate.task_file import git_blob_id
 from tests.support.place import MINUTE, TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
-    from taskstate.context import Sealed
+    from taskstate.context.seal_context import Sealed
 
 STANDARD = """\
 # Backend
@@ -108,7 +109,7 @@ def by_hand(place: Place, **parts: Any) -> None:  # noqa: ANN401 - the fields of
 
 def init(place: Place, *, dry_run: bool = False, **wanted: Any) -> Sealed:  # noqa: ANN401 - what is wanted
     """Seal task 101; what comes of it is clean, and its seal holds."""
-    done = context.init(place.workspace, TASK, Wanted(**wanted), place.request(dry_run=dry_run))
+    done = seal_context.init(place.workspace, TASK, Wanted(**wanted), place.request(dry_run=dry_run))
     if not dry_run:
         proved(place)
     return done
@@ -116,7 +117,7 @@ def init(place: Place, *, dry_run: bool = False, **wanted: Any) -> Sealed:  # no
 
 def rebuild(place: Place, **wanted: Any) -> Sealed:  # noqa: ANN401 - what is wanted
     """Seal task 101 anew; what comes of it is clean, and its seal holds."""
-    done = context.rebuild(place.workspace, TASK, Wanted(**wanted), place.request())
+    done = seal_context.rebuild(place.workspace, TASK, Wanted(**wanted), place.request())
     proved(place)
     return done
 
@@ -292,7 +293,7 @@ def test_words_of_the_state_file_are_kept_at_first(place: Place) -> None:
 
 def test_the_sample_in_the_manual_is_a_configuration() -> None:
     """It can be read, and maps each area to what it names, and to what all tasks cite."""
-    page = (Path(__file__).parent.parent / "docs/context.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/context.md").read_text(encoding="utf-8")
     config = parse_config(page.split("```toml\n")[1].split("```")[0], "taskstate.toml")
     assert config
     areas = ("backend", "mobile", "shared", "infrastructure", "other")
@@ -360,7 +361,7 @@ def test_dry_run_writes_nothing(place: Place) -> None:
 def refused(place: Place, **wanted: Any) -> str:  # noqa: ANN401 - what is wanted
     """Return why sealing is refused; nothing is changed."""
     before = tree(place.root)
-    error = refusal(lambda: context.init(place.workspace, TASK, Wanted(**wanted), place.request()))
+    error = refusal(lambda: seal_context.init(place.workspace, TASK, Wanted(**wanted), place.request()))
     assert tree(place.root) == before
     assert "\n" not in str(error)
     return f"{error.code}: {error}"
@@ -493,7 +494,7 @@ def test_a_secret_is_not_sealed(place: Place) -> None:
     write(place, NAME, TASK_FILE.replace("Tokens verify", "Uses AKIA" + "QWERTYUIOPASDFGH"))
     by_hand(place, criteria=())
     before = tree(place.root)
-    error = refusal(lambda: context.init(place.workspace, TASK, Wanted(task_file=NAME), place.request()))
+    error = refusal(lambda: seal_context.init(place.workspace, TASK, Wanted(task_file=NAME), place.request()))
     assert "QWERTY" not in str(error)
     assert tree(place.root) == before
 
@@ -561,7 +562,7 @@ def test_keys_of_ones_own_stay(place: Place) -> None:
     init(place)
     place.text = place.text.replace("context:\n", "context:\n  x-board: 3\n")
     place.text = place.text.replace('"section": "layers"', '"section": "layers",\n    "x-why": "audit"')
-    context.rebuild(place.workspace, TASK, Wanted(), place.request()._replace(reseal=True))
+    seal_context.rebuild(place.workspace, TASK, Wanted(), place.request()._replace(reseal=True))
     assert block(place)["x-board"] == 3
     assert static(place).standards[1]["x-why"] == "audit"
 
@@ -642,10 +643,10 @@ def test_paths_are_taken_out_of_a_mixed_scope(place: Place, *, by_new: bool) -> 
     assert static(place).paths == ("pages/*.ts", "src/auth/**")
 
 
-@pytest.mark.parametrize("verb", [context.init, context.rebuild])
+@pytest.mark.parametrize("verb", [seal_context.init, seal_context.rebuild])
 def test_a_merge_that_is_not_settled_is_not_sealed(place: Place, verb: Any) -> None:  # noqa: ANN401 - either job
     """Marker lines of a merge are named by their line, and nothing is written."""
-    if verb is context.rebuild:
+    if verb is seal_context.rebuild:
         init(place)
     mark = "### Task Description\n"
     place.text = place.text.replace(mark, f"<<<<<<< ours\n{mark}=======\n{mark}>>>>>>> theirs\n")
@@ -667,6 +668,6 @@ def test_a_failed_write_leaves_no_exports(place: Place, monkeypatch: pytest.Monk
         raise TaskstateError("no space left", code="io", help="make room")
 
     monkeypatch.setattr("taskstate.workspace.writer.journal.write", full)
-    assert refusal(lambda: context.init(place.workspace, TASK, Wanted(), place.request())).code == "io"
+    assert refusal(lambda: seal_context.init(place.workspace, TASK, Wanted(), place.request())).code == "io"
     assert tree(place.root) == before
     assert not (place.workspace.state_root / "artifacts").exists()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import citations
+from taskstate.context import citations
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.static_context import seal_of, static_text

@@ -10,20 +10,20 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.capture_citations import captured_citations
-from taskstate.capture_paths import bare, captured_paths, looks_like_paths, paths_among, told_words
+from taskstate.context.capture_citations import captured_citations
+from taskstate.context.capture_paths import bare, captured_paths, looks_like_paths, paths_among, told_words
 from taskstate.errors import TaskstateError
 from taskstate.model.static_context import SEALED_VALUES, StaticPart
 from taskstate.syntax import escaping
 from taskstate.syntax.spans import size_in_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from taskstate.citations import Cited
-    from taskstate.model.config import Config
-    from taskstate.task_file import TaskFile
+    from taskstate.context.sources import Known
+    from taskstate.context.task_file import TaskFile
     from taskstate.validation.schema_files import KeyPath
+
 
 MOST_BYTES = 2048  # of a value; a longer one costs whoever reads the task each time
 OWN, FRONT_MATTER = "section 1", "front matter"
@@ -38,30 +38,6 @@ class Row(NamedTuple):
     part: str
     what: str
     source: str
-
-
-class Known(NamedTuple):
-    """What a capture rests on; `anew` where what it comes from goes before what the state file says.
-
-    `before` is the task file as it was when the task was made from it, where that can still be had and differs.
-    `settings` is the name of the configuration file. `cite` gives a section of a standard by file, slug and who cites
-    it, or raises.
-    """
-
-    values: Mapping[str, str]
-    static: StaticPart
-    given: TaskFile | None
-    config: Config
-    settings: str
-    cite: Callable[[str, str, str], Cited]
-    anew: bool = False
-    shorten: bool = False
-    before: TaskFile | None = None
-
-    @property
-    def copied(self) -> tuple[TaskFile, ...]:
-        """The task file in each of its versions that a part of the state file may be a mere copy of."""
-        return tuple(each for each in (self.before, self.given) if each)
 
 
 class Captured(NamedTuple):

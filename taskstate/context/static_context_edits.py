@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.capture_paths import coded
+from taskstate.context.capture_paths import coded
 from taskstate.formatting.formatter import formatted
 from taskstate.model import static_context
 from taskstate.model.document_kinds import kind_of, section_key

@@ -10,8 +10,8 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from taskstate.context.normalization import normalize
 from taskstate.errors import TaskstateError
-from taskstate.normalize import normalize
 from taskstate.syntax.nodes import Node
 from taskstate.syntax.yaml_reader import read_yaml_file
 from taskstate.validation import schema

@@ -8,13 +8,13 @@ from __future__ import annotations
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import citations, task_file
-from taskstate.capture_citations import mapped_citations, normal
-from taskstate.citations import Standard, standing
-from taskstate.context_capture import Wanted, captured
-from taskstate.context_past import blob, cited_lines, part_with_seal, sealed_part, values_with_seal
-from taskstate.context_readable import broken_fences, require_sealed
-from taskstate.context_sources import Sources
+from taskstate.context import citations, task_file
+from taskstate.context.capture_citations import mapped_citations, normal
+from taskstate.context.capture_plan import Wanted, captured
+from taskstate.context.citations import Standard, standing
+from taskstate.context.past_versions import blob, cited_lines, part_with_seal, sealed_part, values_with_seal
+from taskstate.context.preconditions import broken_fences, require_sealed
+from taskstate.context.sources import Sources
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.static_context import SEALED_VALUES, STANDARDS, read_static, seal_of, static_text
 from taskstate.model.write_metadata import front_matter_values
@@ -25,8 +25,8 @@ from taskstate.validation import secrets
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from taskstate.context_past import Past
-    from taskstate.context_readable import BrokenFence
+    from taskstate.context.past_versions import Past
+    from taskstate.context.preconditions import BrokenFence
     from taskstate.workspace.workspace import Loaded, Workspace
 
 _SYNTAX, _SCHEMA = "TS005", "TS603"  # of a fence

@@ -5,15 +5,15 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.citations import cut
+from taskstate.context.citations import cut
+from taskstate.context.task_file import cited_in, unsaid
 from taskstate.errors import TaskstateError
-from taskstate.task_file import cited_in, unsaid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.capture import Known
-    from taskstate.citations import Cited
+    from taskstate.context.citations import Cited
+    from taskstate.context.sources import Known
     from taskstate.model.config import Config
 
 _OWN = "section 1"

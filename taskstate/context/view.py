@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.context_check import moved_since, untold
-from taskstate.context_readable import require_sealed
+from taskstate.context.check import moved_since, untold
+from taskstate.context.preconditions import require_sealed
 from taskstate.model.static_context import SEALED_VALUES, read_static, seal_broken, static_text
 from taskstate.model.write_metadata import front_matter_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.capture import Row
-    from taskstate.context_check import Checked, Point
+    from taskstate.context.capture import Row
+    from taskstate.context.check import Checked, Point
     from taskstate.workspace.workspace import Loaded, Workspace
 
 _SHORT = 10  # digits of a commit's id

@@ -8,22 +8,49 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import citations, task_file
+from taskstate.context import citations, task_file
+from taskstate.context.path_scope import read_scope
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.config_reader import parse_config
-from taskstate.scope import read_scope
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.workspace.workspace import CONFIG_FILES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from taskstate.citations import Cited, Standard
-    from taskstate.task_file import TaskFile
+    from taskstate.context.citations import Cited, Standard
+    from taskstate.context.task_file import TaskFile
+    from taskstate.model.config import Config
+    from taskstate.model.static_context import StaticPart
     from taskstate.workspace.workspace import Workspace
+
+
+class Known(NamedTuple):
+    """What a capture rests on; `anew` where what it comes from goes before what the state file says.
+
+    `before` is the task file as it was when the task was made from it, where that can still be had and differs.
+    `settings` is the name of the configuration file. `cite` gives a section of a standard by file, slug and who cites
+    it, or raises.
+    """
+
+    values: Mapping[str, str]
+    static: StaticPart
+    given: TaskFile | None
+    config: Config
+    settings: str
+    cite: Callable[[str, str, str], Cited]
+    anew: bool = False
+    shorten: bool = False
+    before: TaskFile | None = None
+
+    @property
+    def copied(self) -> tuple[TaskFile, ...]:
+        """The task file in each of its versions that a part of the state file may be a mere copy of."""
+        return tuple(each for each in (self.before, self.given) if each)
+
 
 _WILDCARDS = frozenset("*?[{")
 _NEVER = frozenset({".git", "node_modules", ".venv"})

@@ -9,20 +9,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import context, context_check, context_past, context_view, mend
-from taskstate.context_capture import Wanted
+from taskstate import mend
+from taskstate.context import check as context_check
+from taskstate.context import past_versions, seal_context
+from taskstate.context import view as context_view
+from taskstate.context.capture_plan import Wanted
 from taskstate.lint import engine
 from taskstate.model.static_context import read_static, static_text
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage.git import client as git
 from taskstate.workspace.workspace import find_workspace
+from tests.context.test_seal_context import NAME, SETTINGS, STANDARD, TASK_FILE, block, by_hand, made_from, write
 from tests.support.place import TASK, Place, refusal
-from tests.test_context import NAME, SETTINGS, STANDARD, TASK_FILE, block, by_hand, made_from, write
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.context_check import Point
+    from taskstate.context.check import Point
     from taskstate.workspace.change import Request
 
 
@@ -34,7 +37,7 @@ def place(repository: Path) -> Place:
     write(found, "taskstate.toml", SETTINGS)
     made_from(found, TASK_FILE)
     commit(found)
-    context.init(found.workspace, TASK, Wanted(), request(found))
+    seal_context.init(found.workspace, TASK, Wanted(), request(found))
     return found
 
 
@@ -76,22 +79,26 @@ def test_base_commit_is_kept(place: Place) -> None:
     first = git.head(place.root)
     for bad in ("--all", "nothing", "HEAD:standards"):
         wanted = Wanted(base_commit=bad)
-        error = refusal(partial(context.init, place.workspace, TASK, wanted, place.request()))
+        error = refusal(partial(seal_context.init, place.workspace, TASK, wanted, place.request()))
         assert error.code == "unknown-commit"
     write(place, "x", "y")
     by_hand(place, area="backend", priority="P1")
     commit(place)
-    context.init(place.workspace, TASK, Wanted(base_commit="HEAD~1"), request(place))
+    seal_context.init(place.workspace, TASK, Wanted(base_commit="HEAD~1"), request(place))
     assert f'delta: {{base_commit: "{first}"}}' in place.text
     assert block(place)["git_head"] == git.head(place.root) != first
 
 
 def test_a_dirty_tree_is_told(place: Place) -> None:
     """Files that differ are named in a note, and sealing goes on; our own files are none of them."""
-    assert context.rebuild(place.workspace, TASK, Wanted(), request(place)).outcome.notes[-1].startswith("the task is")
+    assert (
+        seal_context.rebuild(place.workspace, TASK, Wanted(), request(place))
+        .outcome.notes[-1]
+        .startswith("the task is")
+    )
     for number in range(7):
         write(place, f"src/{number}.py", "x")
-    notes = context.rebuild(place.workspace, TASK, Wanted(), request(place)).outcome.notes
+    notes = seal_context.rebuild(place.workspace, TASK, Wanted(), request(place)).outcome.notes
     wanted = "the working tree is not clean: src/0.py, src/1.py, src/2.py, src/3.py, src/4.py and 2 more"
     assert notes[-1] == wanted
 
@@ -187,7 +194,7 @@ def test_a_moved_head(place: Place) -> None:
     loaded = place.workspace.load(place.path)
     (told,) = context_view.told_moved(place.workspace, loaded)
     assert "commits since then touch 1 file" in told
-    context.rebuild(place.workspace, TASK, Wanted(), request(place))
+    seal_context.rebuild(place.workspace, TASK, Wanted(), request(place))
     assert points(place) == ()
     assert context_view.told_moved(place.workspace, place.workspace.load(place.path)) == ()
 
@@ -290,7 +297,7 @@ def test_a_task_file_that_changed_since_new_counts(place: Place) -> None:
     place.text = place.text.replace("Keys rotate\n", "Keys rotate daily\n")
     new = TASK_FILE.replace("Keys rotate.", "Keys turn.").replace("Keys rotate\n", "Keys turn\n")
     write(place, NAME, new.replace("priority: P1", "priority: P0").replace("src/auth/**", "src/login/**"))
-    notes = context.init(place.workspace, TASK, Wanted(), request(place)).outcome.notes
+    notes = seal_context.init(place.workspace, TASK, Wanted(), request(place)).outcome.notes
     told = read_static(place.state)
     assert told.description == "Issue and verify tokens. Keys turn."
     assert told.criteria == ("Tokens verify", "Keys rotate daily")
@@ -307,12 +314,12 @@ def test_a_change_that_git_cannot_tell_stays_visible(place: Place) -> None:
     """Where git never had what the task was made from, section 1 is kept, and the difference goes on to show."""
     fresh(place, TASK_FILE.replace("Keys rotate.", "Keys spin."))
     write(place, NAME, TASK_FILE.replace("Keys rotate.", "Keys turn."))
-    notes = context.init(place.workspace, TASK, Wanted(), request(place)).outcome.notes
+    notes = seal_context.init(place.workspace, TASK, Wanted(), request(place)).outcome.notes
     assert notes[0].endswith("git does not have what it said then: what section 1 says is kept")
     assert [note for note in notes if note.startswith("description: kept") and "context rebuild" in note]
     assert read_static(place.state).description == "Issue and verify tokens. Keys spin."
     assert [point.code for point in points(place)] == ["TS604"]
-    context.rebuild(place.workspace, TASK, Wanted(), request(place))
+    seal_context.rebuild(place.workspace, TASK, Wanted(), request(place))
     assert read_static(place.state).description == "Issue and verify tokens. Keys turn."
     assert points(place) == ()
 
@@ -322,7 +329,7 @@ def test_a_citation_that_new_copied_goes_with_the_task_file(place: Place) -> Non
     fresh(place, f"{TASK_FILE}standards:\n- standards/backend.md#layers-1\n- standards/backend.md#backend\n")
     commit(place)
     write(place, NAME, f"{TASK_FILE}standards:\n- standards/backend.md#layers-1\n")
-    context.init(place.workspace, TASK, Wanted(), request(place))
+    seal_context.init(place.workspace, TASK, Wanted(), request(place))
     assert [each["section"] for each in read_static(place.state).standards] == ["handlers", "layers", "layers-1"]
 
 
@@ -335,10 +342,10 @@ def test_a_value_that_no_version_holds_is_guessed(place: Place, old: str, new: s
     seal = block(place)["seal"]
     place.text = place.text.replace(f"\n{old}\n", f"\n{new}\n")
     values, text = front_matter_values(place.state.document), static_text(place.state.document) or ""
-    found = context_past.values_with_seal(place.state, values, text, seal)
+    found = past_versions.values_with_seal(place.state, values, text, seal)
     assert found
     assert found.values[old.partition(":")[0]] == then
-    assert context_past.values_with_seal(place.state, values, f"{text} more", seal) is None
+    assert past_versions.values_with_seal(place.state, values, f"{text} more", seal) is None
 
 
 def test_a_shallow_clone_says_that_it_cannot_tell(place: Place, tmp_path: Path) -> None:

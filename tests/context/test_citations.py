@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from taskstate.citations import Standard, content_sha, cut, first_sentence, slug_of, span_of, standing
+from taskstate.context.citations import Standard, content_sha, cut, first_sentence, slug_of, span_of, standing
 
 TEXT = """\
 # Backend tier

@@ -9,17 +9,16 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import manifest
-from taskstate.context_capture import Wanted, captured
-from taskstate.context_readable import require_sealed
-from taskstate.context_sources import told_unmatched, unmatched
-from taskstate.context_text import require_as_captured
+from taskstate.context import export as context_export
+from taskstate.context.capture_plan import Wanted, captured, require_as_captured
+from taskstate.context.normalization import NORMALIZER_VERSION
+from taskstate.context.preconditions import require_sealed
+from taskstate.context.sources import told_unmatched, unmatched
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.canonical_json import CANONICAL_VERSION
 from taskstate.model.static_context import context_seal, is_sealed
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
-from taskstate.normalize import NORMALIZER_VERSION
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -30,10 +29,10 @@ from taskstate.workspace.writer import change
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from taskstate.capture import Captured, Row
-    from taskstate.context_sources import Sources
+    from taskstate.context.capture import Captured, Row
+    from taskstate.context.sources import Sources
+    from taskstate.context.task_file import TaskFile
     from taskstate.model.task_state import TaskState
-    from taskstate.task_file import TaskFile
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Workspace
 
@@ -98,7 +97,7 @@ def _sealed(workspace: Workspace, task_id: str, plan: Callable[[Loaded], _Made],
         text, context, _, notes = found[-1]
         document = parse(text)
         after = Loaded(loaded.relative, text.encode(), document, read_state(document, loaded.state.id))
-        return Change(text=text, notes=notes, kept=manifest.artifacts_of(workspace, after, context))
+        return Change(text=text, notes=notes, kept=context_export.artifacts_of(workspace, after, context))
 
     outcome = change(workspace, task_id, job, request)
     return Sealed(outcome, found[-1].context["seal"], found[-1].rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.citations import cut
+from taskstate.context.citations import cut
 from taskstate.errors import TaskstateError
 from taskstate.validation.paths import way_out
 
