@@ -10,9 +10,9 @@ from __future__ import annotations
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import reminder, tokens
-from taskstate.brief_parts import ALWAYS, SHOW_SECTION, Part, parts_of
 from taskstate.context.preconditions import broken_fences
+from taskstate.handoff import protocol, token_count
+from taskstate.handoff.brief_sections import ALWAYS, SHOW_SECTION, Part, parts_of
 from taskstate.model import roles
 from taskstate.model.config import export_drop
 from taskstate.model.derived_values import session_counts
@@ -91,7 +91,7 @@ def _within(source: _Source, budget: int) -> Brief:
         cut = _cut(source, held)
         if costs[count] + _weight("\n".join(_notes(cut))) <= budget * _HUNDREDTHS:
             text = _render(source, held, _notes(cut))
-            needed = tokens.estimate(text)
+            needed = token_count.estimate(text)
             if needed <= budget:
                 return Brief(text, needed, budget, cut, fits=True)
     return _least(source, budget)
@@ -113,7 +113,7 @@ def shape(loaded: Loaded, told: Brief, role: str) -> dict[str, Any]:
         "open_features": [{"id": each.id, "description": each.description} for each in waiting],
         "budget": told.budget,
         "tokens": told.tokens,
-        "counter": tokens.ESTIMATE,
+        "counter": token_count.ESTIMATE,
         "fits": told.fits,
         "cut": [each._asdict() for each in told.cut],
         "text": told.text,
@@ -125,7 +125,7 @@ def _least(source: _Source, budget: int) -> Brief:
     cut = _cut(source, set())
     over = f"This is the least that a brief holds, and more than the {budget:,} tokens that it was to have."
     text = _render(source, set(), (*_notes(cut), "", over))
-    return Brief(text, tokens.estimate(text), budget, cut, fits=False)
+    return Brief(text, token_count.estimate(text), budget, cut, fits=False)
 
 
 def _source(workspace: Workspace, loaded: Loaded, role: str, sessions: int) -> _Source:
@@ -134,7 +134,7 @@ def _source(workspace: Workspace, loaded: Loaded, role: str, sessions: int) -> _
     dropped = export_drop(workspace.config, role) if role else ()
     all_parts = parts_of(state, values, workspace.config.root, sessions)
     withheld = ", ".join(part.title for part in all_parts if part.row.field in dropped)
-    short = reminder.short_protocol(workspace, role=role, task=(state.id, state.kind))
+    short = protocol.short_protocol(workspace, role=role, task=(state.id, state.kind))
     return _Source(
         head=(*_head(workspace, loaded, values, role), "", short),
         parts=tuple(part for part in all_parts if part.row.field not in dropped or not part.row.field),
@@ -258,4 +258,4 @@ def _notes(cut: tuple[Cut, ...]) -> tuple[str, ...]:
 
 
 def _weight(text: str) -> int:
-    return tokens.weight("\n" + text)
+    return token_count.weight("\n" + text)

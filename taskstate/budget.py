@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import tokens
 from taskstate.brief import brief
 from taskstate.context.export import export_text
 from taskstate.errors import TaskstateError
+from taskstate.handoff import token_count
 from taskstate.model.static_context import read_static
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage import files
@@ -50,7 +50,7 @@ class Needed(NamedTuple):
 class Budget(NamedTuple):
     """The tokens of a task, before and after, and what they were counted with."""
 
-    counter: tokens.Counter
+    counter: token_count.Counter
     pasted: tuple[Pasted, ...]
     roles: tuple[Needed, ...]
 
@@ -81,7 +81,7 @@ def budget(workspace: Workspace, loaded: Loaded) -> Budget:
         TaskstateError: a file cannot be read.
     """
     roles = tuple(_needed(workspace, loaded, role) for role in workspace.config.roles)
-    return Budget(counter=tokens.counter(), pasted=tuple(_pasted(workspace, loaded)), roles=roles)
+    return Budget(counter=token_count.counter(), pasted=tuple(_pasted(workspace, loaded)), roles=roles)
 
 
 def shape(told: Budget) -> dict[str, Any]:
@@ -155,8 +155,8 @@ def _needed(workspace: Workspace, loaded: Loaded, role: str) -> Needed:
     told = brief(workspace, loaded, role=role)
     return Needed(
         role=role,
-        export=tokens.count(export_text(workspace.config, loaded.state, role)),
-        brief=tokens.count(told.text),
+        export=token_count.count(export_text(workspace.config, loaded.state, role)),
+        brief=token_count.count(told.text),
     )
 
 
@@ -168,7 +168,7 @@ def _pasted(workspace: Workspace, loaded: Loaded) -> Iterator[Pasted]:
         yield _file(workspace, "task file", task_file)
     for path in _standards(loaded.state):
         yield _file(workspace, "standard", path)
-    yield Pasted("state file", loaded.relative, tokens.count(loaded.document.text))
+    yield Pasted("state file", loaded.relative, token_count.count(loaded.document.text))
     if isinstance(archive, str):
         yield _file(workspace, "archive", f"{workspace.config.root}/{archive}")
     if isinstance(log, str):
@@ -193,7 +193,7 @@ def _file(workspace: Workspace, part: str, relative: str) -> Pasted:
 
 
 def _counted(data: bytes | None) -> int | None:
-    return None if data is None else tokens.count(data.decode("utf-8", "replace"))
+    return None if data is None else token_count.count(data.decode("utf-8", "replace"))
 
 
 def _map(value: object) -> Mapping[str, Any]:

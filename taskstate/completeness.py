@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from taskstate import produced
 from taskstate.errors import TaskstateError
-from taskstate.handoff_document import OPEN
-from taskstate.handoff_files import archived, handoff_files, named_open
+from taskstate.handoff.document import OPEN
+from taskstate.handoff.document_files import archived, handoff_files, named_open
 from taskstate.model import chain, chain_quotes, roles
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.write_metadata import front_matter_values

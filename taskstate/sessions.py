@@ -81,7 +81,7 @@ def _taking_over(workspace: Workspace, loaded: Loaded, entry: Entry, actor: str)
     """Return the entry; the first one after a handoff was accepted also says from where its agent took over."""
     if "handoffs" not in loaded.document.front_matter:
         return entry
-    from taskstate.takeover import mention
+    from taskstate.handoff.accept import mention
 
     said = mention(workspace, loaded.state)
     return entry._replace(agent=f"{entry.agent or actor}, {said}") if said else entry

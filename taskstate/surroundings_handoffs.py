@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.asked import Asked
-from taskstate.handoff_document import Written, front_matter_of, written_in
-from taskstate.handoff_places import folder
+from taskstate.handoff.document import Written, front_matter_of, written_in
+from taskstate.handoff.paths import folder
 from taskstate.model import document_kinds, names
 from taskstate.model.names import ARCHIVE
 from taskstate.storage import files

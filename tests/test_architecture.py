@@ -21,8 +21,8 @@ ORDER = (
 NEVER = {"validation": {"storage"}, "model": {"storage"}, "storage": {"syntax"}}
 # Imports that go the wrong way and are about to end.
 ENDING = {
-    ("taskstate.handoff.create", "taskstate.lint.diagnostics"),
-    ("taskstate.handoff.create", "taskstate.lint.engine"),
+    ("taskstate.handoff.create.create", "taskstate.lint.diagnostics"),
+    ("taskstate.handoff.create.create", "taskstate.lint.engine"),
     ("taskstate.model.names", "taskstate.verification.qa.results"),
     ("taskstate.workspace.workspace.run_cache", "taskstate.lint.compared_revision"),
     ("taskstate.workspace.workspace.run_cache", "taskstate.lint.queries.answers"),

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import tokens
 from taskstate.brief import BUDGET, Brief, brief, shape
+from taskstate.handoff import token_count
 from tests.support.place import TASK, Place, refusal
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def test_whole_brief(place: Place) -> None:
     """Where there is room, everything is in it, and nothing is said to be left out."""
     found = told(place, 4000)
     assert (found.fits, found.cut, found.budget) == (True, (), 4000)
-    assert found.tokens == tokens.estimate(found.text) < 1500
+    assert found.tokens == token_count.estimate(found.text) < 1500
     head = found.text.split("\n")
     token, path = loaded(place).token, loaded(place).relative
     counts = "5 sessions (2 archived), 1 of 3 features pass"
@@ -131,7 +131,7 @@ def test_least_is_kept_and_says_so(place: Place) -> None:
     """Where even the least is too much, it is told whole, and that it is more than was asked for."""
     found = told(place, 100)
     assert not found.fits
-    assert found.tokens == tokens.estimate(found.text) > 100
+    assert found.tokens == token_count.estimate(found.text) > 100
     assert "## Next step\n\n- Decide on 30 s of leeway\n- Write the test\n" in found.text
     assert "## Open features\n\n- jwt-2\n- jwt-4\n" in found.text
     assert found.text.endswith(

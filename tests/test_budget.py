@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks import sample
-from taskstate import tokens
 from taskstate.brief import brief
 from taskstate.budget import Budget, Needed, Pasted, budget, shape, table
 from taskstate.context import export as context_export
+from taskstate.handoff import token_count
 from taskstate.workspace import artifacts
 from taskstate.workspace.workspace import find_workspace
 from tests.support.place import Place
@@ -39,7 +39,7 @@ def write(place: Place, name: str, text: str) -> int:
     path = place.root / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    return tokens.count(text)
+    return token_count.count(text)
 
 
 def test_each_part_is_counted(place: Place) -> None:
@@ -56,9 +56,9 @@ def test_each_part_is_counted(place: Place) -> None:
         Pasted("task file", "tasks/TASK-0101.task.yaml", task),
         Pasted("standard", "standards/a.md", first),
         Pasted("standard", "standards/b.md", second),
-        Pasted("state file", ".taskstate/tasks/task-101-state.md", tokens.count(place.text)),
+        Pasted("state file", ".taskstate/tasks/task-101-state.md", token_count.count(place.text)),
         Pasted("archive", ".taskstate/archives/task-101-archive.md", archive),
-        Pasted("baseline log", ".taskstate/artifacts/task-101/baseline.log.gz", tokens.count(log)),
+        Pasted("baseline log", ".taskstate/artifacts/task-101/baseline.log.gz", token_count.count(log)),
     )
 
 
@@ -68,8 +68,8 @@ def test_each_role_needs_its_export_and_its_brief(place: Place) -> None:
     expected = tuple(
         Needed(
             role,
-            tokens.count(context_export.export_text(place.workspace.config, loaded.state, role)),
-            tokens.count(brief(place.workspace, loaded, role=role).text),
+            token_count.count(context_export.export_text(place.workspace.config, loaded.state, role)),
+            token_count.count(brief(place.workspace, loaded, role=role).text),
         )
         for role in ("implementer", "reviewer", "validator")
     )
@@ -87,7 +87,7 @@ def test_what_is_not_here_is_named(place: Place) -> None:
     assert [each.part for each in found.pasted if each.tokens is None] == [
         *("task file", "standard", "standard", "archive", "baseline log")
     ]
-    assert found.each == tokens.count(place.text)
+    assert found.each == token_count.count(place.text)
     assert "not here  ../a.md" in table(found)
 
 
@@ -102,7 +102,7 @@ def test_task_with_nothing_but_itself(tmp_path: Path) -> None:
 def test_shape_and_table() -> None:
     """Both tell the same: what was counted with, every part, every role, and what is saved."""
     counted = Budget(
-        counter=tokens.Counter("o200k_base", is_exact=True),
+        counter=token_count.Counter("o200k_base", is_exact=True),
         pasted=(Pasted("state file", ".taskstate/x.md", 8000), Pasted("standard", "a.md", 2000)),
         roles=(Needed("implementer", 500, 1500), Needed("reviewer", 400, 600)),
     )
@@ -132,11 +132,11 @@ def test_shape_and_table() -> None:
         "  reviewer     10,000     400    600     1,000  90.0 %",
         "  all roles    20,000                    3,000  85.0 %",
     ]
-    guessed = counted._replace(counter=tokens.Counter("estimate", is_exact=False))
+    guessed = counted._replace(counter=token_count.Counter("estimate", is_exact=False))
     assert table(guessed).startswith("tokens, estimated; with `pip install 'taskstate[tokens]'` they are counted\n")
 
 
-@pytest.mark.skipif(not tokens.counter().is_exact, reason="the extra `tokens` is not installed")
+@pytest.mark.skipif(not token_count.counter().is_exact, reason="the extra `tokens` is not installed")
 def test_three_roles_need_a_fifth_on_the_sample_project(tmp_path: Path) -> None:
     """On the sample project the roles need at least 80 % fewer tokens than pasting, by a real tokenizer."""
     sample.write(tmp_path)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import checklist, completeness, completion, handing_down, phases
+from taskstate import checklist, completeness, completion, handing_down
 from taskstate.completion import Incomplete
+from taskstate.handoff import phases
 from taskstate.lint import engine
 from taskstate.model.canonical_json import sha256
 from taskstate.model.chain import output_of

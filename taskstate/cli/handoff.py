@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.door import Door
-    from taskstate.handoff import Written
-    from taskstate.handoff_document import Handoff
+    from taskstate.handoff.create import Written
+    from taskstate.handoff.document import Handoff
 
 _TEXTS = (
     ("--phase", "phase", "P", "the phase that is handed over (default: the one that is worked on)"),
@@ -82,7 +82,7 @@ def _configure_new(parser: argparse.ArgumentParser) -> None:
 
 def run_new(door: Door) -> int:
     """Hand a phase over."""
-    from taskstate.handoff import Wanted, new
+    from taskstate.handoff.create import Wanted, new
 
     args = door.args
     wanted = Wanted(_given(door), draft=args.draft, force=args.force)
@@ -126,8 +126,8 @@ def _aside(door: Door, *lines: str) -> None:
 
 
 def _given(door: Door) -> Handoff:
-    from taskstate.handoff_document import Handoff
-    from taskstate.handoff_input import joined, read_input
+    from taskstate.handoff.document import Handoff
+    from taskstate.handoff.input import joined, read_input
 
     args = door.args
     said: dict[str, Any] = {name: door.text_of(getattr(args, name)) for _, name, _, _ in _TEXTS}
@@ -140,7 +140,7 @@ def _given(door: Door) -> Handoff:
 
 def run_show(door: Door) -> int:
     """Show the open handoff, or the newest one."""
-    from taskstate.takeover import fields_of, show
+    from taskstate.handoff.accept import fields_of, show
 
     shown = show(door.workspace, door.task_id(door.args.id))
     document = shown.file.document
@@ -153,8 +153,8 @@ def run_show(door: Door) -> int:
 
 def run_accept(door: Door) -> int:
     """Accept the open handoff."""
+    from taskstate.handoff.accept import accept
     from taskstate.syntax.escaping import one_line
-    from taskstate.takeover import accept
 
     args, request = door.args, door.request()
     agent = one_line(args.agent, what="--agent") if args.agent else request.stamp.actor
@@ -164,7 +164,7 @@ def run_accept(door: Door) -> int:
 
 def run_list(door: Door) -> int:
     """List the handoffs of a task."""
-    from taskstate.handoff_files import survey
+    from taskstate.handoff.document_files import survey
 
     workspace = door.workspace
     task = workspace.load(workspace.locate(door.task_id(door.args.id))).state.id
@@ -192,7 +192,7 @@ def run_list(door: Door) -> int:
 
 def run_successor(door: Door) -> int:
     """Print the successor's prompt."""
-    from taskstate.successor import prompt
+    from taskstate.handoff.prompt import prompt
 
     made = prompt(door.workspace, door.task_id(door.args.id))
     if made.file.status != "open":

@@ -76,7 +76,7 @@ def _add_ids(parser: argparse.ArgumentParser, what: str = "the phase, such as 3"
 
 def run_add(door: Door) -> int:
     """Add a phase."""
-    from taskstate.phases import add_phase
+    from taskstate.handoff.phases import add_phase
 
     args = door.args
     objectives = tuple(door.text_of(text) for text in args.objectives)
@@ -87,7 +87,7 @@ def run_add(door: Door) -> int:
 
 def run_set(door: Door) -> int:
     """Record where an objective stands."""
-    from taskstate.phases import Told, set_objective
+    from taskstate.handoff.phases import Told, set_objective
 
     args = door.args
     told = Told(args.status, None if args.note is None else door.text_of(args.note))
@@ -98,7 +98,7 @@ def run_set(door: Door) -> int:
 
 def run_extend(door: Door) -> int:
     """Add an objective."""
-    from taskstate.phases import extend
+    from taskstate.handoff.phases import extend
 
     args = door.args
     outcome = extend(door.workspace, door.task_id(args.id), args.phase, door.text_of(args.text), door.request())
@@ -107,7 +107,7 @@ def run_extend(door: Door) -> int:
 
 def run_tried(door: Door) -> int:
     """Record what was tried."""
-    from taskstate.phases import tried
+    from taskstate.handoff.phases import tried
 
     args = door.args
     attempt = (door.text_of(args.approach), door.text_of(args.result))
@@ -117,7 +117,7 @@ def run_tried(door: Door) -> int:
 
 def run_show(door: Door) -> int:
     """Show the phases, or one."""
-    from taskstate.phases import find_phase, read_phases
+    from taskstate.handoff.phases import find_phase, read_phases
 
     workspace = door.workspace
     state = workspace.load(workspace.locate(door.task_id(door.args.id))).state
@@ -152,7 +152,7 @@ def run_export(door: Door) -> int:
     """Write a phase as a file of its own."""
     from pathlib import Path
 
-    from taskstate.phases import export, find_phase
+    from taskstate.handoff.phases import export, find_phase
 
     args, workspace = door.args, door.workspace
     task = door.task_id(args.id)

@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Print the protocol."""
-    from taskstate import protocol
+    from taskstate.handoff import protocol
 
     args = door.args
     task, kind = door.task_id(args.id) if args.id else "", ""

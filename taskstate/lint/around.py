@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.context.citations import Standard
-    from taskstate.handoff_document import Written
+    from taskstate.handoff.document import Written
     from taskstate.model.chain_quotes import Upstream
     from taskstate.syntax.document import Document
 

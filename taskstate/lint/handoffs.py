@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.handoff_document import Reading
+from taskstate.handoff.document import Reading
 from taskstate.lint.diagnostic import WARNING
 from taskstate.lint.outline import Outline
 from taskstate.model.document_kinds import HANDOFF, kind

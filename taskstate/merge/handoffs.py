@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
-from taskstate.handoff_document import ACCEPTED, front_matter_of, with_values
+from taskstate.handoff.document import ACCEPTED, front_matter_of, with_values
 from taskstate.merge.sides import PREFERENCES, Sides
 from taskstate.merge.text3 import lines_of, merge_text
 from taskstate.model.document_kinds import HANDOFF

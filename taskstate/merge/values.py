@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from taskstate.handoff_places import time_in
+from taskstate.handoff.paths import time_in
 from taskstate.merge.sides import Sides, settled
 from taskstate.model.names import id_key
 

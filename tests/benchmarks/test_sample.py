@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from benchmarks import sample
-from taskstate import tokens
+from taskstate.handoff import token_count
 from taskstate.lint.engine import findings
 from taskstate.model.config_reader import read_config
 from taskstate.model.static_context import context_seal, read_static
@@ -49,8 +49,10 @@ def test_the_sample_is_sound() -> None:
         assert hashlib.sha256("\n".join(cited).encode()).hexdigest()[:16] == each["content_sha"]
 
 
-@pytest.mark.skipif(not tokens.counter().is_exact, reason="the extra `tokens` is not installed")
+@pytest.mark.skipif(not token_count.counter().is_exact, reason="the extra `tokens` is not installed")
 def test_the_sample_is_as_dense_as_real_documents() -> None:
     """Its lines are as long as those of documents are, with 12 to 15 tokens: short ones would flatter nobody."""
-    dense = {name: tokens.count(text) / text.count("\n") for name, text in TEXTS.items() if name != sample.STATE_FILE}
+    dense = {
+        name: token_count.count(text) / text.count("\n") for name, text in TEXTS.items() if name != sample.STATE_FILE
+    }
     assert {name: each for name, each in dense.items() if not 12 <= each <= 15} == {}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.brief_parts import TASK_ROWS, Row
 from taskstate.cli import _parser_of
+from taskstate.handoff.brief_sections import TASK_ROWS, Row
 from tests.support.place import tree
 
 if TYPE_CHECKING:

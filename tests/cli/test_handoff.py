@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import tokens
+from taskstate.handoff import token_count
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -166,7 +166,7 @@ def test_ten_in_a_chain_start_alike(cli: Cli, place: Place) -> None:
         start = cli.json("handoff", "successor", "101")
         assert f"Take {way}" in start["prompt"]
         assert f"Path {number:02}" in start["prompt"]
-        assert tokens.count(start["prompt"]) <= start["tokens"] <= 700
+        assert token_count.count(start["prompt"]) <= start["tokens"] <= 700
         sizes.append(start["tokens"])
         cli.ok("handoff", "accept", "101", "--agent", f"agent {number + 1}")
     assert len(set(sizes[5:])) == 1, sizes

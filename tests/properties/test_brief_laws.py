@@ -16,11 +16,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from taskstate import tokens
 from taskstate.brief import brief
-from taskstate.brief_parts import units_of
 from taskstate.context import export as context_export
 from taskstate.decomposition import open_features
+from taskstate.handoff import token_count
+from taskstate.handoff.brief_sections import units_of
 from taskstate.model.config import EXPORT_FIELDS
 from taskstate.model.config_reader import read_config
 from taskstate.model.task_state import read_state
@@ -72,7 +72,7 @@ def test_a_brief_keeps_its_budget(workspace: Workspace, text: str, budget: int, 
     """It has at most as many tokens as it may, or is the least there is and says so."""
     task = loaded(text)
     found = brief(workspace, task, role=role, budget=budget)
-    assert found.tokens == tokens.estimate(found.text)
+    assert found.tokens == token_count.estimate(found.text)
     if found.fits:
         assert found.tokens <= budget
     else:

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.handoff_document import ACTION
+from taskstate.handoff.document import ACTION
 from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
 from taskstate.lint.handoffs import sheet_of
 from taskstate.lint.words import first_line_of
@@ -43,7 +43,7 @@ from taskstate.lint.words import first_line_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.handoff_document import Piece
+    from taskstate.handoff.document import Piece
     from taskstate.lint.facts import Facts
     from taskstate.syntax.document import Document
 

@@ -34,8 +34,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.handoff_document import ACCEPTED, OPEN, Written
-from taskstate.handoff_places import is_place
+from taskstate.handoff.document import ACCEPTED, OPEN, Written
+from taskstate.handoff.paths import is_place
 from taskstate.lint.around import REPOSITORY
 from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.words import shown

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.handoff_document import OPEN, Passage, without_position
+from taskstate.handoff.document import OPEN, Passage, without_position
 from taskstate.lint.around import REPOSITORY
 from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
 from taskstate.lint.handoffs import sheet_of

@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.handoff_document import LABELS, MAY_BE_NONE, STATE
+from taskstate.handoff.document import LABELS, MAY_BE_NONE, STATE
 from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
 from taskstate.lint.handoffs import sheet_of
 from taskstate.lint.outline import SECTION, body_start

@@ -38,14 +38,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.handoff_document import OPEN
+from taskstate.handoff.document import OPEN
 from taskstate.lint.around import REPOSITORY
 from taskstate.lint.diagnostic import FRONT_MATTER, WARNING, Diagnostic, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.handoff_document import Written
+    from taskstate.handoff.document import Written
     from taskstate.lint.facts import Facts
     from taskstate.syntax.document import Document
 

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.handoff_document import CONTEXT, MOST_CONTEXT
+from taskstate.handoff.document import CONTEXT, MOST_CONTEXT
 from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
 from taskstate.lint.handoffs import sheet_of
 from taskstate.lint.words import first_line_of

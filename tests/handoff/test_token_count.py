@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import corpus, sample
-from taskstate import tokens
+from taskstate.handoff import token_count
 
-ROOT = Path(__file__).parent.parent
-NEEDS_TOKENIZER = pytest.mark.skipif(not tokens.counter().is_exact, reason="the extra `tokens` is not installed")
+ROOT = Path(__file__).parents[2]
+NEEDS_TOKENIZER = pytest.mark.skipif(not token_count.counter().is_exact, reason="the extra `tokens` is not installed")
 PARAGRAPHS = st.text(st.sampled_from("abcXYZ 019.,-_#*`'\"{}[]\u00e9\u4e00\u2014\U0001f600"), min_size=1, max_size=60)
 
 
@@ -27,35 +27,35 @@ def own_texts() -> dict[str, str]:
 
 def test_an_estimate_of_nothing_is_nothing() -> None:
     """What costs nothing is told as nothing, and a word as at least one token."""
-    assert [tokens.estimate(text) for text in ("", "word", "two words")] == [0, 2, 3]
+    assert [token_count.estimate(text) for text in ("", "word", "two words")] == [0, 2, 3]
 
 
 @NEEDS_TOKENIZER
 def test_the_estimate_leans_upwards() -> None:
     """On every text of ours it is at most 2 % below the truth and at most 20 % above it."""
-    off = {name: tokens.estimate(text) / tokens.count(text) for name, text in own_texts().items()}
+    off = {name: token_count.estimate(text) / token_count.count(text) for name, text in own_texts().items()}
     assert {name: ratio for name, ratio in off.items() if not 0.98 <= ratio <= 1.2} == {}
 
 
 @NEEDS_TOKENIZER
 def test_marks_of_a_vocabulary_are_text() -> None:
     """What would end a text for a model is counted as the characters that it is."""
-    assert tokens.count("<|endoftext|>") > 1
+    assert token_count.count("<|endoftext|>") > 1
 
 
 @given(st.lists(PARAGRAPHS.filter(str.strip), max_size=8))
 def test_weights_of_paragraphs_add_up(paragraphs: list[str]) -> None:
     """The weight of a text is the sum of its paragraphs', each with the line end before it."""
-    together = tokens.weight("".join(f"\n{each}" for each in paragraphs))
-    assert together == sum(tokens.weight(f"\n{each}") for each in paragraphs)
-    assert together == tokens.weight("".join(f"\n\n{each}" for each in paragraphs))
+    together = token_count.weight("".join(f"\n{each}" for each in paragraphs))
+    assert together == sum(token_count.weight(f"\n{each}") for each in paragraphs)
+    assert together == token_count.weight("".join(f"\n\n{each}" for each in paragraphs))
 
 
 def test_without_the_extra_it_is_estimated() -> None:
     """Where the tokenizer cannot be imported, `count` is the estimate, and `counter` says so."""
     code = (
         "import sys; sys.modules['splintr'] = None\n"
-        "from taskstate import tokens\n"
+        "from taskstate.handoff.create import token_count as tokens\n"
         "print(tokens.count('some words') == tokens.estimate('some words'), *tokens.counter())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
@@ -69,7 +69,7 @@ def test_counting_needs_no_network() -> None:
         "import socket\n"
         "def refuse(*_): raise RuntimeError('a socket')\n"
         "socket.socket = socket.create_connection = refuse\n"
-        "from taskstate import tokens\n"
+        "from taskstate.handoff.create import token_count as tokens\n"
         "print(tokens.count('the quick brown fox'), *tokens.counter())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import handoff, phases, renumber, takeover, tokens
+from taskstate import renumber
 from taskstate.check import check_files
-from taskstate.handoff import Wanted, Written
-from taskstate.handoff_document import Handoff, Reading, with_values
-from taskstate.handoff_files import handoff_files
-from taskstate.handoff_input import joined, read_input
+from taskstate.handoff import accept as handoff_accept
+from taskstate.handoff import create as handoff_create
+from taskstate.handoff import phases, token_count
+from taskstate.handoff.create import Wanted, Written
+from taskstate.handoff.document import Handoff, Reading, with_values
+from taskstate.handoff.document_files import handoff_files
+from taskstate.handoff.input import joined, read_input
+from taskstate.handoff.prompt import prompt
 from taskstate.merge.files import merge_files
 from taskstate.merge.sides import Sides
-from taskstate.successor import prompt
 from taskstate.syntax.document import parse
 from tests.support.place import Place, changes, refusal, tree
 
@@ -58,12 +61,12 @@ def prepare(place: Place) -> None:
 
 def new(place: Place, handed: Handoff = FULL, **more: Any) -> Written:  # noqa: ANN401 - draft and force
     """Hand over."""
-    return handoff.new(place.workspace, "101", Wanted(handed, **more), place.request())
+    return handoff_create.new(place.workspace, "101", Wanted(handed, **more), place.request())
 
 
-def accept(place: Place, agent: str = "successor") -> takeover.Accepted:
+def accept(place: Place, agent: str = "successor") -> handoff_accept.Accepted:
     """Take over."""
-    return takeover.accept(place.workspace, "101", agent, place.request())
+    return handoff_accept.accept(place.workspace, "101", agent, place.request())
 
 
 def move_on(place: Place, note: str) -> None:
@@ -136,8 +139,11 @@ REFUSED: dict[str, tuple[str, Callable[[Place], object]]] = {
     "no such phase": ("not-found", lambda place: new(place, FULL._replace(phase="9"))),
     "complete": ("complete", new),
     "nothing to accept": ("not-found", accept),
-    "nothing to show": ("not-found", lambda place: takeover.show(place.workspace, "101")),
-    "no such task": ("not-found", lambda place: handoff.new(place.workspace, "9", Wanted(FULL), place.request())),
+    "nothing to show": ("not-found", lambda place: handoff_accept.show(place.workspace, "101")),
+    "no such task": (
+        "not-found",
+        lambda place: handoff_create.new(place.workspace, "9", Wanted(FULL), place.request()),
+    ),
     "a phase of no name": ("bad-id", lambda place: new(place, FULL._replace(phase="../x"))),
     "an unreadable phase": ("unreadable", new),
     "which phase": ("usage", lambda place: new(place, FULL._replace(phase=""))),
@@ -182,7 +188,7 @@ def test_a_task_without_phases_hands_over_too(tmp_path: Path) -> None:
 def test_a_dry_run_shows_both_files(place: Place) -> None:
     """The diff holds the new document and the state file, and nothing is written."""
     before = tree(place.root)
-    written = handoff.new(place.workspace, "101", Wanted(FULL), place.request(dry_run=True))
+    written = handoff_create.new(place.workspace, "101", Wanted(FULL), place.request(dry_run=True))
     assert written.outcome
     assert "+++ b/.taskstate/handoffs/task-101/phase-3-handoff-" in written.outcome.diff
     assert "+handoffs: {count: 1, open: handoffs/task-101/" in written.outcome.diff
@@ -194,7 +200,7 @@ def test_two_in_one_second_have_two_names(place: Place) -> None:
     paths = []
     for _ in range(3):
         now = place.request()._replace(stamp=place.request().stamp._replace(now=place.now.replace(hour=20, minute=0)))
-        paths.append(handoff.new(place.workspace, "101", Wanted(FULL, force=True), now).path)
+        paths.append(handoff_create.new(place.workspace, "101", Wanted(FULL, force=True), now).path)
         accept(place)
     assert [path[-10:] for path in paths] == ["200000Z.md", "200001Z.md", "200002Z.md"]
 
@@ -441,7 +447,7 @@ def test_an_open_document_that_is_lost_is_named(place: Place, name: str) -> None
     before = tree(place.root)
     for asked in (
         lambda: accept(place),
-        lambda: takeover.show(place.workspace, "101"),
+        lambda: handoff_accept.show(place.workspace, "101"),
         lambda: prompt(place.workspace, "101"),
     ):
         error = refusal(asked)
@@ -589,7 +595,7 @@ def git(place: Place, *args: str) -> None:
 
 def notes(place: Place) -> str:
     """Return what no longer holds of the handoff."""
-    return "\n".join(takeover.show(place.workspace, "101").notes)
+    return "\n".join(handoff_accept.show(place.workspace, "101").notes)
 
 
 def test_what_was_verified_is_checked_again(in_git: Place) -> None:
@@ -676,8 +682,8 @@ def test_the_prompt_stays_small(place: Place, filler: str) -> None:
     written = new(place, big)
     assert len(written.text) > 1000
     made = prompt(place.workspace, "101")
-    assert tokens.count(made.text) <= 700
-    assert made.tokens >= tokens.count(made.text)
+    assert token_count.count(made.text) <= 700
+    assert made.tokens >= token_count.count(made.text)
     assert f"Go {text[0][:40]}" in made.text
     assert written.path in made.text
     assert "what is cut here" in made.text

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.handoff_document import ACCEPTED, OPEN, Reading, front_matter_of
-from taskstate.handoff_places import folder, is_place
+from taskstate.handoff.document import ACCEPTED, OPEN, Reading, front_matter_of
+from taskstate.handoff.paths import folder, is_place
 from taskstate.model import document_kinds
 from taskstate.model.names import ARCHIVE
 from taskstate.storage import files

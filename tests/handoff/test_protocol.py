@@ -11,8 +11,8 @@ import pytest
 
 from taskstate import cli
 from taskstate.errors import TaskstateError
-from taskstate.protocol import AGENTS, LEAD, TEMPLATE, text
-from taskstate.tokens import count
+from taskstate.handoff.protocol import AGENTS, LEAD, TEMPLATE, text
+from taskstate.handoff.token_count import count
 from taskstate.workspace import templates
 from tests.support.place import Place, refusal
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jinja2 import Environment, Template
 
 from taskstate import resources
-from taskstate.handoff_document import (
+from taskstate.handoff.document import (
     ACTION,
     CONTEXT,
     DECISIONS,

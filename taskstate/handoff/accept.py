@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.handoff import with_handoffs
-from taskstate.handoff_document import ACCEPTED, OPEN, with_values
-from taskstate.handoff_files import (
+from taskstate.handoff.create import with_handoffs
+from taskstate.handoff.document import ACCEPTED, OPEN, with_values
+from taskstate.handoff.document_files import (
     HandoffFile,
     archived,
     count_of,
@@ -16,7 +16,7 @@ from taskstate.handoff_files import (
     open_document,
     survey,
 )
-from taskstate.handoff_now import differences
+from taskstate.handoff.verified_facts import differences
 from taskstate.model.write_metadata import front_matter_values, timestamp
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse

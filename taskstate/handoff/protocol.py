@@ -1,6 +1,6 @@
-"""The session protocol: what an agent does from its first look at a task to its last word about it.
+"""The working protocol that an agent follows, filled in for a task and a role; in full, or short for a brief.
 
-The words are a template, which a project may replace by its own; who it is for decides which of them are said.
+The short form is cached from run to run, because filling the template takes longer than the rest of a brief.
 """
 
 from __future__ import annotations
@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
+from taskstate.storage import json_cache
+from taskstate.storage.files import digest
+from taskstate.version import VERSION
 from taskstate.workspace import templates
 
 if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
+
 
 TEMPLATE = "protocol.md.j2"
 AGENTS = ("claude", "codex", "cursor", "generic")
@@ -44,3 +48,33 @@ def text(
         "short": short,
     }
     return templates.filled(workspace, TEMPLATE, parts).strip("\n") + "\n"
+
+
+FILE = "cache/protocol.json"
+_MOST = 64  # short texts
+
+
+def short_protocol(workspace: Workspace, *, role: str, task: tuple[str, str]) -> str:
+    """Return the short form of the protocol for a task, as its id and its kind, and a role.
+
+    Raises:
+        TaskstateError: the project's own template is wrong.
+    """
+    where, source = templates.source_of(workspace, TEMPLATE)
+    asked = "\0".join((VERSION, where, source, role, *workspace.config.roles, *task))
+    key = digest(asked.encode())
+    known = _known(workspace)
+    if key in known:
+        return known[key]
+    short = text(workspace, role=role, short=True, task=task).strip("\n")
+    kept = dict([*known.items()][1 - _MOST :]) | {key: short}
+    json_cache.save(workspace.state_root / FILE, kept)
+    return short
+
+
+def _known(workspace: Workspace) -> dict[str, str]:
+    try:
+        loose = json_cache.load(workspace.state_root / FILE)
+        return {str(key): text for key, text in loose.items() if isinstance(text, str)}
+    except json_cache.DAMAGED:
+        return {}

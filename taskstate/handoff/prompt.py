@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import tokens
-from taskstate.handoff_document import OPEN
+from taskstate.handoff import token_count
+from taskstate.handoff.accept import find
+from taskstate.handoff.document import OPEN
 from taskstate.model.phases import phases_in
 from taskstate.syntax.nodes import Node
-from taskstate.takeover import find
 from taskstate.workspace import templates
 
 if TYPE_CHECKING:
-    from taskstate.handoff_files import HandoffFile
+    from taskstate.handoff.document_files import HandoffFile
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Workspace
 
@@ -53,10 +53,10 @@ def tokens_of(text: str) -> int:
 
     The estimate leans upwards for other writing, so that no tokenizer has to be loaded for that.
     """
-    estimate, far = tokens.estimate(text), sum(char >= _EAST_ASIAN for char in text)
+    estimate, far = token_count.estimate(text), sum(char >= _EAST_ASIAN for char in text)
     if not far:
         return estimate
-    return max(estimate, tokens.count(text)) if tokens.counter().is_exact else estimate + 2 * far
+    return max(estimate, token_count.count(text)) if token_count.counter().is_exact else estimate + 2 * far
 
 
 class _Cutter:

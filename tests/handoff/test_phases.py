@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate import phases
 from taskstate.check import check_files
 from taskstate.formatting.formatter import formatted
+from taskstate.handoff import phases
+from taskstate.handoff.phases import Told
 from taskstate.lint import engine
 from taskstate.model.config import Config
 from taskstate.model.phases import STATUSES, current_after, next_id, objectives_digest, phase_id, phases_in
 from taskstate.model.task_state import json_fence, read_state
-from taskstate.phases import Told
 from taskstate.syntax.document import parse
 from taskstate.validation import schema
 from tests.support.place import Place, changes, refusal, tree

@@ -6,9 +6,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.handoff_document import OPEN, TEMPLATE, Handoff, Reading, head, is_none, is_unsaid, parts_of
-from taskstate.handoff_draft import LENGTHS, Known, draft
-from taskstate.handoff_files import (
+from taskstate.handoff.document import OPEN, TEMPLATE, Handoff, Reading, head, is_none, is_unsaid, parts_of
+from taskstate.handoff.document_files import (
     HandoffFile,
     archived,
     count_of,
@@ -17,16 +16,17 @@ from taskstate.handoff_files import (
     named_open,
     open_document,
 )
-from taskstate.handoff_input import joined
-from taskstate.handoff_now import seen_in, tree_now
-from taskstate.handoff_places import folder
+from taskstate.handoff.draft import LENGTHS, Known, draft
+from taskstate.handoff.input import joined
+from taskstate.handoff.paths import folder
+from taskstate.handoff.phases import Phase, find_phase, parse_phase_name, read_phases, with_changes
+from taskstate.handoff.verified_facts import seen_in, tree_now
 from taskstate.lint import engine
 from taskstate.lint.diagnostic import ERROR
 from taskstate.model.config import Lint
 from taskstate.model.phases import phase_id
 from taskstate.model.task_state import KB
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
-from taskstate.phases import Phase, find_phase, parse_phase_name, read_phases, with_changes
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
