@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.evidence import log_stem
 from taskstate.model.names import parse_feature_id
 from taskstate.model.write_metadata import timestamp
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import append_json_item, update_json
+from taskstate.verification.command_evidence import log_stem
 from taskstate.workspace import artifacts
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change

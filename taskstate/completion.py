@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import produced, purge
+from taskstate import produced
 from taskstate.archive import archiver
 from taskstate.completeness import gaps
 from taskstate.errors import TaskstateError
@@ -25,6 +25,7 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.nodes import Fault
 from taskstate.validation.paths import way_out
+from taskstate.verification.snapshots import purge
 from taskstate.workspace import preconditions
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import remember

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import qa, qa_logs, qa_record, snapshots
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
@@ -31,6 +30,10 @@ from taskstate.turns import (
     turn_of,
     way_on,
 )
+from taskstate.verification.qa import log_parser
+from taskstate.verification.qa import record as qa_record
+from taskstate.verification.qa import results as qa_results
+from taskstate.verification.snapshots import verify as snapshot_verify
 from taskstate.workspace import artifacts, preconditions, secret_check
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import remember
@@ -57,7 +60,7 @@ def set_role(workspace: Workspace, task_id: str, role: str, setting: Setting, re
         setting = setting._replace(session_id=escaping.one_line(setting.session_id, what="the session's id"))
     now, seen = timestamp(request.stamp.now), _looked(workspace, task_id, role, request)
     rests_on = set_on(seen, setting)
-    checked = secret_check.check(workspace, qa_logs.pieces(setting.log or b""), request, what="the log")
+    checked = secret_check.check(workspace, log_parser.pieces(setting.log or b""), request, what="the log")
     _verify(workspace, seen, rests_on, request)
 
     def job(turn: Turn) -> Change:
@@ -169,9 +172,9 @@ def completion_gaps(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
     unresolved = roles.unresolved(values)
     if unresolved:
         return (*gaps, f"the drift since {' and '.join(unresolved)} left the tree is not resolved")
-    last = snapshots.newest_role(values, names)
-    verified = snapshots.compare(workspace, loaded, last) if last else None
-    if verified and verified.drift and (verified.files or not snapshots.committed_as_left(workspace, loaded)):
+    last = snapshot_verify.newest_role(values, names)
+    verified = snapshot_verify.compare(workspace, loaded, last) if last else None
+    if verified and verified.drift and (verified.files or not snapshot_verify.committed_as_left(workspace, loaded)):
         gaps.append(verified.message)
     return tuple(gaps)
 
@@ -190,7 +193,7 @@ def _looked(workspace: Workspace, task_id: str, role: str, request: Request) -> 
 def _verify(workspace: Workspace, turn: Turn, rests_on: str | None, request: Request) -> None:
     """Refuse to go on where the working tree is not what a role left; that is counted in its drift budget."""
     if rests_on:
-        snapshots.require_match(workspace, turn.task_id, rests_on, request)
+        snapshot_verify.require_match(workspace, turn.task_id, rests_on, request)
 
 
 def _require_same(turn: Turn, seen: Turn, rested_on: str | None, rests_on: str | None) -> None:
@@ -228,8 +231,8 @@ def _with_log(workspace: Workspace, turn: Turn, log: bytes, path: str) -> dict[s
     """
     qa_record.require_task_file(workspace, turn.values, turn.task_id)
     told = {"qa_log_path": path, "qa_log_sha256": files.digest(log)}
-    results = qa_logs.read_log(log, workspace.config.qa)
-    return {"qa": qa.as_values(results), **told} if results or "qa" in turn.told else told
+    results = log_parser.read_log(log, workspace.config.qa)
+    return {"qa": qa_results.as_values(results), **told} if results or "qa" in turn.told else told
 
 
 def _with_role(turn: Turn, told: Mapping[str, Any]) -> str:

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import coordination, reseal, resolving, snapshots, taking
+from taskstate import coordination, reseal
 from taskstate.check import check_files
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
 from taskstate.turns import Setting
+from taskstate.verification.snapshots import accept_drift
+from taskstate.verification.snapshots import take as snapshot_take
+from taskstate.verification.snapshots import verify as snapshot_verify
 from taskstate.workspace import artifacts
 from tests.support.place import MINUTE, TASK, Place, changes, refusal
 
@@ -53,7 +56,7 @@ class Work:
 
     def take(self, role: str) -> None:
         """Take the snapshot of a role."""
-        taking.take(self.place.workspace, TASK, role, self.place.request())
+        snapshot_take.take(self.place.workspace, TASK, role, self.place.request())
 
     def hand_on(self, role: str, text: str) -> None:
         """Have a role begin, change a file, and end."""
@@ -110,7 +113,7 @@ def test_a_role_begins_on_nothing_but_what_was_left(work: Work) -> None:
     ):
         assert refusal(call).code == "drift-unresolved"
     work.place.add("Recording goes on.")
-    resolving.resolve(work.place.workspace, TASK, "put back", work.place.request())
+    accept_drift.resolve(work.place.workspace, TASK, "put back", work.place.request())
     work.set("reviewer", "in_progress")
     assert work.statuses == ["done", "in_progress"]
 
@@ -131,7 +134,7 @@ def test_a_finding_is_no_way_around_the_check(work: Work) -> None:
     work.edit("a = 3\n")
     assert refusal(lambda: work.call(coordination.block, "reviewer", "x")).code == "drift"
     work.edit("a = 2\n")
-    resolving.resolve(work.place.workspace, TASK, "put back", work.place.request())
+    accept_drift.resolve(work.place.workspace, TASK, "put back", work.place.request())
     work.call(coordination.block, "reviewer", "x")
     assert work.statuses == ["done", "blocked"]
 
@@ -276,13 +279,13 @@ def test_blocks_stay_as_somebody_wrote_them(work: Work) -> None:
 def test_a_role_changed_meanwhile_is_refused(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was verified is no longer what the change rests on when somebody reopens the role in between."""
     work.hand_on("implementer", "a = 2\n")
-    verify = snapshots.require_match
+    verify = snapshot_verify.require_match
 
     def meanwhile(*arguments: Any) -> None:  # noqa: ANN401 - whatever it is called with
         verify(*arguments)
         work.call(coordination.reopen, "implementer", "wait")
 
-    monkeypatch.setattr(snapshots, "require_match", meanwhile)
+    monkeypatch.setattr(snapshot_verify, "require_match", meanwhile)
     assert refusal(lambda: work.set("reviewer", "in_progress")).code == "role-order"
     assert work.statuses == ["in_progress"]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.cli.door import Door
-    from taskstate.excerpt_check import Shown
+    from taskstate.verification.excerpts import Shown
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run_add(door: Door) -> int:
     """Record an excerpt."""
-    from taskstate.excerpts import Source, add
+    from taskstate.verification.excerpts import Source, add
 
     args = door.args
     added = add(door.workspace, door.task_id(args.id), Source(args.type, args.path, args.lines), door.request())
@@ -55,8 +55,7 @@ def run_add(door: Door) -> int:
 
 def run_show(door: Door) -> int:
     """Show an excerpt beside what its source holds now."""
-    from taskstate.excerpt_check import SAME, show
-    from taskstate.excerpts import citation, listed
+    from taskstate.verification.excerpts import SAME, citation, listed, show
 
     task = door.task_id(door.args.id)
     if not door.args.evidence:
@@ -78,7 +77,7 @@ def run_show(door: Door) -> int:
 
 
 def _lines(shown: Shown) -> Iterator[str]:
-    from taskstate.excerpt_check import CHANGED, GONE, MOVED, SAME
+    from taskstate.verification.excerpts import CHANGED, GONE, MOVED, SAME
 
     path, lines = shown.excerpt.path, shown.lines
     yield shown.citation

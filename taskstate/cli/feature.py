@@ -123,8 +123,8 @@ def _run(door: Door) -> Tested:
         TaskstateError: code "command-failed": it exited with another status than 0.
     """
     from taskstate.checklist import Tested, require_feature
-    from taskstate.evidence import run_command
     from taskstate.syntax.escaping import one_line
+    from taskstate.verification.command_evidence import run_command
 
     args, allow = door.args, door.workspace.config.secrets.allow
     require_feature(door.workspace, door.task_id(args.id), args.feature)

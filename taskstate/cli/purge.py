@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Drop a task's delta data and artifacts."""
-    from taskstate.purge import purge
+    from taskstate.verification.snapshots.purge import purge
 
     outcome = purge(door.workspace, door.task_id(door.args.id), door.request())
     return door.done(outcome, f"{outcome.path}: delta data and artifacts dropped; who left what stays as events")

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from taskstate.cli.door import Door
-    from taskstate.qa import Result
-    from taskstate.qa_record import Compared
+    from taskstate.verification.qa.record import Compared
+    from taskstate.verification.qa.results import Result
 
 _DIGITS = 10  # of an exit status, which on some systems is a large number
 
@@ -60,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run_record(door: Door) -> int:
     """Record the results in a log."""
-    from taskstate.qa_record import Told, record
+    from taskstate.verification.qa.record import Told, record
 
     args = door.args
     texts = dict(_pairs(args.result, "--result", 'test="212 passed"'))
@@ -115,7 +115,7 @@ def _table(results: Mapping[str, Result]) -> Iterator[str]:
 
 def run_compare(door: Door) -> int:
     """Compare a role's results with the baseline."""
-    from taskstate.qa_record import compared
+    from taskstate.verification.qa.record import compared
 
     found = compared(door.workspace, door.task_id(door.args.id), door.args.role)
     told = found.comparison

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.door import Door
-    from taskstate.delta import Difference, Verified
+    from taskstate.verification.snapshots.drift import Difference, Verified
 
 _SHORT = 12  # digits of a hash that a person is shown
 
@@ -71,7 +71,7 @@ def _add_role(parser: argparse.ArgumentParser) -> None:
 
 def run_take(door: Door) -> int:
     """Take a snapshot."""
-    from taskstate.taking import take
+    from taskstate.verification.snapshots.take import take
 
     taken = take(door.workspace, door.task_id(door.args.id), door.args.role, door.request())
     text = f"{taken.outcome.path}: snapshot of {door.args.role} taken: {taken.stat}"
@@ -82,14 +82,14 @@ def run_verify(door: Door) -> int:
     """Compare the working tree with a snapshot, after files were put back where that was asked for."""
     from taskstate.errors import TaskstateError
     from taskstate.model.roles import require_role
-    from taskstate.snapshots import compare, count_up
+    from taskstate.verification.snapshots.verify import compare, count_up
 
     args, workspace = door.args, door.workspace
     task = door.task_id(args.id)
     require_role(args.role, workspace.config.roles)
     restored: tuple[str, ...] = ()
     if args.restore:
-        from taskstate.restoring import restore
+        from taskstate.verification.snapshots.restore import restore
 
         restored, notes = restore(workspace, task, args.role, args.restore, dry_run=args.dry_run)
         door.notes(notes)
@@ -113,7 +113,7 @@ def run_verify(door: Door) -> int:
 
 
 def _put_back(restored: tuple[str, ...], *, dry_run: bool) -> list[str]:
-    from taskstate.delta import on_a_line
+    from taskstate.verification.snapshots.drift import on_a_line
 
     return [f"{'would put back' if dry_run else 'put back'} {on_a_line(name)}" for name in restored]
 
@@ -128,7 +128,7 @@ def _report(verified: Verified, role: str) -> list[str]:
 
 
 def _line(each: Difference) -> str:
-    from taskstate.delta import on_a_line
+    from taskstate.verification.snapshots.drift import on_a_line
 
     hashes = (
         f"{each.expected[:_SHORT]}" if each.expected else "none",
@@ -140,7 +140,7 @@ def _line(each: Difference) -> str:
 
 def run_diff(door: Door) -> int:
     """Show a diff: exactly where it goes into a pipe or a file, readable and in colour on a terminal."""
-    from taskstate.restoring import diff_of
+    from taskstate.verification.snapshots.restore import diff_of
 
     args = door.args
     found = diff_of(door.workspace, door.task_id(args.id), args.role, args.type)
@@ -171,7 +171,7 @@ def _show(door: Door, content: bytes) -> None:
 
 def run_resolve(door: Door) -> int:
     """Accept a drift."""
-    from taskstate.resolving import resolve
+    from taskstate.verification.snapshots.accept_drift import resolve
 
     resolved = resolve(door.workspace, door.task_id(door.args.id), door.text_of(door.args.note), door.request())
     anew = f"; snapshot of {' and '.join(resolved.retaken)} taken anew" if resolved.retaken else ""

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
-from taskstate.qa import MAX_TEXT
 from taskstate.syntax.spans import printable
+from taskstate.verification.qa.results import MAX_TEXT
 
 ID_PATTERN = r"(?![Tt][Aa][Ss][Kk]-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
 MAX_ID = 64

@@ -18,11 +18,15 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from taskstate import coordination, delta, resolving, restoring, snapshots, taking
+from taskstate import coordination
 from taskstate.errors import TaskstateError
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
 from taskstate.turns import Setting
+from taskstate.verification.snapshots import accept_drift, drift
+from taskstate.verification.snapshots import restore as snapshot_restore
+from taskstate.verification.snapshots import take as snapshot_take
+from taskstate.verification.snapshots import verify as snapshot_verify
 from taskstate.workspace import artifacts
 from tests.support.place import TASK, Place
 from tests.support.working_tree import IGNORED, Entry, WorkingTree, tree_id
@@ -193,7 +197,7 @@ class Worked(RuleBasedStateMachine):
         role, entries = self.role or "", self.tree.entries()
         workspace, request = self.place.workspace, self.place.request()
         base = self.base()
-        code = self.refusal(lambda: taking.take(workspace, TASK, role, request))
+        code = self.refusal(lambda: snapshot_take.take(workspace, TASK, role, request))
         if self.budgets:
             assert code == "drift-unresolved"
         elif self.moved_since(base):
@@ -254,7 +258,7 @@ class Worked(RuleBasedStateMachine):
         """What is there is accepted: nothing has drifted any more."""
         drifted = {role for role in self.budgets if self.drifted(role)}
         entries = self.tree.entries()
-        resolving.resolve(self.place.workspace, TASK, "as it is", self.place.request())
+        accept_drift.resolve(self.place.workspace, TASK, "as it is", self.place.request())
         for role in drifted:
             self.note(role, entries)
         for role in self.budgets:
@@ -317,8 +321,8 @@ class Worked(RuleBasedStateMachine):
         differing, wanted = self.differing(role), self.left[role].entries
         for path in (*differing, *(differing & wanted.keys())):  # the second time it may be an empty folder
             self.tree.delete(path)
-        names = [delta.quoted(os.fsencode(path)) for path in sorted(differing & wanted.keys())]
-        restoring.restore(self.place.workspace, TASK, role, names)
+        names = [drift.quoted(os.fsencode(path)) for path in sorted(differing & wanted.keys())]
+        snapshot_restore.restore(self.place.workspace, TASK, role, names)
         self.tree.git("add", "-Af", ".")  # a file that git ignores was in the snapshot because git knew it
         assert not self.differing(role) & wanted.keys()
         self.tree.git("reset", "-q")
@@ -328,8 +332,8 @@ class Worked(RuleBasedStateMachine):
     def compared(self, role: str) -> tuple[bool, set[str]]:
         """Return whether a comparison tells drift, and which files it names."""
         workspace = self.place.workspace
-        verified = snapshots.compare(workspace, workspace.load(self.place.path), role)
-        return verified.drift, {os.fsdecode(delta.unquoted(each.path)) for each in verified.files}
+        verified = snapshot_verify.compare(workspace, workspace.load(self.place.path), role)
+        return verified.drift, {os.fsdecode(drift.unquoted(each.path)) for each in verified.files}
 
     @invariant()
     def drift_is_told_if_and_only_if_there_is_some(self) -> None:

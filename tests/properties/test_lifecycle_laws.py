@@ -10,7 +10,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from taskstate import completeness, completion, produced
-from taskstate.evidence import Ran
 from taskstate.graph import Drawn, Graph, as_dot, as_mermaid, as_text
 from taskstate.lint import engine
 from taskstate.model.algorithms import Dependencies
@@ -20,6 +19,7 @@ from taskstate.next_task import added_up, in_order, unblocked_by, waiting_of
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import CONTROLS, with_newlines
+from taskstate.verification.command_evidence import Ran
 from taskstate.workspace.task_index import Glance
 from tests.support.markdown_strategies import any_text, outside
 

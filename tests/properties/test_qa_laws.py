@@ -8,14 +8,14 @@ import string
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from taskstate import qa
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.config import QaReader
-from taskstate.qa import MISSING, NEW, Result, compare, is_well, result_of
-from taskstate.qa_logs import pieces, read_log
-from taskstate.qa_tools import EXITS, TOOLS
 from taskstate.syntax.spans import CONTROLS
+from taskstate.verification.qa import results as qa_results
+from taskstate.verification.qa.log_parser import pieces, read_log
+from taskstate.verification.qa.log_patterns import EXITS, TOOLS
+from taskstate.verification.qa.results import MISSING, NEW, Result, compare, is_well, result_of
 
 LINES = (
     *("3 passed in 0.01s", "1 failed, 2 passed in 0.01s", "no tests ran in 0.01s", "All checks passed!"),
@@ -64,7 +64,7 @@ def test_any_log_can_be_read(log: bytes) -> None:
         assert names.require_name(name)
         assert result.ok == is_well(result.text)
         assert result == result_of(result.text)
-        assert 0 < len(result.text) <= qa.MAX_TEXT
+        assert 0 < len(result.text) <= qa_results.MAX_TEXT
         assert not re.search(f"{CONTROLS}|\n", result.text)
     for result in read_log(log, (READER,)).values():
         assert not re.search(f"{CONTROLS}|\n", result.text)
@@ -98,7 +98,7 @@ def test_comparison_is_antisymmetric(one: dict[str, Result], two: dict[str, Resu
     there, back = compare(one, two), compare(two, one)
     both = one.keys() & two.keys()
 
-    def aspects(differences: tuple[qa.Difference, ...]) -> set[tuple[str, str]]:
+    def aspects(differences: tuple[qa_results.Difference, ...]) -> set[tuple[str, str]]:
         return {(each.name, each.aspect) for each in differences if each.name in both}
 
     assert aspects(there.regressions) == aspects(back.improvements)
@@ -114,14 +114,14 @@ def test_comparison_is_antisymmetric(one: dict[str, Result], two: dict[str, Resu
 def test_nothing_differs_from_itself(results: dict[str, Result]) -> None:
     """Results are the same as themselves, also once they have been through a front matter."""
     assert compare(results, results) == ((), (), tuple(sorted(results)))
-    assert qa.results_in(qa.as_values(results)) == results
+    assert qa_results.results_in(qa_results.as_values(results)) == results
 
 
 @given(st.text(max_size=300), st.none() | st.integers(0, 255))
 def test_a_result_of_any_text(text: str, status: int | None) -> None:
     """Any text makes one printable line, and what ended with another status than 0 is never well."""
     result = result_of(text, status)
-    assert len(result.text) <= qa.MAX_TEXT
+    assert len(result.text) <= qa_results.MAX_TEXT
     assert not re.search(f"{CONTROLS}|\n", result.text)
     assert not (status and result.ok)
 

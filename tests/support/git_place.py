@@ -7,15 +7,17 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from taskstate import restoring, snapshots, taking
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
+from taskstate.verification.snapshots import restore as snapshot_restore
+from taskstate.verification.snapshots import take as snapshot_take
+from taskstate.verification.snapshots import verify as snapshot_verify
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.delta import Verified
+    from taskstate.verification.snapshots.drift import Verified
 
 ROLE = "implementer"
 
@@ -63,17 +65,17 @@ class GitPlace(Place):
         found = (path for path in sorted((self.root / ".git").rglob("*")) if path.is_file())
         return {str(path.relative_to(self.root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
-    def take(self, role: str = ROLE) -> taking.Taken:
+    def take(self, role: str = ROLE) -> snapshot_take.Taken:
         """Take a role's snapshot."""
-        return taking.take(self.workspace, TASK, role, self.request())
+        return snapshot_take.take(self.workspace, TASK, role, self.request())
 
     def verify(self, role: str = ROLE) -> Verified:
         """Compare the tree with a role's snapshot."""
-        return snapshots.verify(self.workspace, TASK, role, self.request())
+        return snapshot_verify.verify(self.workspace, TASK, role, self.request())
 
-    def restore(self, *names: str, role: str = ROLE) -> restoring.Restored:
+    def restore(self, *names: str, role: str = ROLE) -> snapshot_restore.Restored:
         """Put files of a role's snapshot back."""
-        return restoring.restore(self.workspace, TASK, role, names)
+        return snapshot_restore.restore(self.workspace, TASK, role, names)
 
     @property
     def values(self) -> Any:  # noqa: ANN401 - a front matter
@@ -89,9 +91,9 @@ class GitPlace(Place):
         found: int = self.values.get("coordination", {}).get(role, {}).get("drift_budget", 0)
         return found
 
-    def diff(self, kind: str = restoring.FROM_BASE, role: str = ROLE) -> bytes:
+    def diff(self, kind: str = snapshot_restore.FROM_BASE, role: str = ROLE) -> bytes:
         """Return a diff that a snapshot kept."""
-        return restoring.diff_of(self.workspace, TASK, role, kind).content
+        return snapshot_restore.diff_of(self.workspace, TASK, role, kind).content
 
     def applied(self, tree: str, diff: bytes) -> str:
         """Return the id of the tree that a diff makes of another tree, in an index of its own, without our files."""

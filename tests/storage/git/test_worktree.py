@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import resolving
 from taskstate.errors import GitFailed
 from taskstate.storage.git import objects, worktree
+from taskstate.verification.snapshots import accept_drift
 from taskstate.workspace.workspace import find_workspace
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK, Place, refusal
@@ -222,7 +222,7 @@ def test_conflict_that_git_left_in_the_index_is_refused(place: GitPlace, how: st
     place.take()
     with pytest.raises(AssertionError, match="CONFLICT"):
         place.git(*(("stash", "pop") if how == "stash" else ("merge", "--squash", "other")))
-    resolve = partial(resolving.resolve, place.workspace, TASK, "x", place.request())
+    resolve = partial(accept_drift.resolve, place.workspace, TASK, "x", place.request())
     for call in (place.take, place.verify, resolve):
         error = refusal(call)
         assert (error.code, "not merged a.txt" in error.message) == ("under-way", True)
@@ -274,7 +274,7 @@ def test_submodule_is_no_nested_repository(place: GitPlace) -> None:
     assert place.take().outcome.notes == ()
     place.commit("submodule")
     place.git("-C", "sub", "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "on")
-    resolving.resolve(place.workspace, TASK, "x", place.request())
+    accept_drift.resolve(place.workspace, TASK, "x", place.request())
     place.write("a.txt", "x\n")
     assert place.take().outcome.notes == ()
     assert list(place.root.glob(".taskstate/artifacts/*/*/*/index-*"))

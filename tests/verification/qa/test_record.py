@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import qa_record, taking
 from taskstate.context.task_file import git_blob_id
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
 from taskstate.model.write_metadata import Stamp, front_matter_values, set_front_matter
-from taskstate.qa import Result
-from taskstate.qa_record import Told
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
+from taskstate.verification.qa import record as qa_record
+from taskstate.verification.qa.record import Told
+from taskstate.verification.qa.results import Result
+from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.workspace import artifacts
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
@@ -24,7 +25,7 @@ from tests.support.place import TASK, Place, changes, refusal, tree
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.qa_record import Recorded
+    from taskstate.verification.qa.record import Recorded
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded
 
@@ -295,7 +296,7 @@ def test_tree_is_not_what_the_role_left(repository: Path) -> None:
     for command in (("add", "--all"), ("commit", "--quiet", "--message", "base")):
         git.run(command, repository)
     (repository / "a.py").write_text("x = 1\n", encoding="utf-8")
-    taking.take(place.workspace, TASK, "implementer", place.request())
+    snapshot_take.take(place.workspace, TASK, "implementer", place.request())
     assert record(place, role="implementer").outcome.notes == ()
     (repository / "a.py").write_text("x = 2\n", encoding="utf-8")
     assert refusal(lambda: record(place, BAD, role="implementer")).code == "drift"

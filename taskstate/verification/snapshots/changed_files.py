@@ -6,22 +6,22 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from taskstate import delta
 from taskstate.context.path_scope import Scope, read_scope
-from taskstate.delta import File, quoted
 from taskstate.errors import TaskstateError
 from taskstate.storage import files
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK
+from taskstate.verification.snapshots import drift
+from taskstate.verification.snapshots.drift import File, quoted
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from taskstate.ground import Look
     from taskstate.model.config import Config
     from taskstate.model.task_state import TaskState
     from taskstate.storage.git.objects import Entry
+    from taskstate.verification.snapshots.base import Look
     from taskstate.workspace.workspace import Workspace
 
 _WILD = frozenset("*?[\\")
@@ -80,12 +80,12 @@ def recorded_files(workspace: Workspace, snapshot: Mapping[str, Any]) -> tuple[F
     """Return the changed files that a snapshot recorded; None where the artifact that lists them is not as it was."""
     told = snapshot.get("files_changed")
     if not isinstance(told, dict):
-        return delta.read_list(told)
+        return drift.read_list(told)
     path = told.get("path")
     data = artifacts.read(workspace, path) if isinstance(path, str) else None
     if data is None or files.digest(data) != told.get("sha256"):
         return None
-    return delta.read_list(json.loads(data))
+    return drift.read_list(json.loads(data))
 
 
 def scope_of(state: TaskState, config: Config) -> Scope:
@@ -99,7 +99,7 @@ def scope_hash(seen: Look, scope: Scope) -> str | None:
     """Return the hash of the paths of the tree that belong to a task; None where it does not say which do."""
     if not scope.inside:
         return None
-    return delta.scope_hash(path for path in seen.store.paths(seen.tree, _beginnings(scope)) if scope.covers(path))
+    return drift.scope_hash(path for path in seen.store.paths(seen.tree, _beginnings(scope)) if scope.covers(path))
 
 
 def _beginnings(scope: Scope) -> tuple[str, ...]:

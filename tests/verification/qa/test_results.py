@@ -4,9 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from taskstate import qa
 from taskstate.model import names
-from taskstate.qa import Difference, Result, compare, coverage, failures, is_well, result_of
+from taskstate.verification.qa import results as qa_results
+from taskstate.verification.qa.results import Difference, Result, compare, coverage, failures, is_well, result_of
 from tests.support.place import refusal
 
 WELL = ("212 passed", "0 failed, 3 passed", "no errors", "0 errors, 4 warnings", "errors: 0", "2 passed, 1 xfailed")
@@ -72,9 +72,9 @@ def test_exit_status_decides_in_doubt() -> None:
 def test_result_is_one_short_line() -> None:
     """Line ends become blanks, what a terminal would obey is written out, and a long text is cut, its status told."""
     assert result_of("3 passed\n in \x1b[1m2 s").text == "3 passed in \\x1b[1m2 s"
-    assert len(result_of("words " * 100).text) <= qa.MAX_TEXT
+    assert len(result_of("words " * 100).text) <= qa_results.MAX_TEXT
     told = result_of("words " * 100, 7)
-    assert (told.ok, len(told.text) <= qa.MAX_TEXT, told.text[-15:]) == (False, True, ", exit status 7")
+    assert (told.ok, len(told.text) <= qa_results.MAX_TEXT, told.text[-15:]) == (False, True, ", exit status 7")
 
 
 @pytest.mark.parametrize("name", ["", "x-mine", "a b", "a=b", "-a", "a/b", "é", "a" * 41])
@@ -87,13 +87,13 @@ def test_names_of_results(name: str) -> None:
 def test_results_are_read_loosely() -> None:
     """What is no result in a front matter is left out; what is one is written as it was read, by name."""
     told = {"b": {"ok": True, "text": "1 passed"}, "a": {"ok": False}, "c": {"ok": "yes"}, "d": 1, "x-e": {"ok": True}}
-    read = qa.results_in(told)
+    read = qa_results.results_in(told)
     assert read == {"b": Result(ok=True, text="1 passed"), "a": Result(ok=False, text="")}
-    assert list(qa.as_values(read).items()) == [
+    assert list(qa_results.as_values(read).items()) == [
         ("a", {"ok": False, "text": ""}),
         ("b", {"ok": True, "text": "1 passed"}),
     ]
-    assert qa.results_in(None) == qa.results_in(["a"]) == {}
+    assert qa_results.results_in(None) == qa_results.results_in(["a"]) == {}
 
 
 def differing(before: str, after: str, name: str = "test") -> tuple[list[str], list[str]]:

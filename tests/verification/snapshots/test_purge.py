@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import purge, resolving, snapshots
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import front_matter_values, with_events
 from taskstate.syntax.document import parse
+from taskstate.verification.snapshots import accept_drift, base, purge
 from taskstate.workspace import artifacts, event_log
 from tests.support.git_place import ROLE, GitPlace
 from tests.support.place import TASK, refusal, tree
@@ -75,7 +75,7 @@ def test_purged_snapshot_still_decides(place: GitPlace) -> None:
     assert (error.code, "was purged" in error.message, "copy" in error.help) == ("objects-lost", True, False)
     place.write("a.txt", "by hand\n")
     verified = place.verify("reviewer")
-    assert (verified.drift, verified.notes) == (True, (snapshots.PURGED,))
+    assert (verified.drift, verified.notes) == (True, (base.PURGED,))
     assert "which files differ cannot be told, since the snapshot's artifacts were purged" in verified.message
     assert "--restore" not in verified.help
 
@@ -96,7 +96,7 @@ def test_drift_that_is_open_keeps_everything(place: GitPlace) -> None:
     assert refusal(lambda: drop(place)).code == "drift-unresolved"
     assert tree(place.root) == before
     place.restore("a.txt", role="reviewer")
-    resolving.resolve(place.workspace, TASK, "put back", place.request())
+    accept_drift.resolve(place.workspace, TASK, "put back", place.request())
     assert drop(place).changed
 
 

@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import resolving, restoring, snapshots, taking
-from taskstate.delta import CHECKS, STAGED_OTHERWISE
 from taskstate.storage.git import log as git_log
+from taskstate.verification.snapshots import accept_drift, base
+from taskstate.verification.snapshots import restore as snapshot_restore
+from taskstate.verification.snapshots import take as snapshot_take
+from taskstate.verification.snapshots import verify as snapshot_verify
+from taskstate.verification.snapshots.drift import CHECKS, STAGED_OTHERWISE
 from tests.support.git_place import ROLE, GitPlace
 from tests.support.place import TASK, refusal, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taskstate.delta import Verified
+    from taskstate.verification.snapshots.drift import Verified
 
 
 X = hashlib.sha256(b"x\n").hexdigest()
@@ -92,7 +95,7 @@ def test_edit_of_the_same_size_in_the_same_instant_is_seen(place: GitPlace) -> N
         place.write("src/b.py", f"b = {number}\n")
         place.take()
         place.write("src/b.py", "b = 0\n")
-        verified = snapshots.compare(workspace, workspace.load(place.path), ROLE)
+        verified = snapshot_verify.compare(workspace, workspace.load(place.path), ROLE)
         assert told(verified) == [("src/b.py", "modified")]
 
 
@@ -379,7 +382,7 @@ def test_lost_pack_is_told_while_the_tree_matches(place: GitPlace, ending: str, 
     if size is not None:
         path.write_bytes(content[:size])
     verified = place.verify()
-    assert (verified.drift, verified.notes) == (False, (snapshots.LOST,))
+    assert (verified.drift, verified.notes) == (False, (base.LOST,))
 
 
 def test_tree_that_somebody_wrote_by_hand_is_not_believed(place: GitPlace) -> None:
@@ -409,12 +412,12 @@ def test_incremental_diff_is_the_roles_own_change(place: GitPlace) -> None:
     place.write("a.txt", "changed again\n")
     (place.root / "new.txt").unlink()
     place.take("reviewer")
-    snapshot, diff = place.snapshot("reviewer"), place.diff(restoring.INCREMENTAL, "reviewer")
+    snapshot, diff = place.snapshot("reviewer"), place.diff(snapshot_restore.INCREMENTAL, "reviewer")
     assert place.applied(before, diff) == snapshot["tree"]
     assert (b"+changed again" in diff, b"b = 2" in diff) == (True, False)
     assert "incremental_diff" not in place.snapshot()
     assert snapshot["incremental_diff_error"] is None
-    assert refusal(lambda: place.diff(restoring.INCREMENTAL)).message == (
+    assert refusal(lambda: place.diff(snapshot_restore.INCREMENTAL)).message == (
         "implementer has no incremental diff: no role comes before it"
     )
 
@@ -428,19 +431,19 @@ def test_incremental_diff_that_cannot_be_is_explained(place: GitPlace, why: str)
     notes = place.take(role).outcome.notes
     assert why in place.snapshot(role)["incremental_diff_error"]
     assert notes == (f"there is no diff from the role before: {place.snapshot(role)['incremental_diff_error']}",)
-    assert before in refusal(lambda: place.diff(restoring.INCREMENTAL, role)).message
+    assert before in refusal(lambda: place.diff(snapshot_restore.INCREMENTAL, role)).message
 
 
 def test_match_is_required(place: GitPlace) -> None:
     """Who needs a role's tree as it was left is refused with the files named, and that is counted."""
-    snapshots.require_match(place.workspace, TASK, ROLE, place.request())
+    snapshot_verify.require_match(place.workspace, TASK, ROLE, place.request())
     for number in range(7):
         place.write(f"x{number}", "x\n")
-    error = refusal(lambda: snapshots.require_match(place.workspace, TASK, ROLE, place.request()))
+    error = refusal(lambda: snapshot_verify.require_match(place.workspace, TASK, ROLE, place.request()))
     assert error.code == "drift"
     assert error.message.endswith("x0, x1, x2, x3, x4 and 2 more")
     assert place.budget() == 1
-    error = refusal(lambda: snapshots.require_match(place.workspace, TASK, "reviewer", place.request()))
+    error = refusal(lambda: snapshot_verify.require_match(place.workspace, TASK, "reviewer", place.request()))
     assert (error.code, "snapshot take 101 --role reviewer" in error.help) == ("no-snapshot", True)
 
 
@@ -449,7 +452,7 @@ def test_dry_run_counts_nothing(place: GitPlace) -> None:
     place.write("a.txt", "by hand\n")
     before = tree(place.root)
     request = place.request(dry_run=True)
-    assert snapshots.verify(place.workspace, TASK, ROLE, request).drift
+    assert snapshot_verify.verify(place.workspace, TASK, ROLE, request).drift
     assert tree(place.root) == before
 
 
@@ -458,7 +461,7 @@ def test_tree_committed_as_left_is_recognised(place: GitPlace) -> None:
     workspace = place.workspace
 
     def is_so() -> bool:
-        return snapshots.committed_as_left(workspace, workspace.load(place.path))
+        return snapshot_verify.committed_as_left(workspace, workspace.load(place.path))
 
     assert not is_so()
     place.git("add", "--all")
@@ -473,9 +476,9 @@ def test_tree_committed_as_left_is_recognised(place: GitPlace) -> None:
 # Resolving
 
 
-def resolve(place: GitPlace, note: str = "meant so") -> resolving.Resolved:
+def resolve(place: GitPlace, note: str = "meant so") -> accept_drift.Resolved:
     """Accept what is there."""
-    return resolving.resolve(place.workspace, TASK, note, place.request())
+    return accept_drift.resolve(place.workspace, TASK, note, place.request())
 
 
 def events(place: GitPlace) -> list[dict[str, object]]:
@@ -655,9 +658,9 @@ def test_tree_that_is_no_object_id_is_never_given_to_git(place: GitPlace, tmp_pa
         assert refusal(call).code == "bad-snapshot"
     assert tree(place.root) == before
     request = place.request(dry_run=True)
-    taking.take(place.workspace, TASK, "reviewer", request)
+    snapshot_take.take(place.workspace, TASK, "reviewer", request)
     if key == "tree":
-        resolving.resolve(place.workspace, TASK, "tampered with", request)
+        accept_drift.resolve(place.workspace, TASK, "tampered with", request)
     assert tree(place.root) == before
     assert victim.read_text() == "precious\n"
 
@@ -951,7 +954,7 @@ def test_old_or_missing_git_is_refused(
     place.write("a.txt", "by hand\n")
     before = tree(place.root)
     monkeypatch.setenv("PATH", str(bin_))
-    error = refusal(lambda: taking.take(workspace, TASK, ROLE, request))
+    error = refusal(lambda: snapshot_take.take(workspace, TASK, ROLE, request))
     monkeypatch.undo()
     assert (error.code, "2.30" in error.help) == ("git", True)
     assert tree(place.root) == before
@@ -1004,7 +1007,7 @@ def test_dry_run_writes_nothing(tmp_path: Path) -> None:
     place = GitPlace(tmp_path / "repository")
     place.write("a.txt", "x\n")
     before = tree(place.root)
-    outcome = taking.take(place.workspace, TASK, ROLE, place.request(dry_run=True)).outcome
+    outcome = snapshot_take.take(place.workspace, TASK, ROLE, place.request(dry_run=True)).outcome
     assert "+    implementer:" in outcome.diff
     assert tree(place.root) == before
 

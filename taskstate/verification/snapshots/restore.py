@@ -8,15 +8,16 @@ import stat
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import delta, ground
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.listing import recorded_files
 from taskstate.model import roles
-from taskstate.snapshots import require_open, require_snapshot
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK, LINK, TREE, Store
+from taskstate.verification.snapshots import base as snapshot_base
+from taskstate.verification.snapshots import drift
+from taskstate.verification.snapshots.base import require_open, require_snapshot
+from taskstate.verification.snapshots.changed_files import recorded_files
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class _Kept(NamedTuple):
     @property
     def name(self) -> str:
         """The path as a report shows it."""
-        return delta.quoted(os.fsencode(self.path))
+        return drift.quoted(os.fsencode(self.path))
 
     @property
     def governs(self) -> bool:
@@ -73,8 +74,8 @@ def restore(workspace: Workspace, task_id: str, role: str, names: Sequence[str],
     loaded = workspace.load(workspace.locate(task_id))
     require_open(loaded.state)
     snapshot = require_snapshot(workspace, loaded, role)
-    ground.require_at_rest(workspace)
-    kept = ground.kept_in(workspace, snapshot)
+    snapshot_base.require_at_rest(workspace)
+    kept = snapshot_base.kept_in(workspace, snapshot)
     with worktree.scratch(workspace.root, *([kept] if kept else [])) as place:
         store = Store(place, str(snapshot["tree"]))
         try:
@@ -93,7 +94,7 @@ def restore(workspace: Workspace, task_id: str, role: str, names: Sequence[str],
 
 
 def _kept(workspace: Workspace, store: Store, snapshot: Mapping[str, Any], name: str) -> _Kept:
-    path = _normal(os.fsdecode(delta.unquoted(name)))
+    path = _normal(os.fsdecode(drift.unquoted(name)))
     above = path.rpartition("/")[0]
     if above:
         files.inside(workspace.root, above)
@@ -141,7 +142,7 @@ def _require_place(root: Path, kept: _Kept) -> None:
 
 def lost_snapshot(snapshot: Mapping[str, Any]) -> TaskstateError:
     """Return the refusal where a snapshot's objects are gone."""
-    if ground.is_purged(snapshot):
+    if snapshot_base.is_purged(snapshot):
         what, help_ = "the snapshot was purged: nothing can be put back from it", "git may have the file in a commit"
         return TaskstateError(what, help=help_, code="objects-lost")
     what, actor = "the objects of the snapshot are not here: its artifacts are lost or broken", snapshot.get("actor")
@@ -209,7 +210,7 @@ def _remarks(workspace: Workspace, snapshot: Mapping[str, Any], contents: Mappin
         each.name for each, content in contents.items() if recorded.get(each.name) not in {None, files.digest(content)}
     ]
     return (
-        (f"as git checks them out, with other line ends or filters than then: {delta.named(other)}",) if other else ()
+        (f"as git checks them out, with other line ends or filters than then: {drift.named(other)}",) if other else ()
     )
 
 
@@ -244,7 +245,7 @@ def diff_of(workspace: Workspace, task_id: str, role: str, kind: str) -> Diff:
     with files.told("read", path):
         packed = path.read_bytes()
     content = _unpacked(packed)
-    if content is None or delta.normalised_sha(content) != snapshot.get(_HASHES[kind]):
+    if content is None or drift.normalised_sha(content) != snapshot.get(_HASHES[kind]):
         what = f"the artifact {files.shown(relative)} is broken: it is not what the snapshot recorded"
         raise TaskstateError(
             what, help=f"`taskstate snapshot take {task_id} --role {role}` makes it anew", code="artifact-broken"

@@ -10,26 +10,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate import delta, ground, submodules
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
-from taskstate.model.chain import COMPLETE
 from taskstate.model.write_metadata import front_matter_values
-from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
-from taskstate.workspace import artifacts
+from taskstate.verification.snapshots import base as snapshot_base
+from taskstate.verification.snapshots import drift
+from taskstate.verification.snapshots.base import LOST, PURGED, require_open, require_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.delta import Verified
-    from taskstate.model.task_state import TaskState
+    from taskstate.verification.snapshots.drift import Verified
     from taskstate.workspace.change import Change, Request
     from taskstate.workspace.workspace import Loaded, Workspace
-
-LOST = "the snapshot's artifacts are lost or broken, as in another clone: it can be compared, and not restored"
-PURGED = "the snapshot's artifacts were purged: it can be compared, and not restored"
 
 
 def verify(workspace: Workspace, task_id: str, role: str, request: Request) -> Verified:
@@ -92,53 +87,25 @@ def compare(workspace: Workspace, loaded: Loaded, role: str) -> Verified:
             repository is not at rest.
     """
     require_open(loaded.state)
-    ground.require_quiet(workspace)
+    snapshot_base.require_quiet(workspace)
     snapshot = require_snapshot(workspace, loaded, role)
-    kept = ground.kept_in(workspace, snapshot)
-    notes = () if ground.has_pack(workspace, snapshot) else (PURGED if ground.is_purged(snapshot) else LOST,)
-    remarks = (*notes, *submodules.remarks(workspace.root))
+    kept = snapshot_base.kept_in(workspace, snapshot)
+    notes = (
+        () if snapshot_base.has_pack(workspace, snapshot) else (PURGED if snapshot_base.is_purged(snapshot) else LOST,)
+    )
+    remarks = (*notes, *snapshot_base.remarks(workspace.root))
     unmoved = kept is not None and _is_unmoved(workspace, str(snapshot.get("base_commit")), loaded.state.id)
-    if kept and unmoved and ground.is_as_left(workspace, snapshot, kept):
-        return delta.matching(remarks)
-    from taskstate.comparing import compared
+    if kept and unmoved and snapshot_base.is_as_left(workspace, snapshot, kept):
+        return drift.matching(remarks)
+    from taskstate.verification.snapshots.tree_comparison import compared
 
     return compared(workspace, loaded, role, remarks)
-
-
-def require_open(state: TaskState) -> None:
-    """Refuse a task that is complete: what was to be compared has been handed down, and its artifacts dropped.
-
-    Raises:
-        TaskstateError: code "task-complete".
-    """
-    if state.status == COMPLETE:
-        what = f"task {state.id} is complete, so its snapshots stay as they are"
-        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'
-        raise TaskstateError(what, help=help_, code="task-complete")
-
-
-def require_snapshot(workspace: Workspace, loaded: Loaded, role: str) -> Mapping[str, Any]:
-    """Return the snapshot of a role.
-
-    Raises:
-        TaskstateError: code "no-snapshot"; code "bad-snapshot": what it names as a tree is no object id.
-    """
-    task_id = loaded.state.id
-    snapshot = roles.snapshot_of(front_matter_values(loaded.document), role)
-    if snapshot is None or not isinstance(snapshot.get("tree"), str):
-        what = f"task {task_id}: {role} has left no snapshot of the working tree"
-        help_ = f"take it when the role's work is done: `taskstate snapshot take {task_id} --role {role}`"
-        if files.names(artifacts.path_of(workspace, artifacts.name_of(task_id, role))):
-            help_ += "; if git has set the state file back, `taskstate doctor --fix` brings back what it said"
-        raise TaskstateError(what, help=help_, code="no-snapshot")
-    roles.require_ids(snapshot, f"task {task_id}: the snapshot of {role}")
-    return snapshot
 
 
 def _is_unmoved(workspace: Workspace, base: str, task_id: str) -> bool:
     """Return whether HEAD is where it was but for our own files."""
     head = git.head(workspace.root)
-    return head is not None and (head == base or not ground.committed_since(workspace, base, task_id))
+    return head is not None and (head == base or not snapshot_base.committed_since(workspace, base, task_id))
 
 
 def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
@@ -154,7 +121,7 @@ def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
     head = git.head(workspace.root)
     if snapshot is None or head is None:
         return False
-    kept = ground.kept_in(workspace, snapshot)
+    kept = snapshot_base.kept_in(workspace, snapshot)
     with worktree.scratch(workspace.root, *([kept] if kept else [])) as place:
         store = Store(place, head)
         try:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import delta, ground
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp, with_event
-from taskstate.snapshots import newest_role, require_open
 from taskstate.storage.git.objects import leaves
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
-from taskstate.taking import ACCEPTED, Wanted, photograph, sweep, with_snapshots
+from taskstate.verification.snapshots import base as snapshot_base
+from taskstate.verification.snapshots import drift
+from taskstate.verification.snapshots.base import require_open
+from taskstate.verification.snapshots.take import ACCEPTED, Wanted, photograph, sweep, with_snapshots
+from taskstate.verification.snapshots.verify import newest_role
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import remember
 from taskstate.workspace.writer import change
@@ -21,8 +23,8 @@ from taskstate.workspace.writer import change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.ground import Look
-    from taskstate.taking import Snapshot
+    from taskstate.verification.snapshots.base import Look
+    from taskstate.verification.snapshots.take import Snapshot
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -54,7 +56,7 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
             repository is not at rest.
     """
     note = escaping.one_line(note, what="--note")
-    head = ground.require_at_rest(workspace)
+    head = snapshot_base.require_at_rest(workspace)
     done: list[tuple[tuple[str, ...], str]] = []
 
     def job(loaded: Loaded) -> Change:
@@ -62,7 +64,7 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
         values = front_matter_values(loaded.document)
         made: list[Snapshot] = []
         block: Mapping[str, Any] = values
-        with ground.look(workspace, values, head) as seen:
+        with snapshot_base.look(workspace, values, head) as seen:
             planned = _plan(seen, loaded, values, head)
             for role in planned.retaken:
                 wanted = Wanted(role, planned.base, request, clean=True)
@@ -85,7 +87,7 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
 
 
 def _plan(seen: Look, loaded: Loaded, values: Mapping[str, Any], head: str) -> _Plan:
-    names, base = seen.workspace.config.roles, ground.base_of(values)
+    names, base = seen.workspace.config.roles, snapshot_base.base_of(values)
     newest, open_ = newest_role(values, names), roles.unresolved(values)
     start = head if base is None else _start(seen.workspace, loaded.state.id, base, head)
     candidates = tuple(name for name in names if name in open_) or ((newest,) if newest else ())
@@ -104,7 +106,7 @@ def _is_other(snapshot: Mapping[str, Any], tree: str, base: str) -> bool:
 def _start(workspace: Workspace, task_id: str, base: str, head: str) -> str:
     """Return the base commit from now on: HEAD where work was committed since, or the old one is gone."""
     try:
-        return head if ground.committed_since(workspace, base, task_id) else base
+        return head if snapshot_base.committed_since(workspace, base, task_id) else base
     except TaskstateError as error:
         if error.code != "no-commit":
             raise
@@ -117,7 +119,7 @@ def _differing(seen: Look, snapshot: Mapping[str, Any]) -> tuple[str, ...]:
         entries = seen.store.changes(str(snapshot.get("tree")), seen.tree)
     except GitFailed:
         return ()
-    return tuple(delta.quoted(each.path) for each in leaves(entries, seen.workspace.is_ours))
+    return tuple(drift.quoted(each.path) for each in leaves(entries, seen.workspace.is_ours))
 
 
 def _settled(loaded: Loaded, values: Mapping[str, Any], block: Mapping[str, Any]) -> str:

@@ -12,18 +12,19 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import delta, ground
 from taskstate.errors import GitFailed, LockTimeout, TaskstateError
-from taskstate.listing import changed_files, outside, scope_hash, scope_of
 from taskstate.model import roles
 from taskstate.model.canonical_json import canonical_json, sha256
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
-from taskstate.snapshots import require_open
 from taskstate.storage import files
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK, TREE, leaves, new_objects
 from taskstate.syntax.edits import apply
 from taskstate.validation import secrets
+from taskstate.verification.snapshots import base as snapshot_base
+from taskstate.verification.snapshots import drift
+from taskstate.verification.snapshots.base import require_open
+from taskstate.verification.snapshots.changed_files import changed_files, outside, scope_hash, scope_of
 from taskstate.workspace import artifacts
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.context.path_scope import Scope
-    from taskstate.delta import File
-    from taskstate.ground import Look
     from taskstate.model.config import Config
     from taskstate.model.task_state import TaskState
     from taskstate.storage.git.objects import Entry
+    from taskstate.verification.snapshots.base import Look
+    from taskstate.verification.snapshots.drift import File
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -62,17 +63,17 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Tak
             repository is not at rest.
     """
     roles.require_role(role, workspace.config.roles)
-    head = ground.require_at_rest(workspace)
+    head = snapshot_base.require_at_rest(workspace)
     found: list[Snapshot] = []
 
     def job(loaded: Loaded) -> Change:
         values = front_matter_values(loaded.document)
         require_open(loaded.state)
         roles.require_settled(values, loaded.state.id)
-        named = ground.base_of(values)
+        named = snapshot_base.base_of(values)
         base = head if named is None else named
         _require_unmoved(workspace, loaded.state.id, base)
-        with ground.look(workspace, values, head) as seen:
+        with snapshot_base.look(workspace, values, head) as seen:
             wanted = Wanted(role, base, request, clean=_may_be_clean(workspace, values, role))
             made = photograph(seen, loaded.state, values, wanted)
             if not request.dry_run:
@@ -104,11 +105,11 @@ def _may_be_clean(workspace: Workspace, values: Mapping[str, Any], role: str) ->
 
 
 def _require_unmoved(workspace: Workspace, task_id: str, base: str) -> None:
-    committed = ground.committed_since(workspace, base, task_id)
+    committed = snapshot_base.committed_since(workspace, base, task_id)
     if committed:
-        what = f"{delta.files(len(committed))} committed since the base commit {base[:10]}"
+        what = f"{drift.files(len(committed))} committed since the base commit {base[:10]}"
         help_ = f'if that is right, begin anew at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
-        raise TaskstateError(f"{what}: {delta.named(committed)}", help=help_, code="committed")
+        raise TaskstateError(f"{what}: {drift.named(committed)}", help=help_, code="committed")
 
 
 def with_snapshots(values: Mapping[str, Any], made: Sequence[Snapshot], base: str = "") -> dict[str, Any]:
@@ -202,7 +203,7 @@ def _nested(changed: Iterable[Entry], staged: Iterable[Entry]) -> tuple[str, ...
     for path in sorted({*now, *index}):
         here = now[path].new_mode if path in now else index[path].old_mode
         if here == GITLINK != (index[path].new_mode if path in index else now[path].old_mode):
-            found.append(delta.quoted(path))
+            found.append(drift.quoted(path))
     return tuple(found)
 
 
@@ -236,7 +237,7 @@ def _record(state: TaskState, making: _Making) -> tuple[dict[str, Any], int]:
         "tree": seen.tree,
         "index_tree": seen.index_tree,
         "diff_from_base": None,
-        "diff_sha": delta.normalised_sha(found.diff),
+        "diff_sha": drift.normalised_sha(found.diff),
         "diff_stat": found.stat or "no changes",
         "status_report_sha": files.digest(seen.report),
         "scope_hash": scope_hash(seen, scope),
@@ -244,7 +245,7 @@ def _record(state: TaskState, making: _Making) -> tuple[dict[str, Any], int]:
     }
     if roles.before(wanted.role, seen.workspace.config.roles):
         record["incremental_diff"] = None
-        record["incremental_diff_sha"] = None if found.incremental is None else delta.normalised_sha(found.incremental)
+        record["incremental_diff_sha"] = None if found.incremental is None else drift.normalised_sha(found.incremental)
         record["incremental_diff_error"] = found.incremental_error
     _store(state.id, making, record)
     return record, len(found.files)
@@ -254,7 +255,7 @@ def _store(task_id: str, making: _Making, record: dict[str, Any]) -> None:
     """Write the artifacts of a snapshot, and what names them into its record; for a dry run the paths alone."""
     seen, found, wanted, _ = making
     workspace, role, real = seen.workspace, wanted.role, not wanted.request.dry_run
-    listed = delta.list_text(found.files)
+    listed = drift.list_text(found.files)
     held = {key: value for key, value in record.items() if key not in {"snapshot_time", "actor"}}
     folder = f"{role}/{sha256(canonical_json(held) + listed)[:16]}"
     target = artifacts.path_of(workspace, artifacts.name_of(task_id, folder)) if real else seen.place.folder / "kept"
@@ -270,7 +271,7 @@ def _store(task_id: str, making: _Making, record: dict[str, Any]) -> None:
     if found.incremental is not None:
         record["incremental_diff"] = written(f"{role}-incremental.diff.gz", artifacts.gzipped(found.incremental))
     record["files_changed"] = [each._asdict() for each in found.files]
-    if len(found.files) > delta.LISTED:
+    if len(found.files) > drift.LISTED:
         path = written(f"{role}-files.json", listed.encode())
         record["files_changed"] = {"count": len(found.files), "sha256": sha256(listed), "path": path}
     if real:
@@ -284,9 +285,9 @@ def _keep_index(seen: Look, folder: Path, *, trusted: bool) -> None:
     One in which a plain repository stands as a submodule is not: git would not see it become a folder of files.
     """
     index = seen.place.own_index
-    kept = folder / ground.index_name(index, seen.tree, seen.place.mark)
+    kept = folder / snapshot_base.index_name(index, seen.tree, seen.place.mark)
     with files.told("write", kept):
-        for older in folder.glob(f"{ground.INDEX}*"):
+        for older in folder.glob(f"{snapshot_base.INDEX}*"):
             older.unlink()
         if trusted:
             shutil.copy2(index, kept)
@@ -299,7 +300,7 @@ def sweep(workspace: Workspace, task_id: str) -> None:
         values = front_matter_values(loaded.document)
         home = artifacts.path_of(workspace, artifacts.name_of(loaded.state.id))
         for role in workspace.config.roles:
-            kept = ground.kept_in(workspace, roles.snapshot_of(values, role))
+            kept = snapshot_base.kept_in(workspace, roles.snapshot_of(values, role))
             for name in files.names(home / role):
                 if home / role / name != kept:
                     shutil.rmtree(home / role / name, ignore_errors=True)
@@ -312,11 +313,11 @@ def _notes(found: _Found, scope: Scope, config: Config) -> tuple[str, ...]:
     notes = []
     strays = outside(scope, [each.path for each in found.files])
     if strays:
-        notes.append(f"warning: {delta.files(len(strays))} outside of the Repository Paths: {delta.named(strays)}")
+        notes.append(f"warning: {drift.files(len(strays))} outside of the Repository Paths: {drift.named(strays)}")
     if found.nested:
         what = "a repository of its own" if len(found.nested) == 1 else f"{len(found.nested)} repositories of their own"
         how = "have git ignore it, or add it as a submodule"
-        notes.append(f"warning: the files of {what} are no part of the snapshot: {delta.named(found.nested)}; {how}")
+        notes.append(f"warning: the files of {what} are no part of the snapshot: {drift.named(found.nested)}; {how}")
     if len(found.diff) > _LARGE:
         size = len(found.diff) / 1024**2
         notes.append(f"warning: the diff holds {size:.1f} MB: see whether a generated or binary file got into the tree")

@@ -5,20 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import excerpt_check, excerpts
-from taskstate.excerpt_check import CHANGED, GONE, MOVED, SAME
-from taskstate.excerpts import Source
 from taskstate.lint import engine
 from taskstate.model.write_metadata import Stamp, front_matter_values
 from taskstate.syntax.document import parse
+from taskstate.verification import excerpts
+from taskstate.verification.excerpts import CHANGED, GONE, MOVED, SAME, Source
 from taskstate.workspace import artifacts
 from tests.support.place import TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.excerpt_check import Shown
-    from taskstate.excerpts import Added
+    from taskstate.verification.excerpts import Added, Shown
     from taskstate.workspace.change import Request
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
@@ -48,7 +46,7 @@ def add(
 
 def show(place: Place, excerpt: str = "plan-1") -> Shown:
     """Show an excerpt."""
-    return excerpt_check.show(place.workspace, TASK, excerpt)
+    return excerpts.show(place.workspace, TASK, excerpt)
 
 
 def entries(place: Place) -> Any:  # noqa: ANN401 - any value

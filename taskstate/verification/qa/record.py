@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import qa
 from taskstate.errors import TaskstateError
 from taskstate.model import names, roles
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
-from taskstate.qa_logs import pieces, read_log
 from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
+from taskstate.verification.qa import results as qa_results
+from taskstate.verification.qa.log_parser import pieces, read_log
 from taskstate.workspace import artifacts, secret_check
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
@@ -24,8 +24,8 @@ from taskstate.workspace.writer import change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.qa import Comparison, Result
     from taskstate.storage.journal import Plan
+    from taskstate.verification.qa.results import Comparison, Result
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -68,10 +68,10 @@ def results_of(workspace: Workspace, told: Told) -> dict[str, Result]:
     """
     found = read_log(told.log, workspace.config.qa)
     for name, text in told.texts.items():
-        found[names.require_name(name)] = qa.result_of(_line(name, text))
+        found[names.require_name(name)] = qa_results.result_of(_line(name, text))
     for name, status in told.exit_statuses.items():
         before = found.get(names.require_name(name))
-        found[name] = qa.result_of(before.text if before else "", status)
+        found[name] = qa_results.result_of(before.text if before else "", status)
     if not found:
         what = "nothing in the log is a result that taskstate knows"
         help_ = (
@@ -83,9 +83,9 @@ def results_of(workspace: Workspace, told: Told) -> dict[str, Result]:
 
 def _line(name: str, text: str) -> str:
     line = escaping.one_line(text, what=f"the result {name}")
-    if len(line) > qa.MAX_TEXT:
+    if len(line) > qa_results.MAX_TEXT:
         what = f"the result {name} has {len(line)} characters"
-        raise TaskstateError(what, help=f"give its figures alone, in at most {qa.MAX_TEXT}", code="too-long")
+        raise TaskstateError(what, help=f"give its figures alone, in at most {qa_results.MAX_TEXT}", code="too-long")
     return line
 
 
@@ -155,7 +155,7 @@ def _baseline(
     before: Mapping[str, Any], results: Mapping[str, Result], log: Mapping[str, str], request: Request
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the baseline; the same results of the same log were recorded when they were."""
-    new = {"results": qa.as_values(results), "log": log["path"], "log_sha256": log["sha256"]}
+    new = {"results": qa_results.as_values(results), "log": log["path"], "log_sha256": log["sha256"]}
     recorded = before.get("status") == _RECORDED
     if recorded and all(before.get(key) == value for key, value in new.items()):
         return {**before}, ()
@@ -168,7 +168,7 @@ def _with_role(
 ) -> dict[str, Any]:
     """Return the coordination with a role's results; a role that is not there yet has not begun."""
     before = told.get(role)
-    new = {"qa": qa.as_values(results), "qa_log_path": log["path"], "qa_log_sha256": log["sha256"]}
+    new = {"qa": qa_results.as_values(results), "qa_log_path": log["path"], "qa_log_sha256": log["sha256"]}
     begun = before if isinstance(before, dict) else {"status": roles.PENDING}
     whole = {"blocking_findings": [], "drift_budget": 0, **begun, **new}
     return {**told, role: _in_order(whole, _ROLE_KEYS)}
@@ -202,7 +202,7 @@ def _require_as_left(workspace: Workspace, task_id: str, role: str, request: Req
     values = front_matter_values(loaded.document)
     roles.require_settled(values, loaded.state.id)
     if roles.snapshot_of(values, role):
-        from taskstate.snapshots import require_match
+        from taskstate.verification.snapshots.verify import require_match
 
         require_match(workspace, task_id, role, request)
 
@@ -246,11 +246,11 @@ def compared(workspace: Workspace, task_id: str, role: str) -> Compared:
     roles.require_role(role, workspace.config.roles)
     loaded = workspace.load(workspace.locate(task_id))
     values = front_matter_values(loaded.document)
-    baseline = qa.results_in(_mapping(values.get(BASELINE)).get("results"))
-    results = qa.results_in(roles.role_of(values, role).get("qa"))
+    baseline = qa_results.results_in(_mapping(values.get(BASELINE)).get("results"))
+    results = qa_results.results_in(roles.role_of(values, role).get("qa"))
     for found, whose, flag in ((baseline, "baseline", ""), (results, f"results of the {role}", f" --role {role}")):
         if not found:
             what = f"task {loaded.state.id} has no {whose} to compare"
             help_ = f"record them: `taskstate qa record {loaded.state.id}{flag} --from LOG`"
             raise TaskstateError(what, help=help_, code="not-recorded")
-    return Compared(baseline, results, qa.compare(baseline, results))
+    return Compared(baseline, results, qa_results.compare(baseline, results))

@@ -1,4 +1,8 @@
-"""What snapshots stand on: a repository that is at rest, the base commit, and the trees that are to be compared."""
+"""What a snapshot is compared against: the base commit, the repository's state, and the snapshots recorded so far.
+
+Refuses a repository in the middle of a merge or rebase, and a base commit that is gone. Submodules are known by the
+commit they have checked out, and no further.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +14,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
+from taskstate.model.chain import COMPLETE
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
+from taskstate.verification.snapshots import drift
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from taskstate.model.task_state import TaskState
     from taskstate.storage.git.objects import Store
-    from taskstate.workspace.workspace import Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
+
 
 _COMMIT = "[0-9a-f]{40}([0-9a-f]{24})?"
 INDEX = "index-"  # begins the name of a kept index
@@ -46,7 +55,7 @@ def require_at_rest(workspace: Workspace) -> str:
     head = git.head(workspace.root)
     unmerged = worktree.unmerged(workspace.root, workspace.is_ours)
     if unmerged:
-        from taskstate.delta import named
+        from taskstate.verification.snapshots.drift import named
 
         what = f"git has not merged {named(unmerged)}: the working tree is not what anybody left"
         help_ = "settle the conflict, then `git add` the file; or give it up (`git status` says how)"
@@ -219,3 +228,71 @@ def look(workspace: Workspace, values: Mapping[str, Any], head: str) -> Iterator
             yield Look(workspace, place, store, tree, report(), index_tree)
         finally:
             store.close()
+
+
+_STATUS = ("status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=none")
+_FIELDS = 8  # of a status entry, before its path
+
+
+def remarks(root: Path) -> tuple[str, ...]:
+    """Return which submodules under `root` are changed inside, and which are not checked out; without any, nothing."""
+    top = git.toplevel(root)
+    if top is None or not (top / ".gitmodules").is_file():
+        return ()
+    try:
+        dirty, absent = tuple(_dirty(top, root)), tuple(_absent(root))
+    except GitFailed:
+        return ()  # what needs git says so itself
+    told = (f"changed inside a submodule, which no snapshot holds: {drift.named(dirty)}",) if dirty else ()
+    return (*told, f"not checked out, so not compared: submodule {drift.named(absent)}") if absent else told
+
+
+def _dirty(top: Path, root: Path) -> Iterator[str]:
+    """Yield the submodules in which a file is changed or new."""
+    for entry in git.run(["-c", "core.fsmonitor=false", *_STATUS, "--", "."], root).split(b"\0"):
+        fields = entry.split(b" ", _FIELDS)
+        if len(fields) > _FIELDS and fields[2].startswith(b"S") and fields[2][2:] != b"..":
+            path = os.path.relpath(os.path.join(os.fsencode(top), fields[_FIELDS]), os.fsencode(root))
+            yield drift.quoted(path)
+
+
+def _absent(root: Path) -> Iterator[str]:
+    """Yield the submodules of which nothing is there but a folder, or not even that."""
+    for entry in git.run(["ls-files", "-s", "-z", "--", "."], root).split(b"\0"):
+        told, _, path = entry.partition(b"\t")
+        if told.startswith(b"160000 ") and not os.path.lexists(os.path.join(os.fsencode(root), path, b".git")):
+            yield drift.quoted(path)
+
+
+LOST = "the snapshot's artifacts are lost or broken, as in another clone: it can be compared, and not restored"
+PURGED = "the snapshot's artifacts were purged: it can be compared, and not restored"
+
+
+def require_open(state: TaskState) -> None:
+    """Refuse a task that is complete: what was to be compared has been handed down, and its artifacts dropped.
+
+    Raises:
+        TaskstateError: code "task-complete".
+    """
+    if state.status == COMPLETE:
+        what = f"task {state.id} is complete, so its snapshots stay as they are"
+        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'
+        raise TaskstateError(what, help=help_, code="task-complete")
+
+
+def require_snapshot(workspace: Workspace, loaded: Loaded, role: str) -> Mapping[str, Any]:
+    """Return the snapshot of a role.
+
+    Raises:
+        TaskstateError: code "no-snapshot"; code "bad-snapshot": what it names as a tree is no object id.
+    """
+    task_id = loaded.state.id
+    snapshot = roles.snapshot_of(front_matter_values(loaded.document), role)
+    if snapshot is None or not isinstance(snapshot.get("tree"), str):
+        what = f"task {task_id}: {role} has left no snapshot of the working tree"
+        help_ = f"take it when the role's work is done: `taskstate snapshot take {task_id} --role {role}`"
+        if files.names(artifacts.path_of(workspace, artifacts.name_of(task_id, role))):
+            help_ += "; if git has set the state file back, `taskstate doctor --fix` brings back what it said"
+        raise TaskstateError(what, help=help_, code="no-snapshot")
+    roles.require_ids(snapshot, f"task {task_id}: the snapshot of {role}")
+    return snapshot

@@ -13,15 +13,15 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING
 
-from taskstate.qa import Result, result_of
-from taskstate.qa_tools import COVERAGE, EXITS, TOOLS, WORDS
+from taskstate.verification.qa.log_patterns import COVERAGE, EXITS, TOOLS, WORDS
+from taskstate.verification.qa.results import Result, result_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     from taskstate.model.config import QaReader
-    from taskstate.qa_tools import Line, Tool
+    from taskstate.verification.qa.log_patterns import Line, Tool
 
     _Match: TypeAlias = re.Match[str]
     _Told: TypeAlias = tuple[Tool | None, Line, _Match]  # no tool: it tells how the one that spoke last has ended

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate import delta
-from taskstate.delta import Difference, File, Seen
+from taskstate.verification.snapshots import drift
+from taskstate.verification.snapshots.drift import Difference, File, Seen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,17 +22,17 @@ PATHS = st.binary(min_size=1).filter(lambda path: b"\0" not in path)
 @given(PATHS)
 def test_path_as_text_stands_for_one_path(path: bytes) -> None:
     """Whatever bytes a path has, its text is UTF-8 and gives them back."""
-    text = delta.quoted(path)
-    assert delta.unquoted(text) == path
+    text = drift.quoted(path)
+    assert drift.unquoted(text) == path
     assert text.encode().decode() == text
 
 
 @given(st.binary(min_size=1).filter(lambda path: b"\0" not in path and b"/" not in path and path not in {b".", b".."}))
 def test_path_that_is_no_text_is_quoted_as_git_does(path: bytes) -> None:
     """Every byte of a quoted path is written as git writes it."""
-    text = delta.quoted(path)
+    text = drift.quoted(path)
     if text.startswith('"'):
-        inside = delta.unquoted(text)
+        inside = drift.unquoted(text)
         assert text == '"' + "".join(_as_git(byte) for byte in inside) + '"'
 
 
@@ -51,23 +51,23 @@ def test_quoting_is_gits_own(repository: Path) -> None:
     said = subprocess.run(
         ["git", "ls-files", "--others"], cwd=repository, capture_output=True, check=True, encoding="ascii"
     )
-    assert sorted(said.stdout.splitlines()) == sorted(map(delta.quoted, names))
+    assert sorted(said.stdout.splitlines()) == sorted(map(drift.quoted, names))
 
 
 def test_names_are_counted_from_the_sixth_on() -> None:
     """A message names five paths and how many more there are, each on the one line."""
-    assert delta.named(["a", "b\nc"]) == 'a, "b\\nc"'
-    assert delta.named([str(number) for number in range(5)]) == "0, 1, 2, 3, 4"
-    assert delta.named([str(number) for number in range(7)]) == "0, 1, 2, 3, 4 and 2 more"
-    assert (delta.files(1), delta.files(1234)) == ("1 file", "1,234 files")
+    assert drift.named(["a", "b\nc"]) == 'a, "b\\nc"'
+    assert drift.named([str(number) for number in range(5)]) == "0, 1, 2, 3, 4"
+    assert drift.named([str(number) for number in range(7)]) == "0, 1, 2, 3, 4 and 2 more"
+    assert (drift.files(1), drift.files(1234)) == ("1 file", "1,234 files")
 
 
 @given(PATHS)
 def test_path_in_a_report_is_one_printable_line(path: bytes) -> None:
     """For people every path is printable, and what they see can be given back to the command."""
-    shown = delta.on_a_line(delta.quoted(path))
+    shown = drift.on_a_line(drift.quoted(path))
     assert shown.isprintable()
-    assert delta.unquoted(shown) == path
+    assert drift.unquoted(shown) == path
 
 
 @pytest.mark.parametrize(
@@ -75,23 +75,23 @@ def test_path_in_a_report_is_one_printable_line(path: bytes) -> None:
 )
 def test_diff_hashes_alike_whatever_its_line_ends(diff: bytes, as_if: bytes) -> None:
     """CRLF and CR count as LF, and so does a last line without one."""
-    assert delta.normalised_sha(diff) == hashlib.sha256(as_if).hexdigest()
+    assert drift.normalised_sha(diff) == hashlib.sha256(as_if).hexdigest()
 
 
 def test_list_of_files_is_read_back() -> None:
     """What was written as a list gives the same files; what is none gives None."""
     files = (File("a", "M", "100644", 3, "0" * 64, None), File("b", "D", None, 0, None, "1" * 64))
-    assert delta.read_list([each._asdict() for each in files]) == files
-    assert delta.read_list([{"path": "a", "status": "M"}]) == (File("a", "M", None, 0, None, None),)
+    assert drift.read_list([each._asdict() for each in files]) == files
+    assert drift.read_list([{"path": "a", "status": "M"}]) == (File("a", "M", None, 0, None, None),)
     others: tuple[object, ...] = (None, {}, [1], [{"status": "M"}], "x")
-    assert [delta.read_list(told) for told in others] == [None] * 5
+    assert [drift.read_list(told) for told in others] == [None] * 5
 
 
 def test_scope_hash_is_over_the_sorted_paths() -> None:
     """The hash is the same whatever the order, and another when a path is."""
     expected = hashlib.sha256(b"a/b\nc\n").hexdigest()[:16]
-    assert delta.scope_hash(["c", "a/b"]) == delta.scope_hash(["a/b", "c"]) == expected
-    assert delta.scope_hash(["a/b"]) != expected
+    assert drift.scope_hash(["c", "a/b"]) == drift.scope_hash(["a/b", "c"]) == expected
+    assert drift.scope_hash(["a/b"]) != expected
 
 
 def test_lists_are_compared_where_the_tree_is_lost() -> None:
@@ -109,7 +109,7 @@ def test_lists_are_compared_where_the_tree_is_lost() -> None:
         File("mode", "M", "100755", 1, "n", "o"),
         File("new", "?", "100644", 1, "n", None),
     )
-    assert delta.listed_differences(then, now) == (
+    assert drift.listed_differences(then, now) == (
         Difference("back", "modified", "n", "o"),
         Difference("gone", "removed", "n", None),
         Difference("later", "modified", "o", "n"),
@@ -121,19 +121,19 @@ def test_lists_are_compared_where_the_tree_is_lost() -> None:
 
 def test_verdict_without_anything_is_no_drift() -> None:
     """Nothing seen is nothing failed."""
-    verified = delta.judged(Seen("101", "implementer", "0" * 40))
+    verified = drift.judged(Seen("101", "implementer", "0" * 40))
     assert (verified.drift, verified.message, verified.help) == (False, "", "")
     assert all(check.ok and check.detail == "" for check in verified.checks)
-    assert verified.checks == delta.matching().checks
+    assert verified.checks == drift.matching().checks
 
 
 def test_submodule_is_not_to_be_restored() -> None:
     """Where only submodules differ, the advice is to check their commits out, since nothing can be put back."""
     moved = Difference("sub", "modified", "a" * 40, "b" * 40, is_submodule=True)
-    verified = delta.judged(Seen("101", "implementer", "0" * 40, same_tree=False, files=(moved,)))
+    verified = drift.judged(Seen("101", "implementer", "0" * 40, same_tree=False, files=(moved,)))
     assert "another commit is checked out in the submodule sub" in verified.message
     assert "--restore" not in verified.help
-    both = delta.judged(
+    both = drift.judged(
         Seen(
             "101", "implementer", "0" * 40, same_tree=False, files=(moved, moved._replace(path="x", is_submodule=False))
         )

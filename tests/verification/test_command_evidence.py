@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from taskstate import evidence
-from taskstate.evidence import Ran, log_stem, run_command
+from taskstate.verification import command_evidence
+from taskstate.verification.command_evidence import Ran, log_stem, run_command
 from taskstate.workspace import artifacts
 from tests.support.place import Place, refusal
 
@@ -97,7 +97,7 @@ def test_command_that_closes_its_output_has_its_time_too(tmp_path: Path) -> None
 
 def test_command_that_never_stops_printing_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More than may be kept is not kept, and the command is ended."""
-    monkeypatch.setattr(evidence, "MAX_BYTES", 2 * 1024**2)
+    monkeypatch.setattr(command_evidence, "MAX_BYTES", 2 * 1024**2)
     error = refusal(lambda: run_command(tmp_path, "yes"))
     assert (error.code, "more than 2 MiB" in error.message) == ("too-large", True)
 

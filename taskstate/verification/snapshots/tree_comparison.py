@@ -6,21 +6,30 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import delta, ground
-from taskstate.delta import Difference, File, Seen, Verified
 from taskstate.errors import GitFailed
-from taskstate.listing import changed_files, hashes, held, outside, recorded_files, scope_hash, scope_of
 from taskstate.model.write_metadata import front_matter_values
-from taskstate.snapshots import LOST, PURGED, require_snapshot
 from taskstate.storage import files
 from taskstate.storage.git.objects import GITLINK, leaves
+from taskstate.verification.snapshots import base as snapshot_base
+from taskstate.verification.snapshots import drift
+from taskstate.verification.snapshots.base import LOST, PURGED, require_snapshot
+from taskstate.verification.snapshots.changed_files import (
+    changed_files,
+    hashes,
+    held,
+    outside,
+    recorded_files,
+    scope_hash,
+    scope_of,
+)
+from taskstate.verification.snapshots.drift import Difference, File, Seen, Verified
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from taskstate.ground import Look
     from taskstate.storage.git.objects import Entry
+    from taskstate.verification.snapshots.base import Look
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
@@ -32,24 +41,24 @@ def compared(workspace: Workspace, loaded: Loaded, role: str, notes: tuple[str, 
     """
     values = front_matter_values(loaded.document)
     snapshot = require_snapshot(workspace, loaded, role)
-    head = ground.require_at_rest(workspace)
+    head = snapshot_base.require_at_rest(workspace)
     base = str(snapshot.get("base_commit"))
-    committed = ground.committed_since(workspace, base, loaded.state.id) if head != base else ()
-    with ground.look(workspace, values, head) as seen:
+    committed = snapshot_base.committed_since(workspace, base, loaded.state.id) if head != base else ()
+    with snapshot_base.look(workspace, values, head) as seen:
         known = Seen(
             task_id=loaded.state.id,
             role=role,
             base=base,
             committed=committed,
-            history=ground.history(workspace, base) if committed else "after",
+            history=snapshot_base.history(workspace, base) if committed else "after",
             same_tree=seen.tree == snapshot.get("tree"),
             same_status=seen.index_tree == snapshot.get("index_tree"),
             notes=notes,
-            purged=ground.is_purged(snapshot),
+            purged=snapshot_base.is_purged(snapshot),
         )
         if known.same_tree and not committed:
-            return delta.judged(known)
-        return delta.judged(_Comparison(loaded, snapshot, seen).reported(known, head))
+            return drift.judged(known)
+        return drift.judged(_Comparison(loaded, snapshot, seen).reported(known, head))
 
 
 def _is_file(root: Path, path: bytes) -> bool:
@@ -83,8 +92,8 @@ class _Comparison(_Parts):
         is_ours = self.seen.workspace.is_ours
         try:
             entries = leaves(store.changes(tree, self.seen.tree), is_ours)
-            listed: tuple[Difference, ...] | None = delta.differences(entries, self._hash_then, self._hash_now)
-            modes = delta.modes_differ(entries)
+            listed: tuple[Difference, ...] | None = drift.differences(entries, self._hash_then, self._hash_now)
+            modes = drift.modes_differ(entries)
         except GitFailed:
             known = known._replace(notes=(*(() if {LOST, PURGED} & {*known.notes} else (LOST,)), *known.notes))
             listed = self._by_list(known.base)
@@ -106,7 +115,7 @@ class _Comparison(_Parts):
 
     def _hash_then(self, entry: Entry) -> str | None:
         """Return the hash of a file as the snapshot has it: of its bytes then where they were recorded."""
-        path = delta.quoted(entry.path)
+        path = drift.quoted(entry.path)
         if entry.old_mode == GITLINK:
             return entry.old_id
         if path in self._hashes:
@@ -123,7 +132,7 @@ class _Comparison(_Parts):
         """
         store = self.seen.store
         trees = (str(self.snapshot.get("tree")), self.seen.tree, base)
-        changed = [path for path in committed if delta.quoted(os.fsencode(path)) in self._hashes]
+        changed = [path for path in committed if drift.quoted(os.fsencode(path)) in self._hashes]
         if self._recorded is None or not store.has(*trees):
             return None
         found = ((path, store.at(head, path)) for path in changed)
@@ -132,15 +141,15 @@ class _Comparison(_Parts):
     def _ignored(self, removed: list[str]) -> tuple[str, ...]:
         """Return which of some paths, of files that git does not take in any more, are there and ignored."""
         root = self.seen.workspace.root
-        there = [each for each in removed if _is_file(root, delta.unquoted(each))]
+        there = [each for each in removed if _is_file(root, drift.unquoted(each))]
         if not there:
             return ()
-        asked = b"".join(delta.unquoted(each) + b"\0" for each in there)
+        asked = b"".join(drift.unquoted(each) + b"\0" for each in there)
         try:
             said = self.seen.place.run(["check-ignore", "-z", "--stdin"], stdin=asked)
         except GitFailed:  # it ignores none of them
             return ()
-        return tuple(each for each in there if delta.unquoted(each) in said.split(b"\0"))
+        return tuple(each for each in there if drift.unquoted(each) in said.split(b"\0"))
 
     def _by_list(self, base: str) -> tuple[Difference, ...] | None:
         """Return what differs by the lists of changed files alone, where the snapshot's tree is lost."""
@@ -148,4 +157,4 @@ class _Comparison(_Parts):
             return None
         changed = self.seen.store.changes(self.seen.store.tree_of(base), self.seen.tree)
         now = changed_files(self.seen, leaves(changed, self.seen.workspace.is_ours))
-        return delta.listed_differences(self._recorded, now)
+        return drift.listed_differences(self._recorded, now)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.model.config import QaReader
-from taskstate.qa import Result
-from taskstate.qa_logs import pieces, read_log
-from taskstate.qa_tools import EXITS, TOOLS
+from taskstate.verification.qa.log_parser import pieces, read_log
+from taskstate.verification.qa.log_patterns import EXITS, TOOLS
+from taskstate.verification.qa.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-CASES = sorted((Path(__file__).parent / "cases/qa").glob("*.log"))
+CASES = sorted((Path(__file__).parents[2] / "cases/qa").glob("*.log"))
 HEAD = re.compile(rb"\A(?:#> [^\n]*\n)+")
 SCORE = QaReader("bench", r"score: (?P<text>\S+)")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from taskstate.delta import unquoted
+from taskstate.verification.snapshots.drift import unquoted
 from tests.support.git_place import GitPlace
 
 if TYPE_CHECKING:
