@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from benchmarks.answer import Answer
 from benchmarks.branches import Branch, draw
 from taskstate.merge.files import merge_files
-from taskstate.merge.sides import Sides
+from taskstate.merge.three_way import Sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from taskstate.doctor import own_folders
 from taskstate.errors import TaskstateError
+from taskstate.merge.recovery import put_back, write_out
 from taskstate.model import archive_format
 from taskstate.model.task_state import read_state
-from taskstate.restore import put_back, write_out
 from taskstate.storage import files, journal, lock
 from taskstate.syntax.document import parse
 from taskstate.workspace import lost_updates

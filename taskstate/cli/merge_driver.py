@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(door: Door) -> int:
     """Merge, write the result over our version, and return whether there are conflicts."""
     from taskstate.merge.files import merge_files
-    from taskstate.merge.sides import Sides
+    from taskstate.merge.three_way import Sides
     from taskstate.storage import files
 
     args = door.args

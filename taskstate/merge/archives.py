@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive.archiver import trailer
-from taskstate.merge.sides import PREFERENCES, Sides
-from taskstate.merge.text3 import lines_of, merge_text
+from taskstate.merge.lines import lines_of, merge_text
+from taskstate.merge.three_way import PREFERENCES, Sides
 from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, find_batches, is_roll
 from taskstate.model.session_references import identity, renumbered
 from taskstate.model.task_state import session_number
@@ -21,7 +21,7 @@ from taskstate.syntax.document import parse
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.merge.sides import Prefer
+    from taskstate.merge.three_way import Prefer
     from taskstate.model.archive_format import Batch
 
 _WHEN = re.compile(r"^Archived on: (.*)$", re.MULTILINE)

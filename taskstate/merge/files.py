@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.merge.archives import merge_archives
 from taskstate.merge.handoffs import merge_handoffs
-from taskstate.merge.json_part import merge_json
-from taskstate.merge.sides import PREFERENCES, Sides, settled
-from taskstate.merge.state import merge_states
-from taskstate.merge.text3 import lines_of, matching, merge_text, with_markers
+from taskstate.merge.json_fences import merge_json
+from taskstate.merge.lines import lines_of, matching, merge_text, with_markers
+from taskstate.merge.state_files import merge_states
+from taskstate.merge.three_way import PREFERENCES, Sides, settled
 from taskstate.model.names import own_file
 from taskstate.syntax.nodes import is_whole
 from taskstate.syntax.spans import newline_of, with_newlines

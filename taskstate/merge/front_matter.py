@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import CannotEdit, EditConflict
-from taskstate.merge.sides import Sides, interleaved, settled
-from taskstate.merge.text3 import merge_text
+from taskstate.merge.lines import merge_text
+from taskstate.merge.three_way import Sides, interleaved, settled
 from taskstate.merge.values import ADVANCING, NOTHING, merge_value, same
 from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.syntax.document import Document, parse
@@ -19,7 +19,7 @@ from taskstate.validation import schema
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.merge.sides import Prefer
+    from taskstate.merge.three_way import Prefer
     from taskstate.syntax.nodes import Node
 
 _TAIL = "\0"  # the key, which no YAML can hold, of the comments behind the last entry

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import ACCEPTED, front_matter_of, with_values
-from taskstate.merge.sides import PREFERENCES, Sides
-from taskstate.merge.text3 import lines_of, merge_text
+from taskstate.merge.lines import lines_of, merge_text
+from taskstate.merge.three_way import PREFERENCES, Sides
 from taskstate.model.document_kinds import HANDOFF
 from taskstate.syntax.document import Document, parse
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.merge.history import merge_commits, merge_versions
-from taskstate.merge.json_part import merge_fenced
-from taskstate.merge.log import merge_log
-from taskstate.merge.sides import Sides, interleaved, settled
-from taskstate.merge.text3 import merge_text
+from taskstate.merge.appended_lists import merge_commits, merge_versions
+from taskstate.merge.json_fences import merge_fenced
+from taskstate.merge.lines import merge_text
+from taskstate.merge.progress_log import merge_log
+from taskstate.merge.three_way import Sides, interleaved, settled
 from taskstate.model.document_kinds import kind, section_key
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.syntax.document import parse
@@ -17,7 +17,7 @@ from taskstate.syntax.document import parse
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from taskstate.merge.sides import Prefer
+    from taskstate.merge.three_way import Prefer
     from taskstate.model.document_kinds import SectionSpec
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document, Section

@@ -11,13 +11,13 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive.summary import joined
-from taskstate.merge.sides import Sides, settled
-from taskstate.merge.text3 import merge_text
+from taskstate.merge.lines import merge_text
+from taskstate.merge.three_way import Sides, settled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.merge.sides import Prefer
+    from taskstate.merge.three_way import Prefer
     from taskstate.model.task_state import TaskState
 
 _ABOUT = re.compile(r"^(.*?)\((?:S\d{1,9}(?:-S\d{1,9})?, ){0,9}S(?:\d{1,9}-S)?(\d{1,9})\)[ \t]*$", re.MULTILINE)

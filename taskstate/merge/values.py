@@ -10,13 +10,13 @@ import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from taskstate.handoff.paths import time_in
-from taskstate.merge.sides import Sides, settled
+from taskstate.merge.three_way import Sides, settled
 from taskstate.model.names import id_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from taskstate.merge.sides import Prefer
+    from taskstate.merge.three_way import Prefer
 
     Rule: TypeAlias = Callable[[Sides[Any]], Any]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.merges import conflicts_as_text, count_conflicts, generate
-from taskstate.merge.sides import Sides
+from taskstate.merge.three_way import Sides
 from tests.support.merging import STATE, said
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from taskstate.handoff.document_files import handoff_files
 from taskstate.handoff.input import joined, read_input
 from taskstate.handoff.prompt import prompt
 from taskstate.merge.files import merge_files
-from taskstate.merge.sides import Sides
+from taskstate.merge.three_way import Sides
 from taskstate.syntax.document import parse
 from tests.support.place import Place, changes, refusal, tree
 

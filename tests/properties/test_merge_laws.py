@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from benchmarks.branches import STEPS, Branch, Step
 from taskstate.lint.engine import findings
 from taskstate.merge.files import merge_files
-from taskstate.merge.sides import Sides
-from taskstate.merge.text3 import lines_of
+from taskstate.merge.lines import lines_of
+from taskstate.merge.three_way import Sides
 from taskstate.merge.values import merge_value, same
 from taskstate.model.config_reader import read_config
 from taskstate.model.write_metadata import check_seal

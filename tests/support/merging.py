@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.branches import TASK
 from taskstate.merge.files import Merged, merge_files
-from taskstate.merge.sides import Sides
+from taskstate.merge.three_way import Sides
 from taskstate.model.archive_format import ENTRY_LEVEL, find_batches
 from taskstate.model.session_references import identity
 from taskstate.model.task_state import TaskState, read_state, session_number

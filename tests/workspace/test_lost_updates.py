@@ -10,7 +10,7 @@ import pytest
 
 from taskstate import sessions
 from taskstate.errors import StaleFile
-from taskstate.restore import put_back, write_out
+from taskstate.merge.recovery import put_back, write_out
 from taskstate.storage import backups, files, journal
 from taskstate.storage.backups import swap
 from taskstate.workspace import lost_updates

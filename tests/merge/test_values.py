@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from taskstate.merge.sides import PREFERENCES, Sides
+from taskstate.merge.three_way import PREFERENCES, Sides
 from taskstate.merge.values import NOTHING, merge_value
 
 N = NOTHING

@@ -9,11 +9,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from taskstate.errors import CannotEdit, EditConflict
+from taskstate.merge.appended_lists import last_version
 from taskstate.merge.front_matter import head_of, keys_of, merge_head
-from taskstate.merge.history import last_version
+from taskstate.merge.lines import lines_of, merge_text
 from taskstate.merge.sections import merge_body, repeats_sections
-from taskstate.merge.sides import PREFERENCES, Sides, settled
-from taskstate.merge.text3 import lines_of, merge_text
+from taskstate.merge.three_way import PREFERENCES, Sides, settled
 from taskstate.model.canonical_json import audit_seal
 from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE, mending_edits
 from taskstate.model.session_references import identity
@@ -30,7 +30,7 @@ from taskstate.version import FORMAT
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.merge.sides import Prefer
+    from taskstate.merge.three_way import Prefer
     from taskstate.model.task_state import Criterion, TaskState
 
 

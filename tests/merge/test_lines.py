@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.merge.sides import Sides, interleaved
-from taskstate.merge.text3 import lines_of, matching, merge_lines, merge_text, with_markers
+from taskstate.merge.lines import lines_of, matching, merge_lines, merge_text, with_markers
+from taskstate.merge.three_way import Sides, interleaved
 from tests.support.merging import merge_texts
 
 if TYPE_CHECKING:

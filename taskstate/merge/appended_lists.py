@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.merge.text3 import lines_of, merge_lines, merge_text
+from taskstate.merge.lines import lines_of, merge_lines, merge_text
 from taskstate.model.document_kinds import kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.merge.sides import Prefer, Sides
+    from taskstate.merge.three_way import Prefer, Sides
 
 _VERSION = re.compile(r"- v(\d{1,9}) - ([^\n]+)\n")
 

@@ -12,9 +12,9 @@ from collections import Counter
 from heapq import merge
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.merge.sides import Sides, settled
+from taskstate.merge.lines import merge_text
 from taskstate.merge.summaries import Rolled, archived_since, merge_summary
-from taskstate.merge.text3 import merge_text
+from taskstate.merge.three_way import Sides, settled
 from taskstate.model.algorithms import rising
 from taskstate.model.session_references import identity, renumbered
 from taskstate.model.task_state import PART_LEVEL, session_of
@@ -22,7 +22,7 @@ from taskstate.model.task_state import PART_LEVEL, session_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from taskstate.merge.sides import Prefer
+    from taskstate.merge.three_way import Prefer
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Section
 

@@ -11,13 +11,13 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from taskstate.merge.sides import Sides, settled
+from taskstate.merge.three_way import Sides, settled
 from taskstate.model.algorithms import rising
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from taskstate.merge.sides import Prefer
+    from taskstate.merge.three_way import Prefer
 
 OURS, MIDDLE, THEIRS = "<<<<<<< ours\n", "=======\n", ">>>>>>> theirs\n"
 _MOST = 250_000  # lines by lines that are compared each with each, where none stands only once

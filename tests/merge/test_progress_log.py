@@ -5,8 +5,8 @@ import pytest
 from taskstate.model.session_references import identity, renumbered
 from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
+from tests.merge.test_state_files import log, with_session
 from tests.support.merging import SAMPLE, edited, merge_texts
-from tests.test_merge_states import log, with_session
 
 SUMMARY = (
     "### Archived Summary (Sessions 1-{})\n\n**Duration:** 2026-02-03 08:20 - 2026-02-{:02} 17:05\n\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import CannotEdit
-from taskstate.merge.sides import Sides, settled
-from taskstate.merge.text3 import merge_text
+from taskstate.merge.lines import merge_text
+from taskstate.merge.three_way import Sides, settled
 from taskstate.merge.values import NOTHING, merge_value, same
 from taskstate.model.task_state import json_fence
 from taskstate.syntax.document import parse
@@ -16,7 +16,7 @@ from taskstate.syntax.nodes import Node
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
-    from taskstate.merge.sides import Prefer
+    from taskstate.merge.three_way import Prefer
 
 
 class _Part(NamedTuple):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.merge.files import merge_files
-from taskstate.merge.sides import Sides
-from taskstate.merge.text3 import MIDDLE, OURS, THEIRS, lines_of
+from taskstate.merge.lines import MIDDLE, OURS, THEIRS, lines_of
+from taskstate.merge.three_way import Sides
 from taskstate.storage import backups, files, journal
 from taskstate.syntax.spans import with_newlines
 from taskstate.workspace.change import Change
