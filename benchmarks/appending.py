@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from benchmarks import corpus
 from benchmarks.answer import Answer, repository
 from benchmarks.timing import timed
-from taskstate import sessions
 from taskstate.archive import archiver
 from taskstate.model.config_reader import read_config
 from taskstate.model.task_state import KB
 from taskstate.model.write_metadata import Stamp
+from taskstate.tasks import sessions
 from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
 

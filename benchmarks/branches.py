@@ -11,10 +11,10 @@ import shutil
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate import checklist, create, sessions
 from taskstate.archive import archiver
 from taskstate.model.config_reader import read_config
 from taskstate.model.write_metadata import Stamp
+from taskstate.tasks import checklist, create, sessions
 from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
 

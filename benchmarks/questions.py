@@ -18,13 +18,13 @@ from benchmarks.merges import merges
 from benchmarks.secret_speed import secret_speed
 from benchmarks.snapshots import snapshots
 from benchmarks.timing import exponent, interleaved, timed
-from taskstate import sessions
 from taskstate.lint.engine import findings
 from taskstate.model.config_reader import read_config
 from taskstate.model.write_metadata import Stamp
 from taskstate.storage import backups
 from taskstate.syntax import markdown_blocks, markdown_fast_scanner
 from taskstate.syntax.document import parse
+from taskstate.tasks import sessions
 from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
 

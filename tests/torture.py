@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.cli import main
-from taskstate.sessions import all_sessions
+from taskstate.tasks.sessions import all_sessions
 from taskstate.workspace.workspace import find_workspace
 
 if TYPE_CHECKING:

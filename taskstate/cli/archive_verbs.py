@@ -75,7 +75,7 @@ def run_restore(door: Door, *names: str) -> int:
 
 def run_search(door: Door, *words: str) -> int:
     """Search all sessions of a task, archived or not."""
-    from taskstate.sessions import search
+    from taskstate.tasks.sessions import search
 
     _refuse_flags(door, "search", *_WRITING, "all")
     name, *texts = words or ("",)

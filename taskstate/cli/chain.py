@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from taskstate.cli.door import Door
-    from taskstate.pulling import Link, Pulled, Standing
+    from taskstate.tasks.chain_inputs import Link, Pulled, Standing
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,8 +54,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run_output(door: Door) -> int:
     """Print a task's output, or a part of it."""
     from taskstate.model.chain import COMPLETE
-    from taskstate.produced import find_parts, parts
-    from taskstate.pulling import output
+    from taskstate.tasks.chain_inputs import output
+    from taskstate.tasks.chain_output import find_parts, parts
 
     found = output(door.workspace, door.task_id(door.args.id))
     chosen = find_parts(found.text, door.args.part, found.id) if door.args.part else parts(found.text)
@@ -73,7 +73,7 @@ def run_output(door: Door) -> int:
 
 def run_pull(door: Door) -> int:
     """Bring the inputs of tasks up to date, each for itself."""
-    from taskstate.pulling import pull
+    from taskstate.tasks.chain_inputs import pull
 
     args = door.args
     if bool(args.ids) == args.all:
@@ -92,7 +92,7 @@ def run_pull(door: Door) -> int:
 
 def _pull_all(door: Door, source: str) -> int:
     """Pull into several tasks; one that cannot take its inputs keeps no other from it."""
-    from taskstate.pulling import pull
+    from taskstate.tasks.chain_inputs import pull
 
     request = door.request()
     told: list[Pulled] = []
@@ -150,7 +150,7 @@ def run_status(door: Door) -> int:
 
 
 def _standing(door: Door) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
-    from taskstate.pulling import status
+    from taskstate.tasks.chain_inputs import status
 
     ids = dict.fromkeys(map(door.task_id, door.args.ids))
     paths = tuple(door.workspace.locate(each) for each in ids) or door.workspace.state_files()

@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Complete a task."""
-    from taskstate.completion import Incomplete, complete
+    from taskstate.tasks.complete import Incomplete, complete
 
     args = door.args
     if args.force != (args.note is not None):

@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door, *, checked: bool) -> int:
     """Check or uncheck a criterion."""
-    from taskstate.checklist import set_criterion
+    from taskstate.tasks.checklist import set_criterion
 
     args = door.args
     outcome = set_criterion(door.workspace, door.task_id(args.id), args.number, door.request(), checked=checked)

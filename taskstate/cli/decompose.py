@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.door import Door
-    from taskstate.decompose import Suggestion
+    from taskstate.tasks.decompose import Suggestion
 
 _COLUMNS = ("ID", "SESSIONS", "WORK", "AFTER", "FEATURES")
 
@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Suggest subtasks, or create them."""
-    from taskstate.decompose import decompose, suggest
+    from taskstate.tasks.decompose import decompose, suggest
 
     task = door.task_id(door.args.id)
     if door.args.apply:

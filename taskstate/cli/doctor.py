@@ -89,7 +89,7 @@ def _reseal(door: Door) -> int:
 
 def _renumber(door: Door) -> int:
     from taskstate.model.names import own_file, parse_task_id
-    from taskstate.renumber import renumber
+    from taskstate.tasks.renumber import renumber
 
     action = door.args.action
     if len(action) != len(_RENUMBER) or action[0] != _RENUMBER[0]:

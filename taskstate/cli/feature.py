@@ -10,8 +10,8 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.checklist import Tested
     from taskstate.cli.door import Door
+    from taskstate.tasks.checklist import Tested
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +56,7 @@ def _add_ids(parser: argparse.ArgumentParser) -> None:
 
 def run_add(door: Door) -> int:
     """Add a feature."""
-    from taskstate.checklist import add_feature
+    from taskstate.tasks.checklist import add_feature
 
     args = door.args
     outcome = add_feature(door.workspace, door.task_id(args.id), args.feature, door.text_of(args.text), door.request())
@@ -65,7 +65,7 @@ def run_add(door: Door) -> int:
 
 def run_pass(door: Door) -> int:
     """Record that a feature passes."""
-    from taskstate.checklist import Tested
+    from taskstate.tasks.checklist import Tested
 
     args = door.args
     if args.timeout is not None and (args.command is None or not args.timeout > 0):
@@ -78,13 +78,13 @@ def run_pass(door: Door) -> int:
 
 def run_fail(door: Door) -> int:
     """Record that a feature does not pass."""
-    from taskstate.checklist import Tested
+    from taskstate.tasks.checklist import Tested
 
     return _set(door, Tested(passes=False, evidence=_evidence(door)))
 
 
 def _set(door: Door, tested: Tested) -> int:
-    from taskstate.checklist import set_feature
+    from taskstate.tasks.checklist import set_feature
 
     args = door.args
     outcome = set_feature(door.workspace, door.task_id(args.id), args.feature, tested, door.request())
@@ -122,8 +122,8 @@ def _run(door: Door) -> Tested:
     Raises:
         TaskstateError: code "command-failed": it exited with another status than 0.
     """
-    from taskstate.checklist import Tested, require_feature
     from taskstate.syntax.escaping import one_line
+    from taskstate.tasks.checklist import Tested, require_feature
     from taskstate.verification.command_evidence import run_command
 
     args, allow = door.args, door.workspace.config.secrets.allow

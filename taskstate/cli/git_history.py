@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run_sync(door: Door) -> int:
     """List the commits that name a task."""
-    from taskstate.history_sync import sync
+    from taskstate.tasks.git_history import sync
 
     outcome = sync(door.workspace, door.task_id(door.args.id), door.request(), since=door.args.since)
     return door.done(outcome, f"{outcome.path}: git history written")

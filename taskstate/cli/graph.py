@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.door import Door
-    from taskstate.graph import Graph
+    from taskstate.tasks.dependency_graph import Graph
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,17 +28,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Draw the tasks."""
-    from taskstate import graph
+    from taskstate.tasks import dependency_graph
     from taskstate.workspace import task_index
 
     tasks = task_index.all_tasks(door.workspace)
     door.complain(tuple(f"not drawn: {task.problem}" for task in tasks if task.problem))
-    drawn = graph.Graph(graph.Drawn(task.id, task.title, task.status, task.depends_on, task.parent) for task in tasks)
+    drawn = dependency_graph.Graph(
+        dependency_graph.Drawn(task.id, task.title, task.status, task.depends_on, task.parent) for task in tasks
+    )
     if door.args.ids:
         ids = [door.task_id(each) for each in door.args.ids]
         _require_known(drawn, ids)
         drawn = drawn.around(ids)
-    forms = {"text": graph.as_text, "mermaid": graph.as_mermaid, "dot": graph.as_dot}
+    forms = {"text": dependency_graph.as_text, "mermaid": dependency_graph.as_mermaid, "dot": dependency_graph.as_dot}
     told = forms[door.args.output_format](drawn)
     data = {
         "tasks": [{"id": t.id, "title": t.title, "status": t.status or None} for t in drawn.tasks.values()],

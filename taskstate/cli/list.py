@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """List the tasks, those that cannot be read too."""
-    from taskstate.overview import list_tasks, listing, task_shape
+    from taskstate.tasks.overview import list_tasks, listing, task_shape
 
     args = door.args
     chosen = {"status": args.status or "", "area": args.area or ""}

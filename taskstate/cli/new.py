@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.door import Door
-    from taskstate.create import NewTask
+    from taskstate.tasks.create import NewTask
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,8 +45,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Create the state file."""
-    from taskstate.create import STANDARD_INPUT, create
-    from taskstate.decomposition import guidance
+    from taskstate.tasks.create import STANDARD_INPUT, create
+    from taskstate.tasks.decomposition_plan import guidance
 
     task = _task(door)
     if not task.title:
@@ -62,8 +62,8 @@ def run(door: Door) -> int:
 
 
 def _task(door: Door) -> NewTask:
-    from taskstate.create import STANDARD_INPUT, NewTask, with_task_file
     from taskstate.storage import files
+    from taskstate.tasks.create import STANDARD_INPUT, NewTask, with_task_file
 
     args = door.args
     task = NewTask(
@@ -91,7 +91,7 @@ def _task(door: Door) -> NewTask:
 
 def _standard_input(description: str) -> bytes:
     from taskstate.context.task_file import MOST_BYTES
-    from taskstate.create import STANDARD_INPUT
+    from taskstate.tasks.create import STANDARD_INPUT
 
     if description == STANDARD_INPUT:
         what = "standard input cannot be both the description and the task file"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.door import Door
-    from taskstate.next_task import Choice, Ready
+    from taskstate.tasks.next_task import Choice, Ready
 
 _MOST_TOLD = 10  # tasks that are not to be worked on now
 
@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Name what to work on now."""
-    from taskstate.next_task import choose
+    from taskstate.tasks.next_task import choose
 
     count = 1 if door.args.count is None else door.args.count
     if count < 1:

@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Reopen a task."""
-    from taskstate.completion import reopen
+    from taskstate.tasks.complete import reopen
 
     args = door.args
     outcome = reopen(door.workspace, door.task_id(args.id), door.request(), note=door.text_of(args.note))

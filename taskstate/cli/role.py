@@ -94,8 +94,8 @@ def run_show(door: Door) -> int:
 
 def run_set(door: Door) -> int:
     """Begin a role, or end it."""
-    from taskstate.coordination import set_role
-    from taskstate.turns import Setting
+    from taskstate.tasks.role_changes import set_role
+    from taskstate.tasks.role_rules import Setting
 
     args = door.args
     setting = Setting(status=args.status, log=_log(args.qa_log), session_id=args.session_id)
@@ -114,7 +114,7 @@ def _log(name: str | None) -> bytes | None:
 
 def run_block(door: Door) -> int:
     """Record a finding that blocks a role."""
-    from taskstate.coordination import block
+    from taskstate.tasks.role_changes import block
 
     args = door.args
     finding = door.text_of(args.finding)
@@ -124,7 +124,7 @@ def run_block(door: Door) -> int:
 
 def run_unblock(door: Door) -> int:
     """Take a finding back, or all of them."""
-    from taskstate.coordination import unblock
+    from taskstate.tasks.role_changes import unblock
 
     args = door.args
     finding = None if args.all else door.text_of(args.finding)
@@ -135,7 +135,7 @@ def run_unblock(door: Door) -> int:
 
 def run_reopen(door: Door) -> int:
     """Take a role back to work."""
-    from taskstate.coordination import reopen
+    from taskstate.tasks.role_changes import reopen
 
     args = door.args
     note = door.text_of(args.note)

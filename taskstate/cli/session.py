@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.door import Door
-    from taskstate.sessions import Entry, Told
+    from taskstate.tasks.sessions import Entry, Told
 
 _BRIEF = 80  # characters of a session in a list
 _LISTS = ("did", "issues", "next", "commits", "verification")
@@ -66,8 +66,8 @@ def _configure_add(parser: argparse.ArgumentParser) -> None:
 
 def run_add(door: Door) -> int:
     """Append a session."""
-    from taskstate.overview import warning_of
-    from taskstate.sessions import add
+    from taskstate.tasks.overview import warning_of
+    from taskstate.tasks.sessions import add
 
     task = door.task_id(door.args.id)
     outcome = add(door.workspace, task, _entry(door), door.request())
@@ -77,7 +77,7 @@ def run_add(door: Door) -> int:
 
 
 def _entry(door: Door) -> Entry:
-    from taskstate.sessions import Entry
+    from taskstate.tasks.sessions import Entry
 
     said = {} if door.args.source is None else _from_json(door.read(door.args.source), door.args.source)
     for key in _LISTS:
@@ -128,7 +128,7 @@ def _from_json(text: str, name: str) -> dict[str, Any]:
 
 def run_list(door: Door) -> int:
     """List all sessions."""
-    from taskstate.sessions import all_sessions
+    from taskstate.tasks.sessions import all_sessions
 
     told = all_sessions(door.workspace, door.task_id(door.args.id))
     lines = [
@@ -148,7 +148,7 @@ def _brief(session: Told) -> str:
 
 def run_show(door: Door) -> int:
     """Show one session."""
-    from taskstate.sessions import find_session
+    from taskstate.tasks.sessions import find_session
 
     session = find_session(door.workspace, door.task_id(door.args.id), door.args.number)
     shape = {

@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Show a task, or one section of it."""
-    from taskstate.overview import overview, task_shape, warning
+    from taskstate.tasks.overview import overview, task_shape, warning
 
     loaded = door.workspace.load(door.workspace.locate(door.task_id(door.args.id)))
     if door.args.section:

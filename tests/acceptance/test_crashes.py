@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from taskstate import sessions
 from taskstate.cli import main
 from taskstate.storage import files
+from taskstate.tasks import sessions
 from taskstate.workspace.workspace import find_workspace
 from tests.support.crashing import fail_from, forks, killed
 from tests.support.place import files_in

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import sessions
 from taskstate.archive import archiver
 from taskstate.errors import StaleFile
 from taskstate.model.archive_format import entry_hash, read_batches
 from taskstate.model.canonical_json import sha256
 from taskstate.storage import journal
+from taskstate.tasks import sessions
 from tests.support.place import TASK, Place, changes, refusal, said, tree
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import overview
 from taskstate.cli import COMMANDS
 from taskstate.storage import journal
+from taskstate.tasks import overview
 from taskstate.version import VERSION
 from tests.support.place import Place, tree
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import sessions
+from taskstate.tasks import sessions
 from tests.support.place import tree
 
 if TYPE_CHECKING:

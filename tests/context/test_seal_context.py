@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import create
 from taskstate.context import seal_context
 from taskstate.context.capture_citations import mapped_citations
 from taskstate.context.capture_plan import Wanted
@@ -21,6 +20,7 @@ from taskstate.model.static_context import StaticPart, context_seal, read_static
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage import files
 from taskstate.syntax.document import parse
+from taskstate.tasks import create
 from tests.support.place import MINUTE, TASK, Place, refusal, tree
 
 if TYPE_CHECKING:

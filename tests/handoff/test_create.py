@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import renumber
 from taskstate.check import check_files
 from taskstate.handoff import accept as handoff_accept
 from taskstate.handoff import create as handoff_create
@@ -22,6 +21,7 @@ from taskstate.handoff.prompt import prompt
 from taskstate.merge.files import merge_files
 from taskstate.merge.three_way import Sides
 from taskstate.syntax.document import parse
+from taskstate.tasks import renumber
 from tests.support.place import Place, changes, refusal, tree
 
 if TYPE_CHECKING:

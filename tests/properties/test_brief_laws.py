@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from taskstate.brief import brief
 from taskstate.context import export as context_export
-from taskstate.decomposition import open_features
 from taskstate.handoff import token_count
 from taskstate.handoff.brief_sections import units_of
 from taskstate.model.config import EXPORT_FIELDS
@@ -27,6 +26,7 @@ from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.syntax.markdown_blocks import read_blocks
 from taskstate.syntax.spans import with_newlines
+from taskstate.tasks.decomposition_plan import open_features
 from taskstate.workspace.workspace import Loaded
 from tests.support.markdown_strategies import bodies, outside, state_files
 from tests.support.place import Place

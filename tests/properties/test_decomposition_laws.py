@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate.decompose import decompose
-from taskstate.decomposition import ASSUMED, LEAST, MOST, PHASES, Pace, Part, suggested
 from taskstate.formatting.formatter import formatted
 from taskstate.lint import engine
 from taskstate.model.names import is_id
 from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.syntax.json_edit import json_text
+from taskstate.tasks.decompose import decompose
+from taskstate.tasks.decomposition_plan import ASSUMED, LEAST, MOST, PHASES, Pace, Part, suggested
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:

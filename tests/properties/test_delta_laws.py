@@ -18,11 +18,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from taskstate import coordination
 from taskstate.errors import TaskstateError
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
-from taskstate.turns import Setting
+from taskstate.tasks import role_changes
+from taskstate.tasks.role_rules import Setting
 from taskstate.verification.snapshots import accept_drift, drift
 from taskstate.verification.snapshots import restore as snapshot_restore
 from taskstate.verification.snapshots import take as snapshot_take
@@ -163,7 +163,7 @@ class Worked(RuleBasedStateMachine):
     def set_role(self, role: str, status: str) -> str:
         """Set a role's status, and return the code of the refusal."""
         workspace, request = self.place.workspace, self.place.request()
-        return self.refusal(lambda: coordination.set_role(workspace, TASK, role, Setting(status), request))
+        return self.refusal(lambda: role_changes.set_role(workspace, TASK, role, Setting(status), request))
 
     def counted(self, role: str) -> None:
         """Note that a check of a role's snapshot failed."""
@@ -243,7 +243,7 @@ class Worked(RuleBasedStateMachine):
         """A role goes back to work, and the later ones lose what they left."""
         role = self.done[pick % len(self.done)]
         workspace, request = self.place.workspace, self.place.request()
-        code = self.refusal(lambda: coordination.reopen(workspace, TASK, role, "again", request))
+        code = self.refusal(lambda: role_changes.reopen(workspace, TASK, role, "again", request))
         if self.budgets:
             assert code == "drift-unresolved"
             return

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from taskstate.create import NewTask, render
 from taskstate.errors import TaskstateError
 from taskstate.model.config_reader import read_config
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import Stamp
-from taskstate.sessions import Entry, plan_add
 from taskstate.syntax import escaping, markdown_blocks
 from taskstate.syntax.document import parse
+from taskstate.tasks.create import NewTask, render
+from taskstate.tasks.sessions import Entry, plan_add
 from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
 from tests.support.markdown_strategies import LINE_END, outside, state_files

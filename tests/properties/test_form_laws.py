@@ -13,7 +13,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from taskstate import checklist
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import formatted, unreadable
 from taskstate.model.document_kinds import kind_of
@@ -23,6 +22,7 @@ from taskstate.model.write_metadata import Stamp, stamped
 from taskstate.syntax import escaping
 from taskstate.syntax.document import Document, Section, parse
 from taskstate.syntax.nodes import Node
+from taskstate.tasks import checklist
 from taskstate.validation.schema import typed_value
 from tests.properties.test_lint_laws import damaged
 from tests.support.markdown_strategies import any_text, markdown, outside, state_files

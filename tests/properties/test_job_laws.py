@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from jsonschema import Draft202012Validator
 
-from taskstate import checklist, resources, sessions
+from taskstate import resources
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
 from taskstate.model.derived_values import overall_progress, session_counts, size_kb
 from taskstate.model.write_metadata import check_seal
 from taskstate.syntax import escaping
 from taskstate.syntax.spans import with_newlines
+from taskstate.tasks import checklist, sessions
 from tests.support.markdown_strategies import outside
 from tests.support.place import TASK, Place
 

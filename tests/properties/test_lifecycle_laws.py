@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from taskstate import completeness, completion, produced
-from taskstate.graph import Drawn, Graph, as_dot, as_mermaid, as_text
 from taskstate.lint import engine
 from taskstate.model.algorithms import Dependencies
 from taskstate.model.config import Config
 from taskstate.model.task_state import read_state
-from taskstate.next_task import added_up, in_order, unblocked_by, waiting_of
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import CONTROLS, with_newlines
+from taskstate.tasks import chain_output, complete, completion_checks
+from taskstate.tasks.dependency_graph import Drawn, Graph, as_dot, as_mermaid, as_text
+from taskstate.tasks.next_task import added_up, in_order, unblocked_by, waiting_of
 from taskstate.verification.command_evidence import Ran
 from taskstate.workspace.task_index import Glance
 from tests.support.markdown_strategies import any_text, outside
@@ -60,13 +60,13 @@ def unquoted(text: str) -> str:
 def test_reopening_takes_back_what_completing_did(head: str, body: str, newline: str) -> None:
     """But for the status every byte is as it was, whatever stands in the file."""
     text = with_newlines(head + body, newline)
-    begun = completion.reopened(text)
-    again = completion.reopened(completion.completed(begun, OUTPUT))
+    begun = complete.reopened(text)
+    again = complete.reopened(complete.completed(begun, OUTPUT))
     assert unquoted(again) == unquoted(begun)
-    assert completion.reopened(completion.completed(again, OUTPUT)) == again
-    done = parse(completion.completed(text, OUTPUT))
+    assert complete.reopened(complete.completed(again, OUTPUT)) == again
+    done = parse(complete.completed(text, OUTPUT))
     assert (done.front_matter["status"], done.front_matter["output"]) == ("complete", OUTPUT)
-    assert completion.completed(done.text, OUTPUT) == done.text
+    assert complete.completed(done.text, OUTPUT) == done.text
 
 
 class Task(NamedTuple):
@@ -99,7 +99,7 @@ def test_linter_finds_nothing_where_nothing_is_missing(task: Task) -> None:
         f'```json\n{{"features": [{features}], "overall_progress": "0%"}}\n```\n\n## 4. Progress Log\n\n'
         f"## 6. Chain Output\n\n### Summary\n\n{task.summary}\n\n### API Contract\n\n{task.contract}\n"
     )
-    lacks = completeness.gaps_in(read_state(parse(text)))
+    lacks = completion_checks.gaps_in(read_state(parse(text)))
     wanted = {"TS901", "TS906", "TS208"}
     found = [each for each in engine.check(text, "task-101-state.md", Config()) if each.code in wanted]
     assert bool(lacks) == bool(found)
@@ -112,12 +112,12 @@ def test_linter_finds_nothing_where_nothing_is_missing(task: Task) -> None:
 @given(outside)
 def test_each_part_is_found_by_its_name(output: str) -> None:
     """The parts of an output, in their order, are its text; by its slug all parts of that name are found."""
-    for whole in ("\n\n".join(each.text for each in produced.parts(output)), output):
-        found = produced.parts(whole)
+    for whole in ("\n\n".join(each.text for each in chain_output.parts(output)), output):
+        found = chain_output.parts(whole)
         assert "".join("".join(each.text for each in found).split()) == "".join(whole.split())
         for each in found[:3]:
             alike = tuple(part for part in found if part.slug == each.slug)
-            assert not each.slug or produced.find_parts(whole, each.slug, "101") == alike
+            assert not each.slug or chain_output.find_parts(whole, each.slug, "101") == alike
             assert all(code in with_newlines(each.text, "\n") or "\r" in each.text for code in each.code)
 
 
@@ -125,8 +125,8 @@ def test_each_part_is_found_by_its_name(output: str) -> None:
 def test_any_file_can_be_judged(text: str) -> None:
     """What is missing is told of every text, damaged ones too, each thing in one line."""
     state = read_state(parse(text), "101")
-    assert all("\n" not in gap.words and gap.words for gap in completeness.gaps_in(state, asked=True))
-    assert all(each.path.strip() and "\n" not in each.path for each in produced.named_files(state))
+    assert all("\n" not in gap.words and gap.words for gap in completion_checks.gaps_in(state, asked=True))
+    assert all(each.path.strip() and "\n" not in each.path for each in chain_output.named_files(state))
 
 
 @given(st.binary(max_size=3000) | outside.map(str.encode))

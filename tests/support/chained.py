@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate import checklist, completion
 from taskstate.model.chain import inputs_of
+from taskstate.tasks import checklist, complete
 from tests.support.place import Place
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Chained(Place):
 
     def complete(self, task_id: str = "101", note: str = "") -> Outcome:
         """Complete a task."""
-        return completion.complete(self.workspace, task_id, self.request(), note=note)
+        return complete.complete(self.workspace, task_id, self.request(), note=note)
 
     def inputs(self, task_id: str = "102") -> list[tuple[str, int]]:
         """Return the inputs that a task holds: whose, and of which revision."""

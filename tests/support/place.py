@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import checklist, create, sessions
 from taskstate.archive import archiver
 from taskstate.check import Checking, Wanted, open_checking
 from taskstate.errors import TaskstateError
@@ -18,6 +17,7 @@ from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import Stamp
 from taskstate.storage import backups
 from taskstate.syntax.document import parse
+from taskstate.tasks import checklist, create, sessions
 from taskstate.workspace import setup
 from taskstate.workspace.change import Outcome, Request
 from taskstate.workspace.workspace import Workspace, find_workspace

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import sessions
 from taskstate.errors import StaleFile
 from taskstate.merge.recovery import put_back, write_out
 from taskstate.storage import backups, files, journal
 from taskstate.storage.backups import swap
+from taskstate.tasks import sessions
 from taskstate.workspace import lost_updates
 from taskstate.workspace.lost_updates import PROPOSAL
 from tests.support.place import TASK, Place, refusal

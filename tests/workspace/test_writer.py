@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from taskstate import sessions
 from taskstate.errors import StaleFile
 from taskstate.storage import files, journal
+from taskstate.tasks import sessions
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change, unified_diff
 from tests.support.place import TASK, Place, refusal, tree
@@ -155,7 +155,8 @@ def test_file_that_keeps_changing_is_given_up(place: Place, monkeypatch: pytest.
 def test_many_writers_lose_nothing(place: Place) -> None:
     """Processes that write at once wait for each other, and every session is there."""
     script = (
-        "import sys; from datetime import UTC, datetime; from pathlib import Path; from taskstate import sessions\n"
+        "import sys; from datetime import UTC, datetime; from pathlib import Path\n"
+        "from taskstate.tasks import sessions\n"
         "from taskstate.model.write_metadata import Stamp; from taskstate.workspace.workspace import find_workspace\n"
         "from taskstate.workspace.change import Request\n"
         "at = find_workspace(Path(sys.argv[1]), root=sys.argv[1])\n"

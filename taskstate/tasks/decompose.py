@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.checklist import FEATURE_KEYS
-from taskstate.create import NewTask, render
-from taskstate.decomposition import Pace, Subtask, open_features, pace_of, subtasks_of
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import formatted
 from taskstate.model import chain, chain_quotes, document_kinds, names
@@ -19,6 +16,9 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.json_edit import update_json
 from taskstate.syntax.spans import size_in_bytes
+from taskstate.tasks.checklist import FEATURE_KEYS
+from taskstate.tasks.create import NewTask, render
+from taskstate.tasks.decomposition_plan import Pace, Subtask, open_features, pace_of, subtasks_of
 from taskstate.workspace import preconditions
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change

@@ -18,7 +18,7 @@ from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.yaml_edit import remove_key
-from taskstate.turns import (
+from taskstate.tasks.role_rules import (
     block_on,
     changed_meanwhile,
     counted,
@@ -42,7 +42,7 @@ from taskstate.workspace.writer import change
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from taskstate.turns import Setting, Turn
+    from taskstate.tasks.role_rules import Setting, Turn
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.decomposition import guidance, open_features, sizing
 from taskstate.errors import TaskstateError
 from taskstate.model.chain import COMPLETE
 from taskstate.model.derived_values import exceeded, session_counts
+from taskstate.tasks.decomposition_plan import guidance, open_features, sizing
 
 if TYPE_CHECKING:
     from taskstate.model.config import Size

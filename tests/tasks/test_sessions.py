@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import sessions
 from taskstate.syntax.document import parse
 from taskstate.syntax.escaping import clean
 from taskstate.syntax.spans import with_newlines
+from taskstate.tasks import sessions
 from tests.support.place import SESSION, TASK, Place, changes, refusal, said
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import history_sync
 from taskstate.archive import verify as archive_verify
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git.log import Commit
+from taskstate.tasks import git_history
 from tests.support.place import TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def commit(place: Place, message: str, *, at: int = 5) -> str:
 
 def sync(place: Place, *, since: str = "") -> Outcome:
     """Fill the Git History."""
-    return history_sync.sync(place.workspace, TASK, place.request(), since=since)
+    return git_history.sync(place.workspace, TASK, place.request(), since=since)
 
 
 def history(place: Place) -> str:
@@ -82,14 +82,14 @@ def history(place: Place) -> str:
 )
 def test_what_names_a_task(message: str, names: bool) -> None:  # noqa: FBT001 - a row of the table
     """A commit names a task by a line or a word of its own, in whatever case."""
-    told = history_sync.naming([Commit("a" * 40, "a" * 10, "x", message)], "101")
+    told = git_history.naming([Commit("a" * 40, "a" * 10, "x", message)], "101")
     assert bool(told) is names
 
 
 def test_ids_are_compared_in_whatever_case() -> None:
     """Two ids that differ in case alone are one."""
     commits = [Commit("a" * 40, "a" * 10, "x", message) for message in ("#ab-1", "TASK-AB-1", "Task: aB-1", "#ab-12")]
-    assert history_sync.naming(commits, "Ab-1") == commits[:3]
+    assert git_history.naming(commits, "Ab-1") == commits[:3]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

@@ -4,7 +4,10 @@ from itertools import pairwise
 
 import pytest
 
-from taskstate.decomposition import (
+from taskstate.model.task_state import TaskState, read_state
+from taskstate.syntax.document import parse
+from taskstate.syntax.json_edit import json_text
+from taskstate.tasks.decomposition_plan import (
     ASSUMED,
     Pace,
     Part,
@@ -17,9 +20,6 @@ from taskstate.decomposition import (
     subtasks_of,
     suggested,
 )
-from taskstate.model.task_state import TaskState, read_state
-from taskstate.syntax.document import parse
-from taskstate.syntax.json_edit import json_text
 
 SLOW = Pace(sessions=20, features=2, own=True)
 QUICK = Pace(sessions=2, features=4, own=True)

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate import produced
 from taskstate.archive import archiver
-from taskstate.completeness import gaps
 from taskstate.errors import TaskstateError
-from taskstate.handing_down import handed_down
 from taskstate.model import chain, roles
 from taskstate.model.canonical_json import sha256
 from taskstate.model.chain import COMPLETE
@@ -24,6 +21,9 @@ from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.nodes import Fault
+from taskstate.tasks import chain_output
+from taskstate.tasks.chain_push import handed_down
+from taskstate.tasks.completion_checks import gaps
 from taskstate.validation.paths import way_out
 from taskstate.verification.snapshots import purge
 from taskstate.workspace import preconditions
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from taskstate.model.chain_quotes import Upstream
     from taskstate.model.task_state import TaskState
-    from taskstate.produced import Gap
+    from taskstate.tasks.chain_output import Gap
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -166,11 +166,11 @@ def _output(workspace: Workspace, state: TaskState, request: Request) -> dict[st
     """Return what is kept of an output: when it was, its hash, and those of the files that it names."""
     told = {"completed_at": timestamp(request.stamp.now), "sha256": sha256(chain.output_of(state.document))}
     hashed = []
-    for each in produced.named_files(state):
+    for each in chain_output.named_files(state):
         if way_out(each.path):
             continue
         try:
-            is_file = not (workspace.root / each.path).is_dir() and not produced.is_pattern(each.path)
+            is_file = not (workspace.root / each.path).is_dir() and not chain_output.is_pattern(each.path)
             sha = file_state.sha256_of(workspace.root, each.path)
         except TaskstateError:
             continue  # it leads out of the repository, or nobody may read it: what it was, nobody can tell later
@@ -240,7 +240,7 @@ def reopened(text: str) -> str:
 
 
 def _holders(workspace: Workspace, state: TaskState) -> tuple[str, ...]:
-    from taskstate.handing_down import downstream_of
+    from taskstate.tasks.chain_push import downstream_of
 
     found = []
     for path in downstream_of(workspace, state.id):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import pulling
-from taskstate.pulling import Link, Pulled
+from taskstate.tasks import chain_inputs
+from taskstate.tasks.chain_inputs import Link, Pulled
 from tests.support.chained import Chained
 from tests.support.place import refusal, tree
 
@@ -23,7 +23,7 @@ def place(tmp_path: Path) -> Chained:
 
 def links(place: Chained, task_id: str = "102") -> list[Link]:
     """Return how the inputs of a task stand."""
-    (standing,), unreadable = pulling.status(place.workspace, (place.file(task_id),))
+    (standing,), unreadable = chain_inputs.status(place.workspace, (place.file(task_id),))
     assert unreadable == ()
     return list(standing.links)
 
@@ -35,7 +35,7 @@ def states(place: Chained, task_id: str = "102") -> list[tuple[str, str]]:
 
 def pull(place: Chained, task_id: str = "102", source: str = "") -> Pulled:
     """Bring the inputs of a task up to date."""
-    return pulling.pull(place.workspace, task_id, place.request(), source=source)
+    return chain_inputs.pull(place.workspace, task_id, place.request(), source=source)
 
 
 # How inputs stand
@@ -157,7 +157,7 @@ def test_file_list_by_hand_is_no_fault(place: Chained) -> None:
 def test_file_that_cannot_be_read_hides_no_other(place: Chained) -> None:
     """Of many tasks, one that cannot be read is told, and the others are looked at."""
     place.file("101").write_bytes(b"\xff")
-    standing, unreadable = pulling.status(place.workspace, place.workspace.state_files())
+    standing, unreadable = chain_inputs.status(place.workspace, place.workspace.state_files())
     assert [each.id for each in standing] == ["102"]
     assert "task-101-state.md is not UTF-8" in unreadable[0]
 
@@ -224,7 +224,7 @@ def test_dry_run_pulls_nothing(place: Chained) -> None:
     place.finish()
     place.write("101", "status: created", "status: complete")
     before = tree(place.root)
-    told = pulling.pull(place.workspace, "102", place.request(dry_run=True))
+    told = chain_inputs.pull(place.workspace, "102", place.request(dry_run=True))
     assert told.outcome.notes == ("would pull the output of task 101, revision 4",)
     assert tree(place.root) == before
 
@@ -234,9 +234,9 @@ def test_dry_run_pulls_nothing(place: Chained) -> None:
 
 def test_output_is_told_complete_or_not(place: Chained) -> None:
     """What is written so far is told; where nothing is, or nobody can tell what, that is an error."""
-    assert refusal(lambda: pulling.output(place.workspace, "101")).code == "no-output"
+    assert refusal(lambda: chain_inputs.output(place.workspace, "101")).code == "no-output"
     place.output("### Summary\n\nSo far.\n")
-    found = pulling.output(place.workspace, "101")
+    found = chain_inputs.output(place.workspace, "101")
     assert (found.id, found.status, found.text) == ("101", "created", "### Summary\n\nSo far.")
     place.output("### Summary\n\n~~~\n")
-    assert "a code fence never closes" in refusal(lambda: pulling.output(place.workspace, "101")).message
+    assert "a code fence never closes" in refusal(lambda: chain_inputs.output(place.workspace, "101")).message

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from taskstate.graph import Drawn, Graph, as_dot, as_mermaid, as_text
+from taskstate.tasks.dependency_graph import Drawn, Graph, as_dot, as_mermaid, as_text
 
 TASKS = (
     Drawn("100", "Schema", "complete"),

@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate import produced
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import OPEN
 from taskstate.handoff.document_files import archived, handoff_files, named_open
 from taskstate.model import chain, chain_quotes, roles
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.write_metadata import front_matter_values
-from taskstate.produced import Gap
 from taskstate.storage import file_state, files
 from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
+from taskstate.tasks import chain_output
+from taskstate.tasks.chain_output import Gap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ _COMMIT = r"[0-9a-f]{4,64}"
 
 def gaps(workspace: Workspace, loaded: Loaded) -> tuple[Gap, ...]:
     """Return each thing that completion asks for and that is not there."""
-    from taskstate.coordination import completion_gaps
+    from taskstate.tasks.role_changes import completion_gaps
 
     state = loaded.state
     return (
@@ -58,7 +58,7 @@ def gaps_in(state: TaskState, *, asked: bool = False) -> tuple[Gap, ...]:
             Gap(f"criterion:{each.number}", f"criterion {each.number} is not checked: {_cut(each.text)}")
             for each in unchecked
         ),
-        *(produced.output_gaps(state) or _handing_down_gaps(state)),
+        *(chain_output.output_gaps(state) or _handing_down_gaps(state)),
     )
 
 
@@ -156,16 +156,16 @@ def _moved_gaps(workspace: Workspace, state: TaskState) -> Iterator[Gap]:
 
 
 def _file_gaps(workspace: Workspace, state: TaskState) -> Iterator[Gap]:
-    for each in (each for each in produced.named_files(state) if each.sure):
+    for each in (each for each in chain_output.named_files(state) if each.sure):
         key = f"file:{each.path}"
         try:
             there = each.deleted or file_state.is_there(workspace.root, each.path)
         except TaskstateError as error:
-            yield Gap(key, f"{produced.FILES}: {error.message}")
+            yield Gap(key, f"{chain_output.FILES}: {error.message}")
             continue
         if not there:
             hint = "mark it (deleted) if it is meant to be gone"
-            yield Gap(key, f"{produced.FILES} names {files.shown(each.path)}, which is not there; {hint}")
+            yield Gap(key, f"{chain_output.FILES} names {files.shown(each.path)}, which is not there; {hint}")
 
 
 def _handoff_gaps(workspace: Workspace, loaded: Loaded) -> Iterator[Gap]:

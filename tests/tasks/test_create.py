@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import frontmatter
 import pytest
 
-from taskstate import create
 from taskstate.context.task_file import git_blob_id
-from taskstate.create import NewTask, with_task_file
 from taskstate.lint import engine
 from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
+from taskstate.tasks import create
+from taskstate.tasks.create import NewTask, with_task_file
 from taskstate.workspace.workspace import find_workspace
 from tests.support.place import Place, refusal, tree
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.model.task_state import read_state
-from taskstate.renumber import renumber
 from taskstate.syntax.document import parse
+from taskstate.tasks.renumber import renumber
 from tests.support.place import TASK, Place, files_in, refusal, tree
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.next_task import added_up, choose, in_order, unblocked_by, waiting_of
+from taskstate.tasks.next_task import added_up, choose, in_order, unblocked_by, waiting_of
 from taskstate.workspace.task_index import Glance
 from tests.support.chained import Chained
 from tests.support.place import Place

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import checklist
+from taskstate.tasks import checklist
 from tests.support.place import TASK, Place, changes, refusal
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.checklist import new_feature
 from taskstate.context.capture_paths import bare, paths_among, told_words
 from taskstate.context.task_file import read_task_file, unsaid
 from taskstate.errors import TaskstateError
@@ -15,6 +14,7 @@ from taskstate.model.write_metadata import timestamp
 from taskstate.syntax import escaping
 from taskstate.syntax.json_edit import json_text
 from taskstate.syntax.yaml_emitter import yaml_block
+from taskstate.tasks.checklist import new_feature
 from taskstate.version import FORMAT
 from taskstate.workspace.preconditions import require_whole
 from taskstate.workspace.templates import filled

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.decomposition import guidance
 from taskstate.model.config import Size
-from taskstate.overview import list_tasks, listing, overview, task_shape, warning, warning_of
+from taskstate.tasks.decomposition_plan import guidance
+from taskstate.tasks.overview import list_tasks, listing, overview, task_shape, warning, warning_of
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from taskstate.model.task_state import TaskState, read_state
-from taskstate.produced import NamedFile, find_parts, is_pattern, named_files, output_gaps, parts, slug_of
 from taskstate.syntax.document import parse
+from taskstate.tasks.chain_output import NamedFile, find_parts, is_pattern, named_files, output_gaps, parts, slug_of
 from tests.support.place import refusal
 
 HEAD = "---\ntaskstate: 1\ntask_id: '101'\nstatus: in_progress\n---\n\n"

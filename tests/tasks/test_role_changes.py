@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import coordination, reseal
+from taskstate import reseal
 from taskstate.check import check_files
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
-from taskstate.turns import Setting
+from taskstate.tasks import role_changes
+from taskstate.tasks.role_rules import Setting
 from taskstate.verification.snapshots import accept_drift
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.verification.snapshots import verify as snapshot_verify
@@ -48,7 +49,7 @@ class Work:
     def set(self, role: str, status: str, **more: Any) -> Outcome:  # noqa: ANN401 - the fields of a setting
         """Set a role's status."""
         setting = Setting(status, **more)
-        return coordination.set_role(self.place.workspace, TASK, role, setting, self.place.request())
+        return role_changes.set_role(self.place.workspace, TASK, role, setting, self.place.request())
 
     def call(self, job: Callable[..., Outcome], role: str, text: str | None) -> Outcome:
         """Do another of the jobs."""
@@ -107,9 +108,9 @@ def test_a_role_begins_on_nothing_but_what_was_left(work: Work) -> None:
     work.edit("a = 2\n")
     for call in (
         lambda: work.set("reviewer", "in_progress"),
-        lambda: work.call(coordination.block, "reviewer", "x"),
-        lambda: work.call(coordination.unblock, "reviewer", None),
-        lambda: work.call(coordination.reopen, "implementer", "x"),
+        lambda: work.call(role_changes.block, "reviewer", "x"),
+        lambda: work.call(role_changes.unblock, "reviewer", None),
+        lambda: work.call(role_changes.reopen, "implementer", "x"),
     ):
         assert refusal(call).code == "drift-unresolved"
     work.place.add("Recording goes on.")
@@ -132,10 +133,10 @@ def test_a_finding_is_no_way_around_the_check(work: Work) -> None:
     """A role that begins with a finding begins on what was left, too."""
     work.hand_on("implementer", "a = 2\n")
     work.edit("a = 3\n")
-    assert refusal(lambda: work.call(coordination.block, "reviewer", "x")).code == "drift"
+    assert refusal(lambda: work.call(role_changes.block, "reviewer", "x")).code == "drift"
     work.edit("a = 2\n")
     accept_drift.resolve(work.place.workspace, TASK, "put back", work.place.request())
-    work.call(coordination.block, "reviewer", "x")
+    work.call(role_changes.block, "reviewer", "x")
     assert work.statuses == ["done", "blocked"]
 
 
@@ -145,9 +146,9 @@ def test_a_role_is_done_with_its_own_snapshot(work: Work) -> None:
     work.edit("a = 2\n")
     assert refusal(lambda: work.set("implementer", "done")).code == "no-snapshot"
     work.take("implementer")
-    work.call(coordination.block, "implementer", "no test")
+    work.call(role_changes.block, "implementer", "no test")
     assert refusal(lambda: work.set("implementer", "done")).code == "findings-open"
-    work.call(coordination.unblock, "implementer", "no test")
+    work.call(role_changes.unblock, "implementer", "no test")
     work.edit("a = 3\n")
     assert refusal(lambda: work.set("implementer", "done")).code == "drift"
     told = work.values["coordination"]["implementer"]
@@ -199,11 +200,11 @@ def test_a_log_with_a_credential_is_refused(work: Work) -> None:
     """Nothing is kept of it, unless that is forced; then it is warned of."""
     setting = Setting("in_progress", log=b"token ghp_" + b"a1B2c3D4e5" * 4 + b"\n")
     workspace, request = work.place.workspace, work.place.request()
-    error = refusal(lambda: coordination.set_role(workspace, TASK, "implementer", setting, request))
+    error = refusal(lambda: role_changes.set_role(workspace, TASK, "implementer", setting, request))
     assert error.code == "secret"
     assert not (workspace.state_root / "artifacts").exists()
     forced = work.place.request()._replace(force_secrets=True)
-    assert coordination.set_role(workspace, TASK, "implementer", setting, forced).warnings
+    assert role_changes.set_role(workspace, TASK, "implementer", setting, forced).warnings
 
 
 def codes(work: Work) -> list[str]:
@@ -217,8 +218,8 @@ def test_a_reopened_role_takes_the_later_ones_back(work: Work) -> None:
     """They are pending without a snapshot, keep their findings, and the event says who, when and why."""
     work.hand_on("implementer", "a = 2\n")
     work.hand_on("reviewer", "a = 3\n")
-    work.call(coordination.block, "validator", "it is slow")
-    outcome = work.call(coordination.reopen, "implementer", "too slow")
+    work.call(role_changes.block, "validator", "it is slow")
+    outcome = work.call(role_changes.reopen, "implementer", "too slow")
     assert outcome.notes == ("reviewer is pending again", "validator is pending again")
     values = work.values
     assert values["coordination"] == {
@@ -241,10 +242,10 @@ def test_a_reopened_role_takes_the_later_ones_back(work: Work) -> None:
 def test_findings_of_a_role_that_waits_go_with_it(work: Work) -> None:
     """They are told when it begins again, and taken back before or after; until then it is not done."""
     work.hand_on("implementer", "a = 2\n")
-    work.call(coordination.block, "reviewer", "no test")
-    work.call(coordination.block, "reviewer", "no docs")
-    work.call(coordination.reopen, "implementer", "to be mended")
-    work.call(coordination.unblock, "reviewer", "no docs")
+    work.call(role_changes.block, "reviewer", "no test")
+    work.call(role_changes.block, "reviewer", "no docs")
+    work.call(role_changes.reopen, "implementer", "to be mended")
+    work.call(role_changes.unblock, "reviewer", "no docs")
     assert work.statuses == ["in_progress", "pending"]
     work.edit("a = 3\n")
     work.take("implementer")
@@ -253,7 +254,7 @@ def test_findings_of_a_role_that_waits_go_with_it(work: Work) -> None:
     work.edit("a = 4\n")
     work.take("reviewer")
     assert refusal(lambda: work.set("reviewer", "done")).code == "findings-open"
-    work.call(coordination.unblock, "reviewer", "1")
+    work.call(role_changes.unblock, "reviewer", "1")
     work.set("reviewer", "done")
 
 
@@ -268,7 +269,7 @@ def test_blocks_stay_as_somebody_wrote_them(work: Work) -> None:
         "    status: in_progress\n"
     )
     before = work.place.text
-    work.call(coordination.block, "implementer", "no: test")
+    work.call(role_changes.block, "implementer", "no: test")
     gone, come = changes(before, work.place.text)
     assert "    status: in_progress\n" in gone
     assert '    status: blocked\n    blocking_findings: ["no: test"]\n' in come.replace("'", '"')
@@ -283,7 +284,7 @@ def test_a_role_changed_meanwhile_is_refused(work: Work, monkeypatch: pytest.Mon
 
     def meanwhile(*arguments: Any) -> None:  # noqa: ANN401 - whatever it is called with
         verify(*arguments)
-        work.call(coordination.reopen, "implementer", "wait")
+        work.call(role_changes.reopen, "implementer", "wait")
 
     monkeypatch.setattr(snapshot_verify, "require_match", meanwhile)
     assert refusal(lambda: work.set("reviewer", "in_progress")).code == "role-order"
@@ -293,7 +294,7 @@ def test_a_role_changed_meanwhile_is_refused(work: Work, monkeypatch: pytest.Mon
 def gaps(work: Work) -> tuple[str, ...]:
     """Return what stands in the way of completing the task."""
     workspace = work.place.workspace
-    return coordination.completion_gaps(workspace, workspace.load(work.place.path))
+    return role_changes.completion_gaps(workspace, workspace.load(work.place.path))
 
 
 def test_completing_asks_for_roles_once_they_have_begun(work: Work) -> None:
@@ -304,13 +305,13 @@ def test_completing_asks_for_roles_once_they_have_begun(work: Work) -> None:
     work.set("implementer", "pending")
     assert gaps(work) == ()
     work.hand_on("implementer", "a = 2\n")
-    work.call(coordination.block, "reviewer", "no test")
+    work.call(role_changes.block, "reviewer", "no test")
     assert gaps(work) == (
         "reviewer is blocked, not done",
         "validator is pending, not done",
         "reviewer has an open finding: no test",
     )
-    work.call(coordination.unblock, "reviewer", None)
+    work.call(role_changes.unblock, "reviewer", None)
     for role, text in (("reviewer", "a = 3\n"), ("validator", "a = 4\n")):
         work.hand_on(role, text)
     assert gaps(work) == ()

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.check import check_files
-from taskstate.decompose import decompose, suggest
 from taskstate.model import chain, chain_quotes
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.syntax.document import parse
+from taskstate.tasks.decompose import decompose, suggest
 from tests.support.place import TASK, Place, changes, refusal, tree
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from itertools import product
 
 import pytest
 
-from taskstate import turns
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.roles import STATUSES
 from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
-from taskstate.turns import Setting, Turn
+from taskstate.tasks import role_rules
+from taskstate.tasks.role_rules import Setting, Turn
 from tests.support.place import refusal
 
 NAMES = ("implementer", "reviewer", "validator")
@@ -27,7 +27,7 @@ def turn(role: str, status: str = "in_progress", snapshot: str = "", **told: str
     lines = "".join(f"  {name}: {{status: {value}}}\n" for name, value in told.items())
     block = f"coordination:\n{lines}" if told else ""
     text = HEAD.format(status, block + (SNAPSHOT.format(snapshot) if snapshot else ""))
-    return turns.turn_of(read_state(parse(text)), role, NAMES)
+    return role_rules.turn_of(read_state(parse(text)), role, NAMES)
 
 
 @pytest.mark.parametrize(("ahead", "now", "wanted"), [*product(STATUSES, STATUSES, STATUSES)])
@@ -39,30 +39,30 @@ def test_a_status_can_be_set_in_turn_alone(ahead: str, now: str, wanted: str) ->
     given_back = (now, wanted) == ("in_progress", "pending")
     reviewer = turn("reviewer", implementer=ahead, reviewer=now)
     if (begins or ends) and ahead == "done":
-        assert turns.set_on(reviewer, Setting(wanted)) == ("implementer" if begins else "reviewer")
+        assert role_rules.set_on(reviewer, Setting(wanted)) == ("implementer" if begins else "reviewer")
     elif stays or given_back:
-        assert turns.set_on(reviewer, Setting(wanted)) is None
+        assert role_rules.set_on(reviewer, Setting(wanted)) is None
     else:
         code = "usage" if wanted == "blocked" else "role-order" if begins or ends else "role-status"
-        assert refusal(lambda: turns.set_on(reviewer, Setting(wanted))).code == code
+        assert refusal(lambda: role_rules.set_on(reviewer, Setting(wanted))).code == code
 
 
 def test_the_first_role_waits_for_nobody() -> None:
     """It begins on whatever tree there is, and is done with its own snapshot."""
-    assert turns.set_on(turn("implementer"), Setting("in_progress")) is None
-    assert turns.set_on(turn("implementer"), Setting("done")) == "implementer"
+    assert role_rules.set_on(turn("implementer"), Setting("in_progress")) is None
+    assert role_rules.set_on(turn("implementer"), Setting("done")) == "implementer"
 
 
 def test_a_role_with_a_snapshot_is_not_given_back() -> None:
     """What has left a snapshot has begun for good."""
     begun = turn("implementer", snapshot="implementer", implementer="in_progress")
-    assert refusal(lambda: turns.set_on(begun, Setting("pending"))).code == "role-status"
+    assert refusal(lambda: role_rules.set_on(begun, Setting("pending"))).code == "role-status"
 
 
 def test_an_open_finding_keeps_a_role_from_being_done() -> None:
     """The refusal names the first one and how many there are."""
     blocked = turn("implementer", implementer=f"blocked, {FINDING}")
-    error = refusal(lambda: turns.set_on(blocked, Setting("done")))
+    error = refusal(lambda: role_rules.set_on(blocked, Setting("done")))
     assert error.code == "findings-open"
     assert "2 open findings: first thing" in error.message
 
@@ -70,10 +70,10 @@ def test_an_open_finding_keeps_a_role_from_being_done() -> None:
 def test_what_is_added_to_a_role_that_is_done_is_verified_too() -> None:
     """Its own snapshot must match then as well; once a later role has begun, nothing is added any more."""
     adding = Setting("done", session_id="s")
-    assert turns.set_on(turn("implementer", implementer="done"), adding) == "implementer"
+    assert role_rules.set_on(turn("implementer", implementer="done"), adding) == "implementer"
     later = turn("implementer", implementer="done", reviewer="in_progress")
-    assert turns.set_on(later, Setting("done")) is None
-    assert "a later role has begun" in refusal(lambda: turns.set_on(later, adding)).message
+    assert role_rules.set_on(later, Setting("done")) is None
+    assert "a later role has begun" in refusal(lambda: role_rules.set_on(later, adding)).message
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_what_is_added_to_a_role_that_is_done_is_verified_too() -> None:
 def test_a_role_is_blocked_where_it_is_or_begins_in_its_turn(told: dict[str, str], rests_on: str | None) -> None:
     """A role that has not begun begins with its first finding, so that blocking is no way around its turn."""
     role = "reviewer" if told else "implementer"
-    assert turns.block_on(turn(role, **told)) == rests_on
+    assert role_rules.block_on(turn(role, **told)) == rests_on
 
 
 def test_a_role_is_not_blocked_out_of_its_turn() -> None:
     """Neither while the one ahead is at work, nor when it is done itself."""
-    assert refusal(lambda: turns.block_on(turn("reviewer", implementer="in_progress"))).code == "role-order"
-    assert refusal(lambda: turns.block_on(turn("implementer", implementer="done"))).code == "role-status"
+    assert refusal(lambda: role_rules.block_on(turn("reviewer", implementer="in_progress"))).code == "role-order"
+    assert refusal(lambda: role_rules.block_on(turn("implementer", implementer="done"))).code == "role-status"
 
 
 def test_unresolved_drift_stops_every_turn() -> None:
@@ -120,28 +120,28 @@ def test_an_unknown_role_is_offered_the_nearest() -> None:
 @pytest.mark.parametrize("named", ["second thing", "2"])
 def test_a_finding_is_named_by_text_or_number(named: str) -> None:
     """Numbers count from 1."""
-    assert turns.finding_at(turn("implementer", implementer=f"blocked, {FINDING}"), named) == 1
+    assert role_rules.finding_at(turn("implementer", implementer=f"blocked, {FINDING}"), named) == 1
 
 
 def test_a_number_that_is_a_finding_s_text_means_that_finding() -> None:
     """The text goes before the number."""
     blocked = turn("implementer", implementer="blocked, blocking_findings: [x, '1']")
-    assert turns.finding_at(blocked, "1") == 1
+    assert role_rules.finding_at(blocked, "1") == 1
 
 
 @pytest.mark.parametrize("named", ["first thin", "3", "0"])
 def test_a_finding_that_is_not_there_is_offered_the_nearest(named: str) -> None:
     """The refusal says its number too, which can be typed."""
     blocked = turn("implementer", implementer=f"blocked, {FINDING}")
-    error = refusal(lambda: turns.finding_at(blocked, named))
+    error = refusal(lambda: role_rules.finding_at(blocked, named))
     assert error.code == "not-found"
     assert re.search(r"did you mean [12], '(first|second) thing'\?", error.help)
-    assert refusal(lambda: turns.finding_at(turn("implementer"), named)).help == "nothing blocks it"
+    assert refusal(lambda: role_rules.finding_at(turn("implementer"), named)).help == "nothing blocks it"
 
 
 def test_a_finding_is_one_line_of_500_characters_at_most() -> None:
     """A report is refused, and so are several lines, control characters and nothing at all."""
-    assert turns.finding_of(f" {'x' * 500} ") == "x" * 500
+    assert role_rules.finding_of(f" {'x' * 500} ") == "x" * 500
     for text, code in (
         ("x" * 501, "too-long"),
         ("a\nb", "several-lines"),
@@ -149,7 +149,7 @@ def test_a_finding_is_one_line_of_500_characters_at_most() -> None:
         ("", "empty"),
     ):
         with pytest.raises(TaskstateError) as caught:
-            turns.finding_of(text)
+            role_rules.finding_of(text)
         assert caught.value.code == code
 
 
@@ -158,7 +158,7 @@ def test_what_a_hand_has_garbled_is_read_as_pending() -> None:
     text = HEAD.format(
         "created", "coordination: {implementer: {status: [], blocking_findings: 3, drift_budget: x}, b: 7}\n"
     )
-    values = turns.Turn(read_state(parse(text)), "implementer", NAMES).values
+    values = role_rules.Turn(read_state(parse(text)), "implementer", NAMES).values
     assert [(role.name, role.status, role.findings, role.budget) for role in roles.pipeline(values, NAMES)] == [
         (name, "pending", (), 0) for name in (*NAMES, "b")
     ]

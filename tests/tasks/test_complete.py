@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import checklist, completeness, completion, handing_down
-from taskstate.completion import Incomplete
 from taskstate.handoff import phases
 from taskstate.lint import engine
 from taskstate.model.canonical_json import sha256
 from taskstate.model.chain import output_of
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
+from taskstate.tasks import chain_push, checklist, complete, completion_checks
+from taskstate.tasks.complete import Incomplete
 from taskstate.workspace import artifacts
 from tests.support.chained import Chained
 from tests.support.place import changes, refusal, tree
@@ -38,7 +38,7 @@ def place(tmp_path: Path) -> Chained:
 
 def gaps(place: Chained, task_id: str = "101") -> list[str]:
     """Return what a task lacks, in words."""
-    return [each.words for each in completeness.gaps(place.workspace, place.workspace.load(place.file(task_id)))]
+    return [each.words for each in completion_checks.gaps(place.workspace, place.workspace.load(place.file(task_id)))]
 
 
 def git(place: Chained, *arguments: str) -> str:
@@ -299,9 +299,9 @@ def test_credential_is_not_handed_down(place: Chained) -> None:
     assert "not handed down to .taskstate/tasks/task-102-state.md: .taskstate/tasks/task-102-state.md, line" in told
     assert "this looks like" in told
     assert GITHUB_TOKEN not in place.read("102") + told
-    completion.reopen(place.workspace, "101", place.request(), note="again")
+    complete.reopen(place.workspace, "101", place.request(), note="again")
     forced = place.request()._replace(force_secrets=True)
-    outcome = completion.complete(place.workspace, "101", forced)
+    outcome = complete.complete(place.workspace, "101", forced)
     assert "warning: .taskstate/tasks/task-102-state.md, line" in "\n".join(outcome.notes)
     assert GITHUB_TOKEN in place.read("102")
     assert [each["event"] for each in values(place, "102")["audit"]["events"]] == ["secrets-forced"]
@@ -371,7 +371,7 @@ def test_what_is_let_pass_is_remembered(place: Chained) -> None:
     assert outcome.notes[0] == "let pass: feature jwt-1 does not pass: makes a JWT"
     assert codes(place) == []
     assert place.inputs() == []
-    completion.reopen(place.workspace, "101", place.request(), note="after all")
+    complete.reopen(place.workspace, "101", place.request(), note="after all")
     place.write("101", "status: in_progress", "status: complete")
     assert {"TS901", "TS906"} <= set(codes(place))
 
@@ -424,7 +424,7 @@ def test_archive_takes_events_or_sessions(place: Chained) -> None:
     place.fill(*range(1, 20))
     for _ in range(11):
         place.complete(note="once more")
-        completion.reopen(place.workspace, "101", place.request(), note="not yet")
+        complete.reopen(place.workspace, "101", place.request(), note="not yet")
     assert "## Events" in place.archived
     place.configure("[size]\nmax-kb = 3\nwarn-kb = 2\nkeep-sessions = 2\n")
     outcome = place.complete(note="now")
@@ -458,7 +458,7 @@ def test_artifacts_are_dropped(place: Chained) -> None:
     artifacts.write(place.workspace, "101", "x", b"x")
     place.write("101", "created_at", SNAPSHOT.format("0" * 40, "implementer") + "created_at")
     place.write("101", '  seal: ".*"\n', "")
-    completion.complete(place.workspace, "101", place.request(dry_run=True))
+    complete.complete(place.workspace, "101", place.request(dry_run=True))
     assert artifacts.read(place.workspace, "artifacts/task-101/x") == b"x"
     place.complete()
     assert not (place.workspace.state_root / "artifacts" / "task-101").exists()
@@ -485,7 +485,7 @@ def test_many_events_stay_for_now(place: Chained) -> None:
     """Where both what was purged and what was let pass are remembered, the archive is written once."""
     for _ in range(10):
         place.complete(note="once more")
-        completion.reopen(place.workspace, "101", place.request(), note="not yet")
+        complete.reopen(place.workspace, "101", place.request(), note="not yet")
     place.write("101", "created_at", SNAPSHOT.format("0" * 40, "implementer") + "created_at")
     place.write("101", '  seal: ".*"\n', "")
     place.complete(note="now")
@@ -498,7 +498,7 @@ def test_dry_run_changes_nothing(place: Chained) -> None:
     """A dry run shows every file that would change."""
     place.finish()
     before = tree(place.root)
-    outcome = completion.complete(place.workspace, "101", place.request(dry_run=True))
+    outcome = complete.complete(place.workspace, "101", place.request(dry_run=True))
     assert outcome.diff.count("\n+++ ") == 2
     assert outcome.notes == ("would hand the output down to .taskstate/tasks/task-102-state.md",)
     assert tree(place.root) == before
@@ -513,7 +513,7 @@ def test_reopened_task_is_as_before_but_for_what_is_remembered(place: Chained) -
     place.write("101", "status: created", "status: in_progress  # by hand")
     before = place.read("101")
     place.complete()
-    outcome = completion.reopen(place.workspace, "101", place.request(), note="tokens never expire")
+    outcome = complete.reopen(place.workspace, "101", place.request(), note="tokens never expire")
     gone, come = changes(before, place.read("101"))
     assert gone == "".join(line for line in before.splitlines(keepends=True) if line.startswith("  seal:"))
     assert "event: reopened, note: tokens never expire}" in come
@@ -525,16 +525,16 @@ def test_reopened_task_is_as_before_but_for_what_is_remembered(place: Chained) -
 
 def test_only_a_complete_task_is_reopened(place: Chained) -> None:
     """What is open cannot be reopened, and a reason is needed."""
-    error = refusal(lambda: completion.reopen(place.workspace, "101", place.request(), note="x"))
+    error = refusal(lambda: complete.reopen(place.workspace, "101", place.request(), note="x"))
     assert (error.code, "task 101 is created" in error.message) == ("not-complete", True)
-    assert refusal(lambda: completion.reopen(place.workspace, "101", place.request(), note=" ")).code == "empty"
+    assert refusal(lambda: complete.reopen(place.workspace, "101", place.request(), note=" ")).code == "empty"
 
 
 def test_status_by_hand_is_reopened_too(place: Chained) -> None:
     """A task that a hand completed has no block to take back."""
     place.write("101", "status: created", "status: complete")
     place.file("102").write_bytes(b"\xff")
-    completion.reopen(place.workspace, "101", place.request(), note="x")
+    complete.reopen(place.workspace, "101", place.request(), note="x")
     assert values(place)["status"] == "in_progress"
 
 
@@ -542,7 +542,7 @@ def test_completed_again_it_is_handed_down_again(place: Chained) -> None:
     """A second output takes the place of the first one."""
     place.finish()
     place.complete()
-    completion.reopen(place.workspace, "101", place.request(), note="more")
+    complete.reopen(place.workspace, "101", place.request(), note="more")
     place.write("101", "Tokens are issued", "Tokens are issued and revoked")
     place.complete()
     assert place.inputs() == [("101", 7)]
@@ -559,5 +559,5 @@ def test_downstream_tasks_are_found_in_their_order(place: Chained) -> None:
         place.new(task, depends_on=("a1",))
         place.write(task, r'depends_on: \["?a1"?\]', 'depends_on: ["A1"]')
     place.write("a1", "created_at", 'depends_on: ["a1"]\ncreated_at')
-    paths = handing_down.downstream_of(place.workspace, "a1")
+    paths = chain_push.downstream_of(place.workspace, "a1")
     assert [path.rpartition("/")[2] for path in paths] == ["task-b9-state.md", "task-b10-state.md"]
