@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from taskstate import resources
-from taskstate.lint import pages
+from taskstate.lint import rule_pages
 from taskstate.lint.registry import rules
 
 if TYPE_CHECKING:
-    from taskstate.lint.diagnostic import Rule
+    from taskstate.lint.diagnostics import Rule
 
 ROOT = Path(__file__).resolve().parent.parent
 # id, the command, what it does, the types of own files that it reads
@@ -41,7 +41,7 @@ _MANIFEST_HEAD = """\
 
 def generated() -> dict[str, str]:
     """Return the text of every generated file by its path from the root."""
-    files = {f"docs/rules/{rule.RULE.code}.md": pages.page(rule) for rule in rules()}
+    files = {f"docs/rules/{rule.RULE.code}.md": rule_pages.page(rule) for rule in rules()}
     files["docs/rules/index.md"] = _index()
     files[".pre-commit-hooks.yaml"] = _MANIFEST_HEAD + "\n".join(_manifest(*hook) for hook in HOOKS)
     files["hooks/pre-commit.yaml"] = "  - repo: local\n    hooks:\n" + "".join(

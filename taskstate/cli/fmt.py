@@ -70,8 +70,8 @@ def _count(number: int, what: str) -> str:
 
 def _paths(door: Door) -> tuple[Path, ...]:
     """Return the state files that are meant; a named file that is none of ours is told."""
-    from taskstate.check import own_files_in
     from taskstate.formatting.format_files import has_form
+    from taskstate.lint.runner import own_files_in
 
     named = [real(path) for path in door.args.paths] or [door.anywhere.root]
     found, others = own_files_in(door.anywhere, named)

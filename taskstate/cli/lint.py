@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from taskstate.check import Checking, Report
     from taskstate.cli.door import Door
+    from taskstate.lint.runner import Checking, Report
     from taskstate.model.config import Config
 
 
@@ -105,8 +105,8 @@ def _codes(text: str) -> tuple[str, ...]:
 
 def _check_paths(door: Door, config: Config) -> tuple[Report, str]:
     """Return what is found, and in a dry run what the fixes would change."""
-    from taskstate.check import check_files, own_files_in, with_removed
     from taskstate.cli.progress import Bar
+    from taskstate.lint.runner import check_files, own_files_in, with_removed
 
     files, others = own_files_in(door.anywhere, _paths(door))
     door.notes(others)
@@ -125,7 +125,7 @@ def _check_paths(door: Door, config: Config) -> tuple[Report, str]:
 @contextmanager
 def checking(door: Door, config: Config) -> Iterator[Checking]:
     """Give how the command checks; what was asked for and cannot be known is told, and what was found remembered."""
-    from taskstate.check import Wanted, open_checking
+    from taskstate.lint.runner import Wanted, open_checking
 
     args = door.args
     wanted = Wanted(
@@ -153,7 +153,7 @@ def _now() -> str:
 
 def _fix(door: Door, paths: tuple[Path, ...], found: Checking) -> str:
     """Mend the files, and return the diff of a dry run."""
-    from taskstate.mend import fix_file
+    from taskstate.lint.fixer import fix_file
 
     request, diffs = door.request(), []
     for path in paths:

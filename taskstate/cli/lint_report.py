@@ -13,8 +13,8 @@ from taskstate.syntax.spans import printable
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from taskstate.check import Report
     from taskstate.cli.door import Door
+    from taskstate.lint.runner import Report
 
 
 def check_flags(door: Door) -> None:
@@ -82,7 +82,7 @@ def rendered(door: Door, report: Report, stream: TextIO) -> str:
 def print_diff(door: Door, diff: str) -> None:
     """Print a unified diff, in colour where that is seen."""
     if diff and not door.args.quiet:
-        from taskstate.lint.reporters.paint import Paint
+        from taskstate.lint.reporters.colors import Paint
 
         sys.stdout.write(Paint(shows_colour(sys.stdout, refused=door.args.no_color)).diff(printable(diff)))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from taskstate.check import Report
 from taskstate.cli.door import standard_input
 from taskstate.cli.lint import checking
 from taskstate.cli.lint_report import rendered, status_of, tell
@@ -13,12 +12,13 @@ from taskstate.cli.places import real
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
+from taskstate.lint.runner import Report
 from taskstate.storage.files import MAX_BYTES
 from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
-    from taskstate.check import Checking
     from taskstate.cli.door import Door
+    from taskstate.lint.runner import Checking
     from taskstate.model.config import Config
 
 

@@ -25,8 +25,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Show a rule's page, or the list."""
-    from taskstate.lint.pages import listing, page, shape
     from taskstate.lint.registry import rules
+    from taskstate.lint.rule_pages import listing, page, shape
 
     if door.args.code:
         rule = _find(door.args.code)

@@ -156,7 +156,7 @@ def run_diff(door: Door) -> int:
 
 def _show(door: Door, content: bytes) -> None:
     from taskstate.cli.terminal import is_terminal, shows_colour
-    from taskstate.lint.reporters.paint import Paint
+    from taskstate.lint.reporters.colors import Paint
     from taskstate.syntax.spans import printable
 
     colour = shows_colour(sys.stdout, refused=door.args.no_color)

@@ -22,7 +22,7 @@ from taskstate.handoff.paths import folder
 from taskstate.handoff.phases import Phase, find_phase, parse_phase_name, read_phases, with_changes
 from taskstate.handoff.verified_facts import seen_in, tree_now
 from taskstate.lint import engine
-from taskstate.lint.diagnostic import ERROR
+from taskstate.lint.diagnostics import ERROR
 from taskstate.model.config import Lint
 from taskstate.model.phases import phase_id
 from taskstate.model.task_state import KB

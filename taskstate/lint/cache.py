@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from taskstate.lint.diagnostic import Finding
+    from taskstate.lint.diagnostics import Finding
 
 MOST_FILES = 8  # of the cache, one for each combination of settings; the oldest are dropped
 
@@ -51,7 +51,7 @@ def freeze(findings: Iterable[Finding]) -> tuple[Any, ...]:
 
 def thaw(loose: Iterable[Any], path: str) -> tuple[Finding, ...]:
     """Return the findings that `freeze` was given, for a file that is shown as `path`."""
-    from taskstate.lint.diagnostic import Diagnostic, Finding, Fix
+    from taskstate.lint.diagnostics import Diagnostic, Finding, Fix
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span
 

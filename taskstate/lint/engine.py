@@ -11,13 +11,13 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.lint.around import NOTHING
-from taskstate.lint.diagnostic import ERROR, Diagnostic, Finding
-from taskstate.lint.facts import Facts
+from taskstate.lint.diagnostics import ERROR, Diagnostic, Finding
+from taskstate.lint.facts.file_facts import Facts
+from taskstate.lint.queries.interface import NOTHING
 from taskstate.lint.registry import TABLE
 from taskstate.lint.rules.file import unused_ignore
 from taskstate.lint.rules.file.not_utf8 import not_utf8
-from taskstate.lint.suppress import directives, silenced
+from taskstate.lint.suppressions import directives, silenced
 from taskstate.model import names
 from taskstate.model.config import matches
 from taskstate.syntax.document import parse
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
 
-    from taskstate.lint.around import Around
+    from taskstate.lint.queries.interface import Around
     from taskstate.lint.registry import Row
-    from taskstate.lint.suppress import Directive
+    from taskstate.lint.suppressions import Directive
     from taskstate.model.config import Config, Lint
     from taskstate.syntax.document import Document
 

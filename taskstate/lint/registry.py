@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.lint import around
+from taskstate.lint.queries import interface
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -27,7 +27,8 @@ _ANY = _MARKDOWN | _JSON
 _GONE = frozenset({"gone"})
 
 _HISTORY, _ARCHIVE, _UPSTREAM, _REPOSITORY, _GIT = (
-    frozenset({need}) for need in (around.HISTORY, around.ARCHIVE, around.UPSTREAM, around.REPOSITORY, around.GIT)
+    frozenset({need})
+    for need in (interface.HISTORY, interface.ARCHIVE, interface.UPSTREAM, interface.REPOSITORY, interface.GIT)
 )
 
 

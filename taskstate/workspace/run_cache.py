@@ -11,21 +11,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
-from taskstate.lint.around import GIT, HISTORY
+from taskstate.lint.queries.answers import _EVERYWHERE, Surroundings
+from taskstate.lint.queries.interface import GIT, HISTORY
 from taskstate.model import names
 from taskstate.model.algorithms import Dependencies
 from taskstate.model.names import FOLDER
 from taskstate.storage import files, json_cache
 from taskstate.storage.file_sources import Disk
 from taskstate.storage.git import client as git
-from taskstate.surroundings import _EVERYWHERE, Surroundings
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from taskstate.history import History
+    from taskstate.lint.compared_revision import History
     from taskstate.model.chain_quotes import Upstream
     from taskstate.storage.file_sources import Index
     from taskstate.syntax.document import Document

@@ -10,7 +10,7 @@ import pytest
 
 from taskstate.archive.external_summarizer import Summarizer
 from taskstate.archive.summary import MAX_BYTES, summarise
-from taskstate.mend import fix_file
+from taskstate.lint.fixer import fix_file
 from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from tests.archive.test_summary import LINK, items, session

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import mend
 from taskstate.context import check as context_check
 from taskstate.context import past_versions, seal_context
 from taskstate.context import view as context_view
 from taskstate.context.capture_plan import Wanted
-from taskstate.lint import engine
+from taskstate.lint import engine, fixer
 from taskstate.model.static_context import read_static, static_text
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage.git import client as git
@@ -221,13 +220,13 @@ def test_a_span_follows_its_section(place: Place) -> None:
     """`lint --fix` brings spans up to date in a sealed section, and seals it anew, and changes nothing else there."""
     before = place.text
     write(place, "standards/backend.md", STANDARD.replace("# Backend\n", "# Backend\n\nMore.\n"))
-    done = mend.fix_file(place.checking(), place.path, request(place))
+    done = fixer.fix_file(place.checking(), place.path, request(place))
     assert done.notes == ("brought the spans of handlers, layers up to date, and sealed section 1 anew",)
     assert points(place) == ()
     wanted = before.replace('"L3-L5"', '"L5-L7"').replace('"L7-L9"', '"L9-L11"')
     assert place.text[place.text.index("## 1.") :] == wanted[wanted.index("## 1.") :]
     assert {**block(place), "seal": ""} == {**_block_of(before), "seal": ""}
-    assert mend.fix_file(place.checking(), place.path, request(place)).changed is False
+    assert fixer.fix_file(place.checking(), place.path, request(place)).changed is False
 
 
 def _block_of(text: str) -> dict[str, object]:
@@ -243,7 +242,7 @@ def test_a_broken_seal_stays_broken(place: Place) -> None:
     place.text = place.text.replace("Keys rotate.", "Keys stay.")
     write(place, "standards/backend.md", "\n" + STANDARD)
     seal = block(place)["seal"]
-    done = mend.fix_file(place.checking(), place.path, request(place))
+    done = fixer.fix_file(place.checking(), place.path, request(place))
     assert done.notes == ("brought the spans of handlers, layers up to date",)
     assert block(place)["seal"] == seal
     assert [point.code for point in points(place)] == ["TS601"]
@@ -267,7 +266,7 @@ def test_remembered_findings_follow_the_sources(place: Place) -> None:
 
 
 def _linted(place: Place) -> list[str]:
-    from taskstate.check import check_files
+    from taskstate.lint.runner import check_files
 
     checking = place.checking(remember=True)
     report = check_files([place.path], checking, str)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from taskstate.lint import engine
-from taskstate.lint.around import ARCHIVE, CLOCK, HISTORY, Around
+from taskstate.lint.queries.interface import ARCHIVE, CLOCK, HISTORY, Around
 from taskstate.model.config import Config
 from taskstate.syntax.document import Document, parse
 from tests.support.lint_corpus import cases

@@ -16,7 +16,7 @@ from tests.fuzz import lint_any_text, run
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.diagnostic import Diagnostic
+    from taskstate.lint.diagnostics import Diagnostic
 
 ROOT = Path(__file__).parents[2]
 

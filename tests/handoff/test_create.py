@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.check import check_files
 from taskstate.handoff import accept as handoff_accept
 from taskstate.handoff import create as handoff_create
 from taskstate.handoff import phases, token_count
@@ -18,6 +17,7 @@ from taskstate.handoff.document import Handoff, Reading, with_values
 from taskstate.handoff.document_files import handoff_files
 from taskstate.handoff.input import joined, read_input
 from taskstate.handoff.prompt import prompt
+from taskstate.lint.runner import check_files
 from taskstate.merge.files import merge_files
 from taskstate.merge.three_way import Sides
 from taskstate.syntax.document import parse

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate.check import check_files
 from taskstate.formatting.formatter import formatted
 from taskstate.handoff import phases
 from taskstate.handoff.phases import Told
 from taskstate.lint import engine
+from taskstate.lint.runner import check_files
 from taskstate.model.config import Config
 from taskstate.model.phases import STATUSES, current_after, next_id, objectives_digest, phase_id, phases_in
 from taskstate.model.task_state import json_fence, read_state

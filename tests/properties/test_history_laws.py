@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskstate.lint import engine
-from taskstate.lint.around import ARCHIVE, HISTORY, Around
+from taskstate.lint.queries.interface import ARCHIVE, HISTORY, Around
 from taskstate.model.config import Config, Lint
 from taskstate.syntax.document import Document, parse
 from tests.support.lint_corpus import CLEAN, cases

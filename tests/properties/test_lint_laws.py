@@ -16,7 +16,7 @@ from taskstate.syntax.edits import apply
 from tests.support.lint_corpus import cases, clean_files
 
 if TYPE_CHECKING:
-    from taskstate.lint.diagnostic import Diagnostic
+    from taskstate.lint.diagnostics import Diagnostic
 
 CORPUS = [
     *((case.name, case.text) for case in cases() if case.text is not None and len(case.text) < 20_000),

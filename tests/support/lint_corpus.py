@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.context.citations import Standard
 from taskstate.handoff.document import Written, written_in
-from taskstate.lint.around import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM, Around
+from taskstate.lint.queries.interface import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM, Around
 from taskstate.model.algorithms import Dependencies
 from taskstate.model.chain import read_upstream
 from taskstate.model.config import Config

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate.archive import archiver
-from taskstate.check import Checking, Wanted, open_checking
 from taskstate.errors import TaskstateError
+from taskstate.lint.runner import Checking, Wanted, open_checking
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import Stamp
 from taskstate.storage import backups

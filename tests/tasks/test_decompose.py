@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.check import check_files
+from taskstate.lint.runner import check_files
 from taskstate.model import chain, chain_quotes
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.syntax.document import parse

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate import reseal
-from taskstate.check import check_files
+from taskstate.lint.runner import check_files
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
 from taskstate.tasks import role_changes

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.lint.diagnostic import Finding
+    from taskstate.lint.diagnostics import Finding
 
 FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "junit")
 FOR_PEOPLE = ("text", "concise")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import WARNING
-from taskstate.lint.reporters import paint
-from taskstate.lint.reporters.paint import Paint
+from taskstate.lint.diagnostics import WARNING
+from taskstate.lint.reporters import colors
+from taskstate.lint.reporters.colors import Paint
 from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.lint.diagnostic import Diagnostic, Finding
+    from taskstate.lint.diagnostics import Diagnostic, Finding
     from taskstate.lint.reporters import Run
 
 _BREAKS = "[\t\n\r\u2028\u2029]"
@@ -27,8 +27,8 @@ def report(findings: Sequence[Finding], run: Run) -> str:
 def headline(finding: Finding, colours: Paint = Paint()) -> str:  # noqa: B008 - a frozen record
     """Return where a finding stands, and what it says."""
     diagnostic = finding.diagnostic
-    place = colours(one_line(f"{finding.path}:{finding.line}:{finding.column}"), paint.STRONG)
-    code = colours(diagnostic.code, paint.WARNING if diagnostic.severity == WARNING else paint.ERROR)
+    place = colours(one_line(f"{finding.path}:{finding.line}:{finding.column}"), colors.STRONG)
+    code = colours(diagnostic.code, colors.WARNING if diagnostic.severity == WARNING else colors.ERROR)
     return f"{place} {code} {diagnostic.name}: {one_line(diagnostic.message)}{_besides(diagnostic)}"
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import ERROR
+from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.reporters.concise import headline
 from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.lint.diagnostic import Finding
+    from taskstate.lint.diagnostics import Finding
     from taskstate.lint.reporters import Run
 
 # In this order: the sign that begins an escape comes first.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.lint.diagnostic import ERROR
+from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.reporters.fingerprint import fingerprints
 from taskstate.lint.reporters.json import dumps
 from taskstate.syntax.spans import printable
@@ -12,7 +12,7 @@ from taskstate.syntax.spans import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.lint.diagnostic import Finding
+    from taskstate.lint.diagnostics import Finding
     from taskstate.lint.reporters import Run
 
 

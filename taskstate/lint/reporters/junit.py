@@ -12,7 +12,7 @@ from taskstate.syntax.spans import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.lint.diagnostic import Finding
+    from taskstate.lint.diagnostics import Finding
     from taskstate.lint.reporters import Run
 
 _HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.lint.diagnostic import ERROR
+from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.reporters.fingerprint import fingerprints
 from taskstate.lint.reporters.json import dumps
 from taskstate.syntax.spans import printable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
-    from taskstate.lint.diagnostic import Finding
+    from taskstate.lint.diagnostics import Finding
     from taskstate.lint.reporters import Run
     from taskstate.syntax.edits import Edit
 
@@ -53,7 +53,7 @@ def _rules(findings: Sequence[Finding]) -> list[ModuleType]:
 
 def _rule(rule: ModuleType) -> dict[str, Any]:
     """Return what there is to know of a rule: all of its page, so that nobody has to look for it elsewhere."""
-    from taskstate.lint.pages import page
+    from taskstate.lint.rule_pages import page
 
     meta = rule.RULE
     summary = meta.summary[0].upper() + meta.summary[1:] + "."

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import ERROR
-from taskstate.lint.reporters import paint
-from taskstate.lint.reporters.paint import Paint
+from taskstate.lint.diagnostics import ERROR
+from taskstate.lint.reporters import colors
+from taskstate.lint.reporters.colors import Paint
 from taskstate.lint.reporters.text import summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.lint.diagnostic import Finding
+    from taskstate.lint.diagnostics import Finding
     from taskstate.lint.reporters import Run
 
 
@@ -32,7 +32,7 @@ def report(findings: Sequence[Finding], run: Run) -> str:
 def _row(findings: Sequence[Finding], count: int, name: int, colours: Paint) -> str:
     first = findings[0].diagnostic
     is_error = any(finding.diagnostic.severity == ERROR for finding in findings)
-    code = colours(first.code, paint.ERROR if is_error else paint.WARNING)
+    code = colours(first.code, colors.ERROR if is_error else colors.WARNING)
     return f"{len(findings):{count}}  {code}  {first.name:{name}}  {_mendable(findings)}".rstrip() + "\n"
 
 

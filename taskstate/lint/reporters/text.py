@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.lint.diagnostic import ERROR, WARNING
-from taskstate.lint.reporters import paint
+from taskstate.lint.diagnostics import ERROR, WARNING
+from taskstate.lint.reporters import colors
+from taskstate.lint.reporters.colors import Paint
 from taskstate.lint.reporters.concise import headline, one_line
-from taskstate.lint.reporters.paint import Paint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.lint.diagnostic import Finding
+    from taskstate.lint.diagnostics import Finding
     from taskstate.lint.reporters import Run
 
 WIDTH = 100  # columns of a line of the file that are shown
@@ -29,7 +29,7 @@ def report(findings: Sequence[Finding], run: Run) -> str:
     """Return the findings in full, and a line that sums them up."""
     colours = Paint(run.colour)
     shown = "".join(f"{_shown(finding, colours)}\n\n" for finding in findings)
-    return f"{shown}{colours(summary(findings, files=run.files), paint.STRONG)}\n"
+    return f"{shown}{colours(summary(findings, files=run.files), colors.STRONG)}\n"
 
 
 def summary(findings: Sequence[Finding], *, files: int) -> str:
@@ -61,12 +61,12 @@ def _count(number: int, what: str) -> str:
 def _shown(finding: Finding, colours: Paint) -> str:
     source, marker = _marked(finding)
     gutter = " " * len(str(finding.line))
-    fault = paint.WARNING if finding.diagnostic.severity == WARNING else paint.ERROR
+    fault = colors.WARNING if finding.diagnostic.severity == WARNING else colors.ERROR
     lines = [
         headline(finding, colours),
-        f"{colours(f' {finding.line} |', paint.GUTTER)} {source}",
-        f"{colours(f' {gutter} |', paint.GUTTER)} {colours(marker.rstrip(), fault)}",
-        f" {gutter} = {colours('help:', paint.HELP)} {one_line(finding.diagnostic.help)}",
+        f"{colours(f' {finding.line} |', colors.GUTTER)} {source}",
+        f"{colours(f' {gutter} |', colors.GUTTER)} {colours(marker.rstrip(), fault)}",
+        f" {gutter} = {colours('help:', colors.HELP)} {one_line(finding.diagnostic.help)}",
     ]
     return "\n".join(line.rstrip() for line in lines)
 

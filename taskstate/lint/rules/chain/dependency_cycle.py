@@ -41,14 +41,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.around import UPSTREAM
-from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
-from taskstate.lint.upstreams import dependencies, is_itself
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.facts.upstreams import dependencies, is_itself
+from taskstate.lint.queries.interface import UPSTREAM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -49,15 +49,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.around import UPSTREAM
-from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
-from taskstate.lint.upstreams import dependencies, handed_down, inputs_are_read, is_itself
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.facts.upstreams import dependencies, handed_down, inputs_are_read, is_itself
+from taskstate.lint.queries.interface import UPSTREAM
 from taskstate.model.chain import has_input
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -37,15 +37,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.around import UPSTREAM
-from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
-from taskstate.lint.upstreams import handed_down, inputs_are_read, is_itself
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.facts.upstreams import handed_down, inputs_are_read, is_itself
+from taskstate.lint.queries.interface import UPSTREAM
 from taskstate.model.chain import inputs_of, is_current
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.chain_quotes import Input, Upstream
     from taskstate.syntax.document import Document
 

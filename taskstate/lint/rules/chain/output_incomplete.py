@@ -56,17 +56,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.outline import is_empty, subsection
-from taskstate.lint.waivers import waived
-from taskstate.lint.words import cut
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.outline import is_empty, subsection
+from taskstate.lint.facts.waivers import waived
+from taskstate.lint.facts.wording import cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
-    from taskstate.lint.outline import Placed
-    from taskstate.lint.waivers import Waived
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.lint.facts.outline import Placed
+    from taskstate.lint.facts.waivers import Waived
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -36,16 +36,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.around import UPSTREAM
-from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.upstreams import dependencies, is_itself
-from taskstate.lint.words import first_line_of
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.upstreams import dependencies, is_itself
+from taskstate.lint.facts.wording import first_line_of
+from taskstate.lint.queries.interface import UPSTREAM
 from taskstate.model.chain import inputs_of, named_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 

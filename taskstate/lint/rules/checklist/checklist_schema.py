@@ -41,14 +41,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.words import first_line_of, line_of
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.wording import first_line_of, line_of
 from taskstate.model.task_state import is_json_fence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document, Section
     from taskstate.syntax.markdown_blocks import Block
 

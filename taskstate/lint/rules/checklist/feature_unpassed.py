@@ -29,15 +29,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.around import HISTORY
-from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
-from taskstate.lint.past import comparable
-from taskstate.lint.words import cut
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.facts.session_history import comparable
+from taskstate.lint.facts.wording import cut
+from taskstate.lint.queries.interface import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
 

@@ -35,18 +35,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from taskstate.lint.agreed import agreed, differences
-from taskstate.lint.around import HISTORY
-from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.past import comparable
-from taskstate.lint.words import cut, shown
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.session_history import comparable
+from taskstate.lint.facts.stable_entries import agreed, differences
+from taskstate.lint.facts.wording import cut, shown
+from taskstate.lint.queries.interface import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from taskstate.lint.facts import Facts
-    from taskstate.lint.json_values import JsonValue
-    from taskstate.lint.phases import Phase
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.lint.facts.json_values import JsonValue
+    from taskstate.lint.rules.phases import Phase
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -49,13 +49,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.waivers import waived
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.waivers import waived
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
 

@@ -41,14 +41,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.phases import faults_of
-from taskstate.lint.words import first_line_of
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.wording import first_line_of
+from taskstate.lint.rules.phases import faults_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -34,14 +34,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.errors import CannotEdit
-from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
-from taskstate.lint.words import shown
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.facts.wording import shown
 from taskstate.model.derived_values import PROGRESS, mending_edits, overall_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.task_state import Checklist
     from taskstate.syntax.document import Document
 

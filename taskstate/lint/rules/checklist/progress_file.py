@@ -40,16 +40,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.json_values import json_value
-from taskstate.lint.phases import faults_of
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.json_values import json_value
+from taskstate.lint.rules.phases import faults_of
 from taskstate.model.names import phase_in
 from taskstate.model.phases import SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -35,16 +35,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from taskstate.context.citations import span_of, standing
-from taskstate.lint.citing import captured, citations_value, is_over
-from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
-from taskstate.lint.words import first_line_of, shown
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.facts.citations import captured, citations_value, is_over
+from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
-    from taskstate.lint.json_values import JsonValue
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.lint.facts.json_values import JsonValue
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
 

@@ -38,17 +38,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.context.citations import standing
-from taskstate.lint.around import REPOSITORY
-from taskstate.lint.citing import captured, citations_value, is_over
-from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.words import shown
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.citations import captured, citations_value, is_over
+from taskstate.lint.facts.wording import shown
+from taskstate.lint.queries.interface import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.context.citations import Standard
-    from taskstate.lint.citing import Cited
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.citations import Cited
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -34,16 +34,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.around import GIT
-from taskstate.lint.citing import is_over
-from taskstate.lint.diagnostic import FRONT_MATTER, WARNING, Diagnostic, Rule
-from taskstate.lint.words import cut
+from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.lint.facts.citations import is_over
+from taskstate.lint.facts.wording import cut
+from taskstate.lint.queries.interface import GIT
 from taskstate.model.static_context import is_sealed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

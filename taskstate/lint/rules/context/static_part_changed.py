@@ -36,14 +36,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.model.canonical_json import SEALED_KEYS, audit_seal
 from taskstate.model.static_context import SEALED_VALUES, context_seal, static_section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -35,16 +35,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.around import REPOSITORY
-from taskstate.lint.citing import is_over
-from taskstate.lint.diagnostic import FRONT_MATTER, WARNING, Diagnostic, Rule
-from taskstate.lint.words import shown
+from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.lint.facts.citations import is_over
+from taskstate.lint.facts.wording import shown
+from taskstate.lint.queries.interface import REPOSITORY
 from taskstate.model.static_context import is_sealed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -40,14 +40,14 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
-from taskstate.lint.words import shown
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.facts.wording import shown
 from taskstate.model.roles import DONE, pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.roles import Role
     from taskstate.syntax.document import Document
 

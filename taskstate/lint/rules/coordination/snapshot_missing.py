@@ -36,14 +36,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.model.roles import DONE, pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.roles import Role
     from taskstate.syntax.document import Document
 

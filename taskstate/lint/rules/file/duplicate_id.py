@@ -34,14 +34,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.around import REPOSITORY
-from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
-from taskstate.lint.words import cut
+from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.facts.wording import cut
+from taskstate.lint.queries.interface import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -39,12 +39,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import WHOLE, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostic, Fix, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span

@@ -44,13 +44,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.syntax.spans import CONTROLS, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

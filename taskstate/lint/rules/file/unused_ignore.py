@@ -29,17 +29,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Fix, Rule
-from taskstate.lint.outline import headings, proven
-from taskstate.lint.words import shown
+from taskstate.lint.diagnostics import Fix, Rule
+from taskstate.lint.facts.outline import headings, proven
+from taskstate.lint.facts.wording import shown
 from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from taskstate.lint.diagnostic import Diagnostic
-    from taskstate.lint.facts import Facts
-    from taskstate.lint.suppress import Directive
+    from taskstate.lint.diagnostics import Diagnostic
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.lint.suppressions import Directive
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -35,13 +35,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.errors import CannotEdit
-from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.model import derived_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

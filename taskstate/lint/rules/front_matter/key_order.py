@@ -39,15 +39,15 @@ from typing import TYPE_CHECKING
 
 from taskstate.formatting.key_order import disorders
 from taskstate.formatting.schema_order import ranks
-from taskstate.lint.diagnostic import FRONT_MATTER, WARNING, Diagnostic, Fix, Rule
-from taskstate.lint.words import shown
+from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.facts.wording import shown
 from taskstate.model.algorithms import out_of_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.formatting.key_order import Disorder
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -32,13 +32,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.lint.around import HISTORY
-from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.queries.interface import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -32,13 +32,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Fix, Rule
 from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Entry, Node
     from taskstate.validation.schema_errors import SchemaFault

@@ -36,16 +36,16 @@ from typing import TYPE_CHECKING
 
 from taskstate.handoff.document import ACCEPTED, OPEN, Written
 from taskstate.handoff.paths import is_place
-from taskstate.lint.around import REPOSITORY
-from taskstate.lint.diagnostic import FRONT_MATTER, Diagnostic, Rule
-from taskstate.lint.words import shown
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.facts.wording import shown
+from taskstate.lint.queries.interface import REPOSITORY
 from taskstate.model.names import own_file
 from taskstate.validation.paths import way_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

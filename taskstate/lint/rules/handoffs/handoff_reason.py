@@ -43,14 +43,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.handoff.document import AVOID, DECISIONS, is_none, reason_in
-from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
-from taskstate.lint.handoffs import sheet_of
-from taskstate.lint.words import first_line_of, shown
+from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.facts.handoffs import sheet_of
+from taskstate.lint.facts.wording import first_line_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -39,16 +39,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.handoff.document import OPEN, Passage, without_position
-from taskstate.lint.around import REPOSITORY
-from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
-from taskstate.lint.handoffs import sheet_of
-from taskstate.lint.words import shown
+from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.facts.handoffs import sheet_of
+from taskstate.lint.facts.wording import shown
+from taskstate.lint.queries.interface import REPOSITORY
 from taskstate.validation.paths import way_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

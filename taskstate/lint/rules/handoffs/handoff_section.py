@@ -43,17 +43,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.handoff.document import LABELS, MAY_BE_NONE, STATE
-from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
-from taskstate.lint.handoffs import sheet_of
-from taskstate.lint.outline import SECTION, body_start
-from taskstate.lint.words import line_of, shown
+from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.facts.handoffs import sheet_of
+from taskstate.lint.facts.outline import SECTION, body_start
+from taskstate.lint.facts.wording import line_of, shown
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
-    from taskstate.lint.handoffs import Sheet
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.lint.facts.handoffs import Sheet
     from taskstate.model.document_kinds import SectionSpec
     from taskstate.syntax.document import Document, Section
 

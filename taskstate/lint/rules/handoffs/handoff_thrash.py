@@ -39,14 +39,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.handoff.document import OPEN
-from taskstate.lint.around import REPOSITORY
-from taskstate.lint.diagnostic import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.lint.queries.interface import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.handoff.document import Written
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -36,15 +36,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.handoff.document import CONTEXT, MOST_CONTEXT
-from taskstate.lint.diagnostic import WHOLE, Diagnostic, Rule
-from taskstate.lint.handoffs import sheet_of
-from taskstate.lint.words import first_line_of
+from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.facts.handoffs import sheet_of
+from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.task_state import KB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -39,10 +39,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.handoffs import sheet_of
-from taskstate.lint.json_values import json_value
-from taskstate.lint.words import first_line_of, shown
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.handoffs import sheet_of
+from taskstate.lint.facts.json_values import json_value
+from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.spans import Span
 from taskstate.validation import schema
 from taskstate.validation.paths import fixed_part, way_out
@@ -50,8 +50,8 @@ from taskstate.validation.paths import fixed_part, way_out
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
-    from taskstate.lint.json_values import JsonValue
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.lint.facts.json_values import JsonValue
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
     from taskstate.validation.schema_files import KeyPath

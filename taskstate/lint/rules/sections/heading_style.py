@@ -36,14 +36,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.formatting.parts import parts
-from taskstate.lint.diagnostic import WARNING, Diagnostic, Fix, Rule
-from taskstate.lint.words import cut, shown
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.facts.wording import cut, shown
 from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

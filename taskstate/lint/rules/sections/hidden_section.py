@@ -31,14 +31,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.words import line_of
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.wording import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from taskstate.lint.facts import Facts
-    from taskstate.lint.outline import Hidden
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.lint.facts.outline import Hidden
     from taskstate.syntax.document import Document
 
 RULE = Rule(code="TS207", name="hidden-section", summary="a required heading stands where it is none")

@@ -33,13 +33,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.words import line_of
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.wording import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(code="TS203", name="section-duplicate", summary="the same section stands twice")

@@ -34,16 +34,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Diagnostic, Fix, Rule
-from taskstate.lint.outline import SECTION, SUBSECTION, body_start, end_of, headings, insertion, proven, start_of
-from taskstate.lint.words import line_of, shown
+from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.facts.outline import SECTION, SUBSECTION, body_start, end_of, headings, insertion, proven, start_of
+from taskstate.lint.facts.wording import line_of, shown
 from taskstate.model.static_context import is_sealed
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.document_kinds import SectionSpec
     from taskstate.syntax.document import Document, Section
 

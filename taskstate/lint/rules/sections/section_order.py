@@ -35,17 +35,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Diagnostic, Fix, Rule
-from taskstate.lint.outline import end_of, headings, proven, start_of
-from taskstate.lint.words import shown
+from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.facts.outline import end_of, headings, proven, start_of
+from taskstate.lint.facts.wording import shown
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
-    from taskstate.lint.outline import Outline
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.lint.facts.outline import Outline
     from taskstate.syntax.document import Document, Section
 
 RULE = Rule(code="TS202", name="section-order", summary="a section stands in the wrong place", fixable=True)

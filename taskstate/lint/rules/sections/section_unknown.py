@@ -41,14 +41,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
-from taskstate.lint.outline import SECTION
-from taskstate.lint.words import shown
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.facts.outline import SECTION
+from taskstate.lint.facts.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document, Section
 
 RULE = Rule(

@@ -39,14 +39,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.outline import SUBSECTION
-from taskstate.lint.words import line_of, shown
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.outline import SUBSECTION
+from taskstate.lint.facts.wording import line_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document, Section
 
 RULE = Rule(code="TS208", name="subsection-missing", summary="a required subsection is absent or empty")

@@ -36,16 +36,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Diagnostic, Fix, Rule
-from taskstate.lint.outline import SECTION, body_start, headings, insertion, proven
-from taskstate.lint.words import cut, shown
+from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.facts.outline import SECTION, body_start, headings, insertion, proven
+from taskstate.lint.facts.wording import cut, shown
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.spans import CONTROLS, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.document_kinds import Kind
     from taskstate.syntax.document import Document, Section
 

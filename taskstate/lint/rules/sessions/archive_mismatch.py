@@ -36,9 +36,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.archive.integrity import Archived, runs_of, sessions
-from taskstate.lint.around import ARCHIVE
-from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.words import first_line_of, shown
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.wording import first_line_of, shown
+from taskstate.lint.queries.interface import ARCHIVE
 from taskstate.model import names
 from taskstate.model.archive_format import content_hash
 from taskstate.syntax.spans import Span
@@ -46,7 +46,7 @@ from taskstate.syntax.spans import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -40,14 +40,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.lint.around import GIT
-from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.queries.interface import GIT
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

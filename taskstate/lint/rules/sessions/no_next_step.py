@@ -35,8 +35,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
-from taskstate.lint.words import cut, first_line_of
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.facts.wording import cut, first_line_of
 from taskstate.model.task_state import field_values
 from taskstate.syntax.escaping import says_nothing
 from taskstate.syntax.spans import Span
@@ -44,7 +44,7 @@ from taskstate.syntax.spans import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

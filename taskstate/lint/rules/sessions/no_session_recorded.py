@@ -38,16 +38,16 @@ import json
 from typing import TYPE_CHECKING
 
 from taskstate.context.path_scope import read_scope
-from taskstate.lint.around import HISTORY
-from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
-from taskstate.lint.past import Known, comparable, entries, newest
-from taskstate.lint.words import shown
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.facts.session_history import Known, comparable, entries, newest
+from taskstate.lint.facts.wording import shown
+from taskstate.lint.queries.interface import HISTORY
 from taskstate.model.names import own_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

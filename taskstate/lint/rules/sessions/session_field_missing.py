@@ -45,9 +45,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.outline import SECTION, SUBSECTION
-from taskstate.lint.words import line_of
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.outline import SECTION, SUBSECTION
+from taskstate.lint.facts.wording import line_of
 from taskstate.model.task_state import is_summary, labelled_fields, session_number
 from taskstate.syntax.escaping import says_nothing
 from taskstate.syntax.spans import Span
@@ -55,7 +55,7 @@ from taskstate.syntax.spans import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.task_state import Field, Session
     from taskstate.syntax.document import Document, Section
 

@@ -41,14 +41,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.words import shown
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.wording import shown
 from taskstate.model.task_state import is_summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.document_kinds import SectionSpec
     from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span

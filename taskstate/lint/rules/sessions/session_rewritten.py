@@ -36,16 +36,16 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.lint.around import HISTORY
-from taskstate.lint.diagnostic import Diagnostic, Rule
-from taskstate.lint.past import Known, archived, entries, is_reliable
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.session_history import Known, archived, entries, is_reliable
+from taskstate.lint.queries.interface import HISTORY
 from taskstate.syntax.conflict_markers import find_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from taskstate.lint.facts import Facts
-    from taskstate.lint.past import Entry
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.lint.facts.session_history import Entry
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -37,13 +37,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.model.algorithms import rising
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.task_state import Session
     from taskstate.syntax.document import Document
 

@@ -36,15 +36,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
-from taskstate.lint.words import first_line_of
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.task_state import KB
 from taskstate.syntax.spans import size_in_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
 

@@ -37,13 +37,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.model.derived_values import exceeded, is_over_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -34,13 +34,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.model.derived_values import exceeded, is_over_limit, largest_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -37,15 +37,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostic import WARNING, Diagnostic, Rule
-from taskstate.lint.words import cut
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.facts.wording import cut
 from taskstate.model.derived_values import session_counts
 from taskstate.tasks.decomposition_plan import subtasks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.lint.facts import Facts
+    from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
     from taskstate.tasks.decomposition_plan import Subtask
 

@@ -1,0 +1,96 @@
+"""A JSON value against its schema: what of it is sound, and how its faults are told.
+
+The Feature Checklist, the phases and the progress files share this, so that the same fault is worded the same.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.lint.facts.wording import first_line_of, shown
+from taskstate.syntax.nodes import Node
+from taskstate.validation import schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.lint.diagnostics import Diagnostic, Rule
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.spans import Span
+    from taskstate.validation.schema_errors import SchemaFault
+
+_EXACT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
+_TIME = "YYYY-MM-DDTHH:MM:SSZ"
+
+
+class _JsonValue(NamedTuple):
+    root: Node
+    schema: str
+
+
+class JsonValue(_JsonValue):
+    """A JSON value that can be read: its span tree, and the name of the schema that it must meet."""
+
+    @cached_property
+    def faults(self) -> tuple[SchemaFault, ...]:
+        """Where it breaks its schema."""
+        return schema.faults(self.root.value(), self.schema)
+
+    def is_sound(self, *path: str | int) -> bool:
+        """Return whether nothing breaks the schema at `path`, above or below it."""
+        faulty, above = self._unsound
+        return path not in above and not any(path[:length] in faulty for length in range(len(path) + 1))
+
+    @cached_property
+    def _unsound(self) -> tuple[frozenset[tuple[str | int, ...]], frozenset[tuple[str | int, ...]]]:
+        """The places that break the schema, missing and misspelt keys included, and all above."""
+        found: set[tuple[str | int, ...]] = set()
+        for fault in self.faults:
+            found.add((*fault.path, fault.key) if fault.keyword == "required" else fault.path)
+            if fault.suggestion and fault.keyword == "unknown-key":
+                found.add((*fault.path[:-1], fault.suggestion))
+        return frozenset(found), frozenset(path[:length] for path in found for length in range(len(path)))
+
+    def told(self, document: Document, rule: Rule, *, time_help: str = "") -> Iterator[Diagnostic]:
+        """Yield a finding of `rule` for each fault, at its place, and for each time of another form."""
+        for fault in self.faults:
+            yield rule.at(self._span(document, fault), fault.message, help=_help(fault, rule.code))
+        for path, node in schema.annotated(self.root, self.schema, "x-timestamp"):
+            if node.is_string() and self.is_sound(*path) and not _is_time(node.text):
+                from taskstate.validation.schema_errors import json_path
+
+                yield rule.at(
+                    node.span,
+                    f"`{json_path(path)}` is {shown(node.text)}, and no time of the form {_TIME}",
+                    help=f"write it in UTC, such as 2026-01-31T12:00:00Z, or null{time_help}",
+                )
+
+    def _span(self, document: Document, fault: SchemaFault) -> Span:
+        """Return the value at fault; the key, where that is not known; the first line of the map that lacks one."""
+        owner = self.root.get(*fault.path[:-1]) if fault.keyword == "unknown-key" else None
+        entry = owner.entry(str(fault.path[-1])) if owner else None
+        return entry.key.span if entry else first_line_of(document, (self.root.get(*fault.path) or self.root).span)
+
+
+def json_value(read: object, name: str) -> JsonValue | None:
+    """Return a JSON value that could be read, to be held against the schema of that name, or None."""
+    return JsonValue(read, name) if isinstance(read, Node) else None
+
+
+def _is_time(text: str) -> bool:
+    from datetime import datetime
+
+    try:
+        return bool(re.compile(_EXACT).fullmatch(text)) and bool(datetime.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+def _help(fault: SchemaFault, code: str) -> str:
+    if fault.keyword == "unknown-key":
+        return "correct it, or let it begin with `x-` if the key is your own"
+    if fault.keyword == "required":
+        return f"add the key `{fault.key}`"
+    return f"correct the value; `taskstate rule {code}` shows the form"

@@ -1,0 +1,280 @@
+"""Lints files: reads them, asks the rules, and remembers what they said.
+
+The linter itself knows only texts; here they are read. Nothing is skipped silently: what cannot be read is told. What
+the fixes make of a file is written by `mend`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.errors import TaskstateError
+from taskstate.lint.cache import Cache, Entry, freeze, thaw
+from taskstate.model import names
+from taskstate.storage import files
+from taskstate.storage.file_sources import Index
+from taskstate.storage.git import client as git
+from taskstate.workspace.run_cache import Heads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from taskstate.lint.diagnostics import Finding
+    from taskstate.model.config import Config
+    from taskstate.workspace.run_cache import Repository
+    from taskstate.workspace.workspace import Workspace
+
+_WORTH_A_PROCESS = 1_000_000  # bytes to be read: below that another process costs more than it saves
+_BATCH = 16  # files that a process takes at a time
+
+
+class Report(NamedTuple):
+    """What linting found: `files` counts those that were read, `unreadable` says why the others were not."""
+
+    files: int
+    findings: tuple[Finding, ...]
+    unreadable: tuple[str, ...]
+
+
+class Checking(NamedTuple):
+    """How files are checked: what lies around them, what is remembered, and on how many cores (0: all)."""
+
+    repository: Repository
+    config: Config
+    cache: Cache | None = None
+    jobs: int = 0
+    staged: bool = False
+
+    def name(self, path: Path) -> str:
+        """Return a file's path from the repository's root; what lies outside of it keeps its own."""
+        root, whole = f"{self.repository.workspace.root}{os.sep}", str(path)  # ten times as fast as `relative_to`
+        return whole.removeprefix(root).replace(os.sep, "/")
+
+
+class _Checked(NamedTuple):
+    """What checking one file came to: an entry to remember, or why it cannot be read."""
+
+    entry: Entry | None
+    error: str = ""
+
+
+class Wanted(NamedTuple):
+    """What a run was asked for: the compared revision, and whether the index is checked and not the disk.
+
+    `now` is a timestamp (`YYYY-MM-DDTHH:MM:SSZ`).
+    """
+
+    now: str
+    against: str = ""
+    staged: bool = False
+    remember: bool = True
+    jobs: int = 0
+
+
+def open_checking(workspace: Workspace, config: Config, wanted: Wanted) -> tuple[Checking, tuple[str, ...]]:
+    """Return how files are checked, and a remark for what was asked for and cannot be known here.
+
+    Raises:
+        TaskstateError: what is staged was asked for, and there is no git repository.
+    """
+    from taskstate.workspace.run_cache import Repository
+
+    repository = Repository(workspace, now=wanted.now)
+    told: tuple[str, ...] = ()
+    if wanted.staged and git.toplevel(workspace.root) is None:
+        what = f"nothing is staged: {files.shown(workspace.root)} is in no git repository"
+        raise TaskstateError(what, help="leave out --staged", code="no-git")
+    if wanted.staged:
+        repository.source = Index(workspace.root, repository.objects)
+    if wanted.against:
+        from taskstate.lint.compared_revision import open_history
+
+        history = open_history(workspace.root, wanted.against, repository.objects, staged=wanted.staged)
+        if isinstance(history, str):
+            told = (history,)
+        else:
+            repository.history = history
+    cache = _open_cache(repository, config, wanted) if wanted.remember else None
+    if cache:
+        repository.heads = Heads(workspace.state_root / "cache" / "depends-on.json")
+    return Checking(repository, config, cache, wanted.jobs, wanted.staged), told
+
+
+def _open_cache(repository: Repository, config: Config, wanted: Wanted) -> Cache | None:
+    """Return what is remembered for these settings; where nothing is set up, nothing is written."""
+    if not repository.workspace.state_root.is_dir():
+        return None
+    settings = {"config": config, "known": sorted(repository.known), "staged": wanted.staged}
+    return Cache(repository.workspace.state_root / "cache", settings)
+
+
+def own_files_in(workspace: Workspace, paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """Return our own files among `paths` and in the folders among them, and a line for each named file that is none.
+
+    Raises:
+        TaskstateError: code "not-found": a path does not exist.
+    """
+    found: dict[Path, None] = {}
+    others = []
+    for path in paths:
+        if path.is_dir():
+            found.update(dict.fromkeys(workspace.own_files(under=path)))
+        elif not os.path.lexists(path):
+            raise TaskstateError(f"{files.shown(path)} does not exist", help="check the path", code="not-found")
+        elif names.own_file(path.as_posix()) is None:
+            others.append(f"{files.shown(path)} was not checked: by its name it is none of taskstate's own files")
+        elif not workspace.excludes(path):
+            found[path] = None
+    return tuple(found), tuple(others)
+
+
+def check_files(
+    paths: Sequence[Path],
+    checking: Checking,
+    name_of: Callable[[Path], str],
+    progress: Callable[[int, int], None] | None = None,
+) -> Report:
+    """Lint the files at `paths`; `name_of` says how a path is to be shown, `progress` is told how many are done."""
+    findings: list[Finding] = []
+    unreadable: list[str] = []
+    remembered = {path: entry for path in paths if (entry := _remembered(path, checking))}
+    anew = [path for path in paths if path not in remembered]
+    checked: dict[Path, _Checked] = {}
+    for path, result in _checked(anew, checking):
+        checked[path] = result
+        if progress:
+            progress(len(remembered) + len(checked), len(paths))
+    for path in paths:
+        result = checked[path] if path in checked else _Checked(remembered[path])
+        if result.entry is None:
+            unreadable.append(result.error)
+            continue
+        findings += thaw(result.entry.loose, name_of(path)) if result.entry.loose else ()
+        if checking.cache and path in checked:
+            checking.cache.put(checking.name(path), result.entry)
+    return Report(files=len(paths) - len(unreadable), findings=tuple(findings), unreadable=tuple(unreadable))
+
+
+def _remembered(path: Path, checking: Checking) -> Entry | None:
+    """Return what is remembered of a file, if all that it rests on is the same."""
+    entry = checking.cache.get(checking.name(path)) if checking.cache else None
+    if entry is None:
+        return None
+    repository = checking.repository
+    mark = repository.source.mark(path)
+    if not mark or (mark != entry.mark and not _same_bytes(path, entry, checking)):
+        return None
+    if entry.asked:
+        around = repository.around(path)
+        if any(around.mark(question) != told for question, told in entry.asked):
+            return None
+    if mark != entry.mark and checking.cache:
+        checking.cache.put(checking.name(path), entry._replace(mark=mark))
+    return entry
+
+
+def _same_bytes(path: Path, entry: Entry, checking: Checking) -> bool:
+    """Return whether a file that was written anew (by a checkout, say) still holds the same."""
+    try:
+        return files.digest(checking.repository.source.read(path)) == entry.digest
+    except TaskstateError:
+        return False
+
+
+def _checked(paths: Sequence[Path], checking: Checking) -> Iterator[tuple[Path, _Checked]]:
+    """Yield the files with what checking them came to, in any order; on several cores where that is worth it."""
+    jobs = min(checking.jobs or _cores(), _worth(paths))
+    if jobs > 1:
+        yield from _in_processes(paths, checking, jobs)
+    else:
+        for path in paths:
+            yield path, _check(path, checking)
+
+
+def _cores() -> int:
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+def _worth(paths: Sequence[Path]) -> int:
+    """Return how many processes these files keep busy."""
+    total = 0
+    for path in paths:
+        try:
+            total += os.stat(path).st_size
+        except OSError:  # told where it is read
+            continue
+    return min(total // _WORTH_A_PROCESS, len(paths) // _BATCH)
+
+
+def _in_processes(paths: Sequence[Path], checking: Checking, jobs: int) -> Iterator[tuple[Path, _Checked]]:
+    import multiprocessing
+    import sys
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+
+    checking.repository.prepare()
+    # A fork has read and imported everything already; it is safe here, where no other thread runs yet.
+    method = "fork" if sys.platform == "linux" else "spawn"
+    context = multiprocessing.get_context(method)
+    told = (checking._replace(cache=None),)
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=told) as pool:
+        batches = [paths[at : at + _BATCH] for at in range(0, len(paths), _BATCH)]
+        for future in as_completed([pool.submit(_check_batch, batch) for batch in batches]):
+            yield from future.result()
+
+
+_checking: Checking  # of a process that checks for another one
+
+
+def _begin(checking: Checking) -> None:
+    global _checking  # noqa: PLW0603 - the way of a pool to hand over what all its tasks share
+    _checking = checking
+
+
+def _check_batch(paths: Sequence[Path]) -> list[tuple[Path, _Checked]]:
+    return [(path, _check(path, _checking)) for path in paths]
+
+
+def _check(path: Path, checking: Checking) -> _Checked:
+    """Check one file; its mark is taken before its bytes, so that a change in between is seen the next time."""
+    from taskstate.lint import engine
+
+    source, around = checking.repository.source, checking.repository.around(path)
+    mark = source.mark(path)
+    try:
+        if os.path.islink(path):
+            files.inside(checking.repository.workspace.root, checking.name(path))  # one that leads outside is not read
+        data = source.read(path)
+    except TaskstateError as error:
+        return _Checked(None, str(error))
+    found = engine.findings(data, checking.name(path), checking.config, around)
+    return _Checked(Entry(mark, files.digest(data), tuple(around.asked.items()), freeze(found)))
+
+
+def with_removed(report: Report, checking: Checking, under: Sequence[Path], name_of: Callable[[Path], str]) -> Report:
+    """Return the report with what is to be said of state files that are gone since the compared revision.
+
+    `under` are the files and folders that are checked. What is staged is checked as a whole: a hook is told of the
+    files that are there alone.
+    """
+    history = checking.repository.history
+    asked = [
+        gone
+        for gone in (history.removed if history else ())
+        if checking.staged or any(gone.path.is_relative_to(folder) for folder in under)
+        if not checking.repository.workspace.excludes(gone.path)
+    ]
+    if not asked:
+        return report
+    from taskstate.lint import engine
+
+    found = [
+        finding._replace(path=name_of(gone.path))
+        for gone in asked
+        for finding in engine.findings_of_gone(
+            gone.document, gone.name, checking.config, checking.repository.around(gone.path)
+        )
+    ]
+    return report._replace(findings=(*report.findings, *found))

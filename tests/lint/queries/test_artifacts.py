@@ -1,0 +1,96 @@
+"""What is answered about artifacts: the hash of what they hold, and whether they are here."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate.workspace import artifacts
+from taskstate.workspace.run_cache import Repository
+from tests.support.place import TASK, Place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from taskstate.lint.queries.answers import Surroundings
+
+NAME = "artifacts/task-101/x"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository with task 101."""
+    return Place(tmp_path / "repository")
+
+
+def around(place: Place) -> Surroundings:
+    """Return what lies around task 101's state file now."""
+    return Repository(place.workspace, now="2026-02-01T00:00:00Z").around(place.path)
+
+
+def digest(data: bytes) -> str:
+    """Return the SHA-256 of some bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "text", "held"),
+    [
+        ("x.json", b"{}\r\n", False, b"{}\r\n"),
+        ("x.log.gz", artifacts.gzipped(b"a\r\n"), False, b"a\r\n"),
+        ("x.diff.gz", artifacts.gzipped(b"a\r\nb\rc"), True, b"a\nb\nc\n"),
+        ("x.diff.gz", artifacts.gzipped(b""), True, b""),
+    ],
+)
+def test_the_hash_is_that_of_what_is_in_it(place: Place, name: str, data: bytes, text: bool, held: bytes) -> None:  # noqa: FBT001 - a parameter of the test
+    """What is packed is unpacked, and in a text every line ends in LF, the last one too."""
+    path = artifacts.write(place.workspace, TASK, name, data)
+    assert around(place).artifact(path, text=text) == digest(held)
+
+
+def test_a_torn_archive_has_none_of_the_right_hashes(place: Place) -> None:
+    """It is told by the hash of its own bytes, whatever could be unpacked of it."""
+    whole = artifacts.gzipped(b"a log\n")
+    path = artifacts.write(place.workspace, TASK, "x.log.gz", whole[:-4])
+    assert around(place).artifact(path) == digest(whole[:-4])
+
+
+def test_what_is_not_here_is_empty(place: Place) -> None:
+    """Another clone has none of the artifacts, which is an answer."""
+    assert around(place).artifact(f"{NAME}.gz") == ""
+
+
+def test_whether_an_artifact_is_here_is_told_without_reading_it(place: Place) -> None:
+    """A pack may be large, and its name says what it holds."""
+    assert around(place).has_artifact(NAME) is False
+    artifacts.write(place.workspace, TASK, "x", b"")
+    assert around(place).has_artifact(NAME) is True
+    assert around(place).has_artifact("../x") is None
+
+
+@pytest.mark.parametrize("path", ["../x", "artifacts/../../x", "tasks/task-101-state.md", "/etc/passwd"])
+def test_of_what_is_no_artifact_nothing_is_told(place: Place, path: str) -> None:
+    """A path that leads elsewhere is not read, and neither is a folder."""
+    assert around(place).artifact(path) is None
+    (place.workspace.state_root / NAME).mkdir(parents=True)
+    assert around(place).artifact(NAME) is None
+
+
+def test_the_mark_changes_with_the_artifact(place: Place) -> None:
+    """When it comes, changes or goes, and never between: so a remembered finding is asked for again just then."""
+    seen = []
+    for data in (None, b"one", b"two", None):
+        full = place.workspace.state_root / NAME
+        if data is not None:
+            artifacts.write(place.workspace, TASK, "x", data)
+        elif full.exists():
+            full.unlink()
+        for _ in range(2):
+            asked = around(place)
+            asked.artifact(NAME)
+            seen.append(asked.asked["artifact", NAME, ""])
+    assert seen[::2] == seen[1::2]
+    assert seen[0] == seen[-1]
+    assert len(set(seen)) == 3

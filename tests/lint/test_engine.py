@@ -1,0 +1,365 @@
+"""The engine: which rules are asked, what they may say of what cannot be read, how findings are placed and mended."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate.lint import engine, registry
+from taskstate.lint.diagnostics import WARNING, WHOLE, Diagnostic, Fix, Rule
+from taskstate.lint.queries.interface import CLOCK, Around
+from taskstate.lint.registry import TABLE, Row
+from taskstate.model.config import Config, Lint
+from taskstate.model.config_reader import parse_config
+from taskstate.model.names import own_file
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit
+from taskstate.syntax.spans import Span
+from tests.support.lint_corpus import CLEAN, cases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.syntax.document import Document
+
+NAME = "task-101-state.md"
+TEXT = next(case.data.decode() for case in cases() if case.id == "TS101-status")
+PARTS = ("## What", "## Why", "## Example", "## Instead")
+each_rule = pytest.mark.parametrize("rule", registry.rules(), ids=lambda rule: rule.RULE.code)
+
+
+def codes(text: str, config: Config | None = None) -> list[str]:
+    """Return the codes of what is found in a text."""
+    return [one.code for one in engine.check(text, NAME, config or Config())]
+
+
+def rule_that(code: str, *, finds: str, puts: str, severity: str = "error", safe: bool = True) -> ModuleType:
+    """Return a rule that replaces the first occurrence of a text."""
+    module = ModuleType(code)
+    rule = Rule(code=code, name="made-up", summary="made up", severity=severity, reads=WHOLE, fixable=True)
+
+    def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+        at = document.text.find(finds)
+        if at >= 0:
+            span = Span(at, at + len(finds))
+            yield rule.at(span, "found", help="replace it", fix=Fix(edits=(Edit(*span, puts),), safe=safe))
+
+    vars(module).update(RULE=rule, check=check)
+    return module
+
+
+class Made(Row):
+    """The row of a rule that is no module of its own."""
+
+    rule: ModuleType
+
+    def load(self) -> ModuleType:
+        """Return the rule."""
+        return self.rule
+
+
+class MadeTable:
+    """The table of rules that are made by a test."""
+
+    def __init__(self) -> None:
+        self.rules: list[ModuleType] = []
+
+    def __iter__(self) -> Iterator[Row]:
+        """Yield a row for each rule, told apart also from those of another test."""
+        for rule in self.rules:
+            row = Made(rule.RULE.code, str(id(rule)), rule.RULE.files, rule.RULE.needs)
+            row.rule = rule
+            yield row
+
+
+@pytest.fixture
+def rules(monkeypatch: pytest.MonkeyPatch) -> list[ModuleType]:
+    """Return the list of rules that the engine asks: an empty one."""
+    table = MadeTable()
+    monkeypatch.setattr(engine, "TABLE", table)
+    return table.rules
+
+
+def test_the_registry_is_sorted() -> None:
+    """Rules stand in the order of their codes, no code and no name twice."""
+    found = [rule.RULE.code for rule in registry.rules()]
+    assert found == sorted(set(found))
+    assert len({rule.RULE.name for rule in registry.rules()}) == len(registry.rules())
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.code)
+def test_a_row_says_when_its_rule_is_needed(row: Row) -> None:
+    """What the table says of a rule is what the rule says, so that none is left out that has something to say."""
+    rule = row.load().RULE
+    assert (row.code, row.files, row.needs) == (rule.code, rule.files, rule.needs)
+
+
+@pytest.mark.parametrize("row", [row for row in TABLE if row.keys], ids=lambda row: row.code)
+def test_a_rule_about_keys_is_silent_without_them(row: Row) -> None:
+    """A rule that is not asked about a file without certain keys would find nothing in any such file of the corpus."""
+    asked = 0
+    for case in cases():
+        document = parse(case.text or "")
+        if case.text is not None and row.needs <= case.around.known and not row.may_speak(document):
+            facts = engine.facts_of(document, case.name, case.config, case.around)
+            if facts.file_type in row.files:
+                asked += 1
+                assert not list(row.load().check(document, facts)), case.id
+    assert asked
+
+
+@each_rule
+def test_a_rule_has_a_page(rule: ModuleType) -> None:
+    """The module docstring of a rule is its page: name and summary, then what, why, an example, what to do instead."""
+    page = inspect.getdoc(rule) or ""
+    assert page.startswith(f"{rule.RULE.name}: ")
+    places = [page.find(f"\n{part}\n") for part in PARTS]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+@each_rule
+def test_a_rule_is_named_like_its_file(rule: ModuleType) -> None:
+    """A rule stands in the file of its name, and reads types of files that there are."""
+    assert rule.__name__.rsplit(".", 1)[-1] == rule.RULE.name.replace("-", "_")
+    assert rule.RULE.files <= {"state", "archive", "handoff", "impact-map", "progress", "gone"}
+
+
+@cache
+def mended_codes() -> set[str]:
+    """Return the codes of the findings of the corpus that have a fix."""
+    found = [
+        finding.diagnostic
+        for case in cases()
+        for finding in engine.findings(case.data, case.name, case.config, case.around)
+    ]
+    return {one.code for one in found if one.fix}
+
+
+@each_rule
+def test_a_rule_says_whether_it_can_mend(rule: ModuleType) -> None:
+    """A rule is called fixable exactly if some case of the corpus has a fix of it."""
+    assert (rule.RULE.code in mended_codes()) == rule.RULE.fixable
+
+
+def test_selection_takes_prefixes() -> None:
+    """What is selected is checked, what is ignored is not; the longer prefix decides, and of equal ones `ignore`."""
+    text = TEXT.replace("title:", "titel:")
+    assert codes(text) == ["TS102", "TS101"]
+    assert codes(text, Config(lint=Lint(select=("TS102",)))) == ["TS102"]
+    assert codes(text, Config(lint=Lint(ignore=("TS10",)))) == []
+    assert codes(text, Config(lint=Lint(ignore=("TS10",), extend_select=("TS101",)))) == ["TS101"]
+    assert codes(text, Config(lint=Lint(select=("TS101",), ignore=("TS101",)))) == []
+
+
+def test_what_is_not_utf8_can_be_ignored() -> None:
+    """The finding that a file is not UTF-8 is selected like any other."""
+    data = TEXT.encode() + b"\xff"
+    assert [one.diagnostic.code for one in engine.findings(data, NAME, Config())] == ["TS001"]
+    assert engine.findings(data, NAME, Config(lint=Lint(ignore=("TS001",)))) == ()
+
+
+def test_the_name_says_what_a_file_is() -> None:
+    """A rule is asked about its own types of files only; a file of any other name is taken for a state file."""
+    archive = (CLEAN / "task-7-archive.md").read_text(encoding="utf-8")
+    assert engine.check(archive, "archives/task-7-archive.md", Config()) == ()
+    assert engine.check(archive, "whatever.md", Config())[0].code == "TS002"
+    assert engine.check(archive, "archives\\task-7-archive.md", Config()) == ()
+    assert own_file("whatever.md") is None
+
+
+def test_findings_come_in_the_order_of_the_text() -> None:
+    """Findings are sorted by where they stand."""
+    found = engine.check(TEXT.replace("title:", "titel:").replace("## 2. ", "## 3. "), NAME, Config())
+    assert [one.span for one in found] == sorted(one.span for one in found)
+
+
+def test_a_finding_knows_its_line() -> None:
+    """Lines and columns count from 1, a byte order mark takes no column, and the source is the line itself."""
+    found = engine.findings(b"\xef\xbb\xbf" + TEXT.replace("\n", "\r\n").encode(), NAME, Config())
+    assert [(one.line, one.column, one.end_line, one.end_column, one.source) for one in found] == [
+        (5, 9, 5, 14, "status: doing")
+    ]
+    first = engine.findings(b"\xef\xbb\xbfNo front matter.", "task-1-state.md", Config(lint=Lint(select=("TS002",))))
+    assert [(one.column, one.end_column, one.source) for one in first] == [(1, 17, "No front matter.")]
+
+
+def test_a_newer_version_is_left_alone() -> None:
+    """Of a file of a newer format only that is said, and what concerns the text as such."""
+    text = TEXT.replace("taskstate: 1", "taskstate: 2")
+    assert codes(text) == ["TS009"]
+    assert codes(text + "\x1b") == ["TS009", "TS006"]
+
+
+def test_a_foreign_handoff_is_only_warned_of() -> None:
+    """A handoff document whose front matter has none of our keys is another tool's."""
+    name = "phase-1-handoff-20260205T164000Z.md"
+    found = engine.check("---\nfrom: somebody\n---\n\n# Handing over\n", name, Config())
+    assert [(one.code, one.severity) for one in found] == [("TS801", "warning")]
+    assert {one.code for one in engine.check("---\nkind: handoff\n---\n", name, Config())} == {"TS101", "TS801"}
+    assert {one.code for one in engine.check("---\nfrom: [\n---\n", name, Config())} == {"TS003"}
+
+
+def test_what_follows_an_open_fence_is_not_judged() -> None:
+    """Above the section of a fence that never closes rules speak, below they are silent."""
+    document = parse(TEXT.replace("## 4. Progress Log", "````\n\n## 4. Progress Log"))
+    facts = engine.facts_of(document, NAME, Config())
+    assert facts.unread == (document.text.index("## 3."), len(document.text))
+    assert codes(document.text) == ["TS101", "TS004"]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("<<<<<<< a\n=======\n>>>>>>> b\n", 1),
+        ("<<<<<<<\n=======\n>>>>>>>", 1),
+        ("<<<<<<< a\r\n=======\r\n>>>>>>> b\r\n", 1),
+        ("<<<<<<< a\r=======\r>>>>>>> b", 1),
+        ("<<<<<<< a\n||||||| c\n=======\n>>>>>>> b\n", 1),
+        ("<<<<<<< a\n<<<<<<< a\n=======\n>>>>>>> b\n", 1),
+        ("<<<<<<< a\n=======\n>>>>>>> b\n" * 3, 3),
+        ("=======\n>>>>>>> b\n<<<<<<< a\n", 0),
+        ("<<<<<<< a\n>>>>>>> b\n", 0),
+        (" <<<<<<< a\n=======\n>>>>>>> b\n", 0),
+        ("<<<<<<<< a\n=======\n>>>>>>> b\n", 0),
+        ("<<<<<<< a\n======== \n>>>>>>> b\n", 0),
+        ("Heading\n=======\n", 0),
+    ],
+)
+def test_conflicts_need_three_markers(text: str, count: int) -> None:
+    """A conflict is three markers at line starts in their order."""
+    assert len(engine.facts_of(parse(text), NAME, Config()).conflicts) == count
+
+
+def test_fixes_are_applied_until_nothing_changes(rules: list[ModuleType]) -> None:
+    """A fix may make room for another one; both are applied, and told."""
+    rules += [rule_that("TS1", finds="a", puts="b"), rule_that("TS2", finds="b", puts="c", severity=WARNING)]
+    fixed = engine.fix("a", NAME, Config())
+    assert (fixed.text, fixed.applied, fixed.diagnostics) == ("c", ("TS1", "TS2"), ())
+
+
+def test_unsafe_fixes_are_applied_when_asked_for(rules: list[ModuleType]) -> None:
+    """What may change the meaning waits for being asked for."""
+    rules.append(rule_that("TS1", finds="a", puts="b", safe=False))
+    assert engine.fix("a", NAME, Config()).text == "a"
+    assert engine.fix("a", NAME, Config(), unsafe=True).text == "b"
+
+
+def test_fixes_at_odds_are_thrown_away(rules: list[ModuleType]) -> None:
+    """Where two fixes undo each other the text stays as it was."""
+    rules += [rule_that("TS1", finds="a", puts="b"), rule_that("TS2", finds="b", puts="a")]
+    fixed = engine.fix("a", NAME, Config())
+    assert (fixed.text, fixed.applied) == ("a", ())
+    assert [one.code for one in fixed.diagnostics] == ["TS1"]
+
+
+def test_fixes_that_never_end_are_thrown_away(rules: list[ModuleType]) -> None:
+    """Where every fix makes room for another one the text stays as it was."""
+    rules.append(rule_that("TS1", finds="a", puts="aa"))
+    assert engine.fix("a", NAME, Config()).text == "a"
+
+
+def test_a_fix_that_makes_an_error_is_thrown_away(rules: list[ModuleType]) -> None:
+    """A result with an error that the text had not is no result; a new warning is one."""
+    rules += [rule_that("TS1", finds="a", puts="b"), rule_that("TS2", finds="b", puts="b", safe=False)]
+    assert engine.fix("a", NAME, Config()).text == "a"
+    rules[1] = rule_that("TS2", finds="b", puts="b", safe=False, severity=WARNING)
+    assert engine.fix("a", NAME, Config()).text == "b"
+
+
+def test_an_error_that_could_not_be_seen_is_no_new_one() -> None:
+    """Mending a front matter shows what else is wrong in it: the mend stays."""
+    text = TEXT.replace("title: JWT Service", "title: JWT: Service").replace("#101: JWT Service", "#101: JWT: Service")
+    fixed = engine.fix(text, NAME, Config())
+    assert 'title: "JWT: Service"' in fixed.text
+    assert fixed.applied == ("TS003",)
+    assert [one.code for one in fixed.diagnostics] == ["TS101"]
+
+
+def test_a_renamed_key_may_show_another_error() -> None:
+    """A key under its right name is read: what is then wrong with its value was not the rename's doing."""
+    text = TEXT.replace("title: JWT Service", "titel: Another")
+    fixed = engine.fix(text, NAME, Config(), unsafe=True)
+    assert "title: Another" in fixed.text
+    assert fixed.applied[0] == "TS102"
+
+
+def test_no_mended_value_joins_lines() -> None:
+    """A carriage return alone ends a line too: a value is not mended by taking in what stands behind it."""
+    text = TEXT.replace('task_id: "101"\n', 'task_id: "101"\r\rarea: x: y\n').replace("doing", "created")
+    fixed = engine.fix(text, NAME, Config())
+    assert "\r\rarea" in fixed.text
+
+
+def test_fixes_that_touch_wait_for_each_other(rules: list[ModuleType]) -> None:
+    """Of two fixes of one place the first is applied, and the other one planned anew."""
+    rules += [rule_that("TS1", finds="aa", puts="a"), rule_that("TS2", finds="ab", puts="ba")]
+    assert engine.fix("aab", NAME, Config()).text == "ba"
+
+
+# What the configuration says
+
+
+def configured(toml: str) -> Config:
+    """Return a configuration from its text."""
+    config = parse_config(toml, "taskstate.toml")
+    assert config
+    return config
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "found"),
+    [
+        ("legacy/**", "legacy/2024/task-101-state.md", False),
+        ("legacy", "legacy/2024/task-101-state.md", False),
+        ("**/task-101-*", "legacy/task-101-state.md", False),
+        ("legacy/**", "task-101-state.md", True),
+        ("legacy/**", "src/legacy/task-101-state.md", True),
+    ],
+)
+def test_rules_are_left_out_file_by_file(pattern: str, name: str, found: bool) -> None:  # noqa: FBT001 - a table
+    """What `per-file-ignores` names is not checked in the files that its glob means, from the repository's root."""
+    config = configured(f'[lint]\nper-file-ignores = {{ "{pattern}" = ["TS1"] }}\n')
+    assert [one.code for one in engine.check(TEXT, name, config)] == (["TS101"] if found else [])
+
+
+def test_a_rule_selected_by_its_code_outweighs_a_prefix_left_out() -> None:
+    """Of `select`, `extend-select`, `ignore` and `per-file-ignores` the longest prefix decides."""
+    config = configured('[lint]\nextend-select = ["TS101"]\nper-file-ignores = { "**" = ["TS1"] }\n')
+    assert codes(TEXT, config) == ["TS101"]
+
+
+def test_severity_is_what_the_configuration_says() -> None:
+    """The longest prefix gives a rule's findings their severity, and the fixes know of it."""
+    config = configured('[lint.severity]\nTS = "error"\nTS1 = "error"\nTS101 = "warning"\n')
+    assert [one.severity for one in engine.check(TEXT, NAME, config)] == ["warning"]
+    data = b"\xff"
+    assert [one.diagnostic.severity for one in engine.findings(data, NAME, config)] == ["error"]
+    config = configured('[lint.severity]\nTS001 = "warning"\n')
+    assert [one.diagnostic.severity for one in engine.findings(data, NAME, config)] == ["warning"]
+
+
+def test_a_rule_that_needs_what_nobody_knows_is_silent(rules: list[ModuleType]) -> None:
+    """A rule runs only where all that it cannot do without is known."""
+    rule = rule_that("TS901", finds="a", puts="b")
+    vars(rule)["RULE"] = rule.RULE._replace(needs=frozenset({CLOCK}))
+    rules.append(rule)
+    around = Around()
+    assert engine.check("a", NAME, Config(), around) == ()
+    around.known = frozenset({CLOCK})
+    assert [one.code for one in engine.check("a", NAME, Config(), around)] == ["TS901"]
+
+
+def test_no_fix_reaches_into_a_sealed_static_part(rules: list[ModuleType]) -> None:
+    """What stands in section 1 of a sealed file is told and not mended; its neighbours are."""
+    rules += [rule_that("TS201", finds="inside", puts="x"), rule_that("TS202", finds="behind", puts="y")]
+    body = "---\n\n## 1. Static Context\n\ninside\n\n## 2. Chain Inputs\n\nbehind\n"
+    open_one = "---\ntaskstate: 1\n" + body
+    sealed = "---\ntaskstate: 1\ncontext:\n  seal: abc\n" + body
+    assert engine.fix(open_one, NAME, Config()).applied == ("TS201", "TS202")
+    assert engine.fix(sealed, NAME, Config()).applied == ("TS202",)

@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate.lint import engine
+from taskstate.lint.runner import Checking, Report, Wanted, check_files, open_checking, own_files_in
+from tests.support.place import Place, refusal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from taskstate.lint.diagnostics import Finding
+    from taskstate.lint.queries.interface import Around
+    from taskstate.model.config import Config
+
+NOW = "2026-02-01T00:00:00Z"
+WRONG = ("# Task #101: JWT Service", "# Task #101: JWT service")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository with task 101."""
+    return Place(tmp_path / "repository")
+
+
+# Which files
+
+
+def test_folders_hold_our_own_files(place: Place) -> None:
+    """In a folder our own files are looked for; of named files the others are told."""
+    readme = place.root / "README.md"
+    readme.write_text("x\n", encoding="utf-8")
+    found, others = own_files_in(place.workspace, [place.root, place.path, readme])
+    assert found == (place.path,)
+    assert [line.split(" was not checked")[0] for line in others] == [str(readme)]
+
+
+def test_excluded_files_are_left_out_in_silence(place: Place) -> None:
+    """What the configuration excludes is none of ours, also where it is named."""
+    place.configure('exclude = ["docs/**"]\n')
+    path = place.root / "docs" / "task-7-state.md"
+    path.parent.mkdir()
+    path.write_text("x\n", encoding="utf-8")
+    assert own_files_in(place.workspace, [path, path.parent]) == ((), ())
+    assert own_files_in(place.workspace, [place.root]) == ((place.path,), ())
+
+
+def test_missing_path_is_an_error(place: Place) -> None:
+    """A path that does not exist is told, with control characters spelled out."""
+    error = refusal(lambda: own_files_in(place.workspace, [place.root / "no\x1bne"]))
+    assert error.code == "not-found"
+    assert "no\\x1bne" in error.message
+
+
+def test_unreadable_file_stops_no_other(place: Place) -> None:
+    """A file that cannot be read is told, and the others are checked."""
+    link = place.path.with_name("task-7-state.md")
+    link.symlink_to("nowhere")
+    found, others = own_files_in(place.workspace, [link, place.path])
+    report = check_files(found, place.checking(), str)
+    assert (others, report.files, report.findings) == ((), 1, ())
+    assert "task-7-state.md" in report.unreadable[0]
+
+
+def test_findings_stand_under_the_name_that_is_shown(place: Place) -> None:
+    """A finding has the path that the caller shows, and a clean file none."""
+    assert check_files([place.path], place.checking(), str).findings == ()
+    place.path.write_bytes(b"\xff")
+    report = check_files([place.path], place.checking(), lambda path: f"./{path.name}")
+    assert [(each.path, each.diagnostic.code) for each in report.findings] == [("./task-101-state.md", "TS001")]
+    assert report.files == 1
+
+
+# What is remembered
+
+
+def settled(path: Path) -> None:
+    """Make a file look as if it had been written a minute ago, and as if nobody had touched it since."""
+    status = path.stat()
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns - 60 * 10**9))
+
+
+def run(place: Place, *, config: Config | None = None, now: str = NOW) -> tuple[Report, Checking]:
+    """Check the repository as a command does, with what earlier runs remembered."""
+    checking, _ = open_checking(place.workspace, config or place.workspace.config, Wanted(now=now))
+    found, _ = own_files_in(place.workspace, [place.root])
+    report = check_files(found, checking, str)
+    assert checking.cache
+    checking.cache.save()
+    return report, checking
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the names of the files that the rules are asked about, as they are."""
+    names: list[str] = []
+    findings = engine.findings
+
+    def noted(data: bytes, name: str, config: Config, around: Around) -> tuple[Finding, ...]:
+        names.append(name)
+        return findings(data, name, config, around)
+
+    monkeypatch.setattr(engine, "findings", noted)
+    return names
+
+
+def test_what_has_not_changed_is_not_checked_again(place: Place, asked: list[str]) -> None:
+    """A second run asks no rule, and gives the same findings with the same fixes."""
+    place.text = place.text.replace(*WRONG)
+    first, _ = run(place)
+    assert [each.diagnostic.code for each in first.findings] == ["TS206"]
+    assert run(place)[0] == first
+    assert len(asked) == 1
+
+
+def test_a_changed_file_is_checked_again(place: Place, asked: list[str]) -> None:
+    """Another text gives other findings, also where size and time of the file are the same."""
+    run(place)
+    status = place.path.stat()
+    place.text = place.text.replace(*WRONG)
+    os.utime(place.path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert place.path.stat().st_size == status.st_size
+    assert [each.diagnostic.code for each in run(place)[0].findings] == ["TS206"]
+    assert len(asked) == 2
+
+
+def test_a_file_written_anew_with_the_same_bytes_is_not_checked_again(place: Place, asked: list[str]) -> None:
+    """A checkout that gives a file another time costs a look at its bytes, no more."""
+    run(place)
+    place.text = place.text
+    settled(place.path)
+    run(place)
+    assert len(asked) == 1
+
+
+def test_another_configuration_is_another_memory(place: Place, asked: list[str]) -> None:
+    """What was found under other settings says nothing."""
+    run(place)
+    lint = place.workspace.config.lint._replace(select=("TS2",))
+    run(place, config=place.workspace.config._replace(lint=lint))
+    assert len(asked) == 2
+
+
+def test_the_clock_is_asked_again(place: Place) -> None:
+    """A timestamp that lay in the future does so no more when its time has come, though no file has changed."""
+    assert [each.diagnostic.code for each in run(place, now="2020-01-01T00:00:00Z")[0].findings] == ["TS104"]
+    assert run(place)[0].findings == ()
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"a": 1}', b'{"a": [1, 2, 3, 4]}', b"\xff", b"[" * 100_000])
+def test_a_damaged_memory_is_none(place: Place, asked: list[str], data: bytes) -> None:
+    """What was remembered and cannot be read is found out again."""
+    run(place)
+    (memory,) = (place.workspace.state_root / "cache").glob("lint-*.json")
+    memory.write_bytes(data)
+    assert run(place)[0].findings == ()
+    assert len(asked) == 2
+
+
+def test_where_nothing_can_be_remembered_all_is_checked(place: Place) -> None:
+    """A cache that cannot be written stops nobody."""
+    (place.workspace.state_root / "cache").write_bytes(b"")
+    assert run(place)[0].findings == run(place)[0].findings == ()
+
+
+def test_several_processes_find_what_one_finds(place: Place) -> None:
+    """Many files are checked on all cores, with the same findings in the same order."""
+    filler = "word " * 16_000
+    for number in range(200, 250):
+        text = place.text.replace("101", str(number)).replace("Issue tokens.", filler)
+        (place.path.parent / f"task-{number}-state.md").write_text(text.replace("# Task", "# Tosk"), encoding="utf-8")
+    found, _ = own_files_in(place.workspace, [place.root])
+    one, several = (place.checking()._replace(jobs=jobs) for jobs in (1, 2))
+    told: list[tuple[int, int]] = []
+    expected = check_files(found, one, str)
+    assert check_files(found, several, str, lambda *done: told.append(done)) == expected
+    assert len(expected.findings) >= 50
+    assert told[-1] == (len(found), len(found))
+
+
+def test_files_that_are_gone_are_forgotten(place: Place) -> None:
+    """Checking the whole repository keeps nothing about files that it does not have."""
+    other = place.path.with_name("task-7-state.md")
+    other.write_text(place.text.replace("101", "7"), encoding="utf-8")
+    _, checking = run(place)
+    assert checking.cache
+    assert checking.cache.get(".taskstate/tasks/task-7-state.md")
+    checking.cache.keep([checking.name(place.path)])
+    checking.cache.save()
+    other.unlink()
+    again = run(place)[1].cache
+    assert again
+    assert again.get(".taskstate/tasks/task-7-state.md") is None
+    assert again.get(checking.name(place.path))
