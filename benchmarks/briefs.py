@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from benchmarks import corpus, sample
 from benchmarks.answer import Answer, ratio, repository
 from benchmarks.timing import interleaved, program, python
-from taskstate.budget import budget
+from taskstate.workflow.token_budget import budget
 from taskstate.workspace.workspace import find_workspace
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Print a brief."""
-    from taskstate.brief import brief, shape
+    from taskstate.workflow.brief import brief, shape
 
     budget = door.args.budget
     if budget is not None and budget < 1:

@@ -71,8 +71,8 @@ def _write(text: str) -> None:
 
 def run_budget(door: Door) -> int:
     """Count the tokens of a task."""
-    from taskstate.budget import budget, shape, table
     from taskstate.context.preconditions import require_handed_on
+    from taskstate.workflow.token_budget import budget, shape, table
 
     loaded = door.workspace.load(door.workspace.locate(door.task_id(door.args.id)))
     require_handed_on(loaded)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.door import Door
-    from taskstate.doctor import Ailment
+    from taskstate.workflow.doctor import Ailment
 
 _RENUMBER = ("renumber", "OLD", "NEW")
 
@@ -42,7 +42,7 @@ def run(door: Door) -> int:
 
 
 def _examine(door: Door) -> int:
-    from taskstate.doctor import CHECKS, Ailment, examine
+    from taskstate.workflow.doctor import CHECKS, Ailment, examine
 
     try:
         workspace = door.workspace
@@ -53,7 +53,7 @@ def _examine(door: Door) -> int:
     found = examine(workspace)
     told: tuple[str, ...] = ()
     if door.args.fix and not door.args.dry_run:
-        from taskstate.treatment import mend
+        from taskstate.workflow.repairs import mend
 
         told = mend(workspace, found, door.request())
         found = examine(workspace)
@@ -79,7 +79,7 @@ def _line(ailment: Ailment) -> str:
 
 
 def _reseal(door: Door) -> int:
-    from taskstate.reseal import reseal
+    from taskstate.workflow.repairs import reseal
 
     if not door.args.note:
         raise TaskstateError("doctor --reseal: --note is missing", help="say why the change is right", code="usage")

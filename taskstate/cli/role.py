@@ -83,7 +83,7 @@ def _add_role(parser: argparse.ArgumentParser) -> None:
 
 def run_show(door: Door) -> int:
     """Show where the roles of a task stand."""
-    from taskstate.status import role_table, roles_shape
+    from taskstate.workflow.status import role_table, roles_shape
 
     workspace = door.workspace
     loaded = workspace.load(workspace.locate(door.task_id(door.args.id)))

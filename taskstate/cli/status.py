@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(door: Door) -> int:
     """Show where the tasks in progress stand, or one task."""
-    from taskstate.status import at_work, status_shape, status_text
+    from taskstate.workflow.status import at_work, status_shape, status_text
 
     workspace, task = door.workspace, door.args.id
     names = workspace.config.roles

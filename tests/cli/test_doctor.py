@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.doctor import CHECKS
 from taskstate.storage import backups, files, journal
+from taskstate.workflow.doctor import CHECKS
 from tests.support.place import TASK, Place, tree
 
 if TYPE_CHECKING:

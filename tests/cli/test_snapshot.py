@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import doctor
+from taskstate.workflow import doctor
 from tests.support import terminal
 from tests.support.git_place import GitPlace
 from tests.support.place import tree

@@ -16,7 +16,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from taskstate.brief import brief
 from taskstate.context import export as context_export
 from taskstate.handoff import token_count
 from taskstate.handoff.brief_sections import units_of
@@ -27,6 +26,7 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.markdown_blocks import read_blocks
 from taskstate.syntax.spans import with_newlines
 from taskstate.tasks.decomposition_plan import open_features
+from taskstate.workflow.brief import brief
 from taskstate.workspace.workspace import Loaded
 from tests.support.markdown_strategies import bodies, outside, state_files
 from tests.support.place import Place

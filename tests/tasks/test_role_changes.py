@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import reseal
 from taskstate.lint.runner import check_files
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
@@ -17,6 +16,7 @@ from taskstate.tasks.role_rules import Setting
 from taskstate.verification.snapshots import accept_drift
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.verification.snapshots import verify as snapshot_verify
+from taskstate.workflow import repairs
 from taskstate.workspace import artifacts
 from tests.support.place import MINUTE, TASK, Place, changes, refusal
 
@@ -79,7 +79,7 @@ class Work:
     def put(self, blocks: str) -> None:
         """Put blocks into the file as if the tool had written them."""
         self.place.text = self.place.text.replace("audit:\n", f"{blocks}audit:\n", 1)
-        reseal.reseal(self.place.workspace, TASK, "a test", self.place.request())
+        repairs.reseal(self.place.workspace, TASK, "a test", self.place.request())
 
 
 @pytest.fixture

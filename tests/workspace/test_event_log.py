@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import reseal
 from taskstate.archive import restore as archive_restore
 from taskstate.archive import verify as archive_verify
 from taskstate.lint.engine import findings
 from taskstate.model.archive_format import rolled
 from taskstate.model.write_metadata import check_seal, front_matter_values
+from taskstate.workflow import repairs
 from taskstate.workspace.event_log import EVENTS_KEPT
 from tests.support.place import TASK, Place
 
@@ -36,7 +36,7 @@ def test_the_newest_events_stay_and_older_ones_are_in_the_archive(place: Place) 
     said = [f"note {number} <!-- x --> ## Events" for number in range(EVENTS_KEPT + 3)]
     place.fill(1, 2, 3)
     for number, note in enumerate(said):
-        reseal.reseal(place.workspace, TASK, note, place.request())
+        repairs.reseal(place.workspace, TASK, note, place.request())
         if number == EVENTS_KEPT + 1:
             place.archive()
     assert notes(place) == said[-EVENTS_KEPT:]
@@ -56,6 +56,6 @@ def test_the_newest_events_stay_and_older_ones_are_in_the_archive(place: Place) 
 def test_few_events_need_no_archive(place: Place) -> None:
     """Up to the limit no archive is made."""
     for number in range(EVENTS_KEPT):
-        reseal.reseal(place.workspace, TASK, f"note {number}", place.request())
+        repairs.reseal(place.workspace, TASK, f"note {number}", place.request())
     assert len(notes(place)) == EVENTS_KEPT
     assert not place.archive_path.exists()

@@ -548,7 +548,7 @@ def taken(place: GitPlace) -> list[dict[str, object]]:
 
 def reseal(place: GitPlace) -> None:
     """Accept what was written into the front matter by hand."""
-    from taskstate.reseal import reseal as accept
+    from taskstate.workflow.repairs import reseal as accept
 
     accept(place.workspace, TASK, "for the test", place.request())
 
@@ -879,8 +879,8 @@ def test_role_without_a_snapshot_is_told_the_command(place: GitPlace) -> None:
 
 def test_state_file_that_git_set_back_is_told(place: GitPlace) -> None:
     """After `git reset --hard` a tracked state file knows of no snapshot; how to get it back is told, and works."""
-    from taskstate.doctor import examine
-    from taskstate.treatment import mend
+    from taskstate.workflow.doctor import examine
+    from taskstate.workflow.repairs import mend
 
     place.git("reset", "--quiet", "--hard")
     error = refusal(place.verify)

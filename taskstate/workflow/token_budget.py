@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.brief import brief
 from taskstate.context.export import export_text
 from taskstate.errors import TaskstateError
 from taskstate.handoff import token_count
 from taskstate.model.static_context import read_static
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage import files
+from taskstate.workflow.brief import brief
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:

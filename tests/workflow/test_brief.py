@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.brief import BUDGET, Brief, brief, shape
 from taskstate.handoff import token_count
+from taskstate.workflow.brief import BUDGET, Brief, brief, shape
 from tests.support.place import TASK, Place, refusal
 
 if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded
 
-EXAMPLE = (Path(__file__).parent / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
+EXAMPLE = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture

@@ -1,26 +1,31 @@
-"""What `doctor --fix` does: mends the set-up, clears away what killed commands left, and puts back what is gone."""
+"""What `doctor --fix` and `doctor --reseal` do about each problem that `doctor` finds."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.doctor import own_folders
 from taskstate.errors import TaskstateError
 from taskstate.merge.recovery import put_back, write_out
 from taskstate.model import archive_format
 from taskstate.model.task_state import read_state
+from taskstate.model.write_metadata import timestamp
 from taskstate.storage import files, journal, lock
+from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
+from taskstate.workflow.doctor import own_folders
 from taskstate.workspace import lost_updates
+from taskstate.workspace.change import Change
+from taskstate.workspace.event_log import remember
 from taskstate.workspace.setup import set_up
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from taskstate.doctor import Ailment
-    from taskstate.workspace.change import Request
-    from taskstate.workspace.workspace import Workspace
+    from taskstate.workflow.doctor import Ailment
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 
 def mend(workspace: Workspace, ailments: Iterable[Ailment], request: Request) -> tuple[str, ...]:
@@ -106,3 +111,16 @@ def _put_back(workspace: Workspace, request: Request) -> list[str]:
         except TaskstateError as error:
             told.append(f"{error}; {write_out(workspace, gone)}")
     return told
+
+
+def reseal(workspace: Workspace, task_id: str, note: str, request: Request) -> Outcome:
+    """Seal a task's state file anew, and remember in it who accepted that, when and why."""
+    said = escaping.one_line(note, what="the note")
+    at = timestamp(request.stamp.now)
+    event = {"at": at, "actor": request.stamp.actor, "event": "resealed", "note": said}
+
+    def job(loaded: Loaded) -> Change:
+        text, before = remember(workspace, loaded.document.text, event)
+        return Change(text=text, before=before, notes=("sealed anew; the note is among its events",))
+
+    return change(workspace, task_id, job, request._replace(reseal=True))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks import sample
-from taskstate.brief import brief
-from taskstate.budget import Budget, Needed, Pasted, budget, shape, table
 from taskstate.context import export as context_export
 from taskstate.handoff import token_count
+from taskstate.workflow.brief import brief
+from taskstate.workflow.token_budget import Budget, Needed, Pasted, budget, shape, table
 from taskstate.workspace import artifacts
 from taskstate.workspace.workspace import find_workspace
 from tests.support.place import Place
@@ -18,7 +18,7 @@ from tests.support.place import Place
 if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
-EXAMPLE = (Path(__file__).parent / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
+EXAMPLE = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
