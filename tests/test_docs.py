@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import cli
-from taskstate.cli.door import add_writing
+from taskstate.cli import main
+from taskstate.cli.invocation import add_writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,16 +33,16 @@ def missing(parser: argparse.ArgumentParser, text: str) -> list[str]:
     return sorted({flag for flag in flags(parser) if not re.search(rf"{re.escape(flag)}(?![\w-])", text)})
 
 
-@pytest.mark.parametrize("command", cli.COMMANDS)
+@pytest.mark.parametrize("command", main.COMMANDS)
 def test_every_command_is_documented(command: str) -> None:
     """A command has its row, and each of its flags stands on some page."""
     assert re.search(rf"^\| `taskstate {command}\b", PAGES["commands"], re.MULTILINE)
-    assert missing(cli._parser_of(command), "".join(PAGES.values())) == []  # noqa: SLF001 - what the command line asks
+    assert missing(main._parser_of(command), "".join(PAGES.values())) == []  # noqa: SLF001 - what the command line asks
 
 
 def test_linting_has_its_own_page() -> None:
     """Each flag of `lint` is explained there, but for those that all commands share."""
     shared = argparse.ArgumentParser()
     add_writing(shared)
-    own = set(missing(cli._parser_of("lint"), PAGES["linting"])) - set(flags(shared))  # noqa: SLF001 - the same
+    own = set(missing(main._parser_of("lint"), PAGES["linting"])) - set(flags(shared))  # noqa: SLF001 - the same
     assert own == set()

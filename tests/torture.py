@@ -20,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.cli import main
+from taskstate.cli.main import main
 from taskstate.tasks.sessions import all_sessions
 from taskstate.workspace.workspace import find_workspace
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from taskstate.cli import main
+from taskstate.cli.main import main
 from taskstate.storage import files
 from taskstate.tasks import sessions
 from taskstate.workspace.workspace import find_workspace

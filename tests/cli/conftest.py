@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from taskstate.cli import main
+from taskstate.cli.main import main
 from tests.support.place import Place, tree
 
 if TYPE_CHECKING:

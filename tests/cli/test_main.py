@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.cli import COMMANDS
+from taskstate.cli.main import COMMANDS
 from taskstate.storage import journal
 from taskstate.tasks import overview
 from taskstate.version import VERSION

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import cli
+from taskstate.cli import main
 from taskstate.errors import TaskstateError
 from taskstate.handoff.protocol import AGENTS, LEAD, TEMPLATE, text
 from taskstate.handoff.token_count import count
@@ -53,7 +53,7 @@ def test_every_command_in_it_is_one(place: Place, role: str) -> None:
         found = commands(text(place.workspace, role=role, agent=agent, short=short, task=("101", "")))
         assert len(found) > 4
         for command, *arguments in found:
-            known = cli._parser_of(command)  # noqa: SLF001 - what the command line asks
+            known = main._parser_of(command)  # noqa: SLF001 - what the command line asks
             try:
                 known.parse_args(["1" if each == "N" else each for each in arguments])
             except TaskstateError as error:

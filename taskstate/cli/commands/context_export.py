@@ -1,0 +1,80 @@
+"""`taskstate context export` and `context budget`: what a role gets to read, and what that saves."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from taskstate.cli.invocation import add_common, add_task
+from taskstate.syntax.spans import CONTROLS
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.invocation import Door
+
+
+def configure(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:  # argparse names it nowhere else
+    """Declare the actions."""
+    export = actions.add_parser(
+        "export", help="print what a role needs", description="Print what a role needs of a task, as canonical JSON."
+    )
+    add_task(export)
+    export.add_argument("--role", required=True, metavar="R", help="the role that it is for")
+    export.add_argument("--output", metavar="FILE", help="write it to a file instead")
+    add_common(export)
+    export.set_defaults(run=run_export)
+    budget = actions.add_parser(
+        "budget",
+        help="count tokens",
+        description="Count the tokens of a task by part and role: pasted whole, against an export and a brief.",
+    )
+    add_task(budget)
+    add_common(budget)
+    budget.set_defaults(run=run_budget)
+
+
+def run_export(door: Door) -> int:
+    """Print or write the export of a role."""
+    from taskstate.context.export import export, save
+    from taskstate.context.preconditions import require_handed_on
+    from taskstate.context.view import told_broken
+    from taskstate.model.canonical_json import canonical_json, sha256
+
+    workspace, role = door.workspace, door.args.role
+    loaded = workspace.load(workspace.locate(door.task_id(door.args.id)))
+    require_handed_on(loaded)
+    told = export(workspace.config, loaded.state, role)
+    text = canonical_json(told)
+    warnings = told_broken(loaded)
+    door.notes(warnings)
+    output = door.args.output
+    if output is not None:
+        save(workspace, Path(os.path.realpath(os.path.dirname(output))) / os.path.basename(output), text)
+    elif not door.as_json:
+        _write(text)
+        return 0
+    shape = {"path": loaded.relative, "role": role, "sha256": sha256(text), "output": output, "export": told}
+    shape["warnings"] = list(warnings)
+    return door.tell(shape, f"{output}: what the {role} needs of task {loaded.state.id}")
+
+
+def _write(text: str) -> None:
+    """Write JSON as the bytes that it is, the same on every system; what a terminal would obey is escaped."""
+    safe = re.compile(CONTROLS).sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(safe.encode())
+
+
+def run_budget(door: Door) -> int:
+    """Count the tokens of a task."""
+    from taskstate.context.preconditions import require_handed_on
+    from taskstate.workflow.token_budget import budget, shape, table
+
+    loaded = door.workspace.load(door.workspace.locate(door.task_id(door.args.id)))
+    require_handed_on(loaded)
+    told = budget(door.workspace, loaded)
+    return door.tell(shape(told), table(told))

@@ -1,0 +1,35 @@
+"""`taskstate criterion`: checks and unchecks acceptance criteria."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from taskstate.cli.invocation import add_task, add_writing
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.invocation import Door
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    for name, checked in (("check", True), ("uncheck", False)):
+        action = actions.add_parser(
+            name, help=f"{name} a criterion", description=f"{name.capitalize()} an acceptance criterion."
+        )
+        add_task(action)
+        action.add_argument("number", metavar="N", type=int, help="the criterion, counted from 1")
+        add_writing(action)
+        action.set_defaults(run=partial(run, checked=checked))
+
+
+def run(door: Door, *, checked: bool) -> int:
+    """Check or uncheck a criterion."""
+    from taskstate.tasks.checklist import set_criterion
+
+    args = door.args
+    outcome = set_criterion(door.workspace, door.task_id(args.id), args.number, door.request(), checked=checked)
+    return door.done(outcome, f"{outcome.path}: criterion {args.number} {'checked' if checked else 'unchecked'}")

@@ -1,0 +1,74 @@
+"""`taskstate decompose`: suggests subtasks for a task that has grown too long, or creates them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from taskstate.cli.invocation import add_task, add_writing
+from taskstate.errors import TaskstateError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.invocation import Door
+    from taskstate.tasks.decompose import Suggestion
+
+_COLUMNS = ("ID", "SESSIONS", "WORK", "AFTER", "FEATURES")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_task(parser)
+    parser.add_argument(
+        "--apply", action="store_true", help="create the subtasks and move the open features there, all in one step"
+    )
+    add_writing(parser)
+    parser.set_defaults(run=run)
+
+
+def run(door: Door) -> int:
+    """Suggest subtasks, or create them."""
+    from taskstate.tasks.decompose import decompose, suggest
+
+    task = door.task_id(door.args.id)
+    if door.args.apply:
+        suggestion, outcome = decompose(door.workspace, task, door.request())
+        text = f"{outcome.path}: divided into {', '.join(each.id for each in suggestion.subtasks)}"
+        return door.done(outcome, text, **_shape(suggestion))
+    if door.args.expect_revision or door.args.dry_run:
+        raise TaskstateError(
+            "without --apply nothing is written, so there is nothing to do dry or to expect a revision of",
+            help="add --apply, or leave that flag out",
+            code="usage",
+        )
+    suggestion = suggest(door.workspace, task)
+    data = {"path": suggestion.path, "revision": suggestion.token, "changed": False, **_shape(suggestion)}
+    return door.tell(data, _text(suggestion))
+
+
+def _shape(suggestion: Suggestion) -> dict[str, Any]:
+    """Return a suggestion as programs read it."""
+    return {
+        "id": suggestion.id,
+        "pace": suggestion.pace._asdict(),
+        "subtasks": [each._asdict() for each in suggestion.subtasks],
+    }
+
+
+def _text(suggestion: Suggestion) -> str:
+    """Return a suggestion as a table."""
+    rows = [_COLUMNS]
+    for each in suggestion.subtasks:
+        after = ", ".join(each.depends_on) or "-"
+        rows.append((each.id, str(each.sessions), each.work, after, ", ".join(each.features)))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    pace, count = suggestion.pace, sum(len(each.features) for each in suggestion.subtasks)
+    pace_text = f"{_counted(pace.sessions, 'session')} for {_counted(pace.features, 'feature')}"
+    why = "as so far" if pace.own else "assumed: none passes yet"
+    head = f"task {suggestion.id}: {_counted(count, 'open feature')}, at {pace_text} ({why})"
+    return "\n".join([head, "", *lines, "", f"`taskstate decompose {suggestion.id} --apply` creates them"])
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,94 @@
+"""`taskstate evidence`: records cited excerpts, and shows whether their sources still hold them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.cli.invocation import add_common, add_task, add_writing
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from taskstate.cli.invocation import Door
+    from taskstate.verification.excerpts import Shown
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    add = actions.add_parser(
+        "add",
+        help="record an excerpt",
+        description="Record an excerpt of a file with its hash, under an id that prompts can cite.",
+    )
+    add_task(add)
+    add.add_argument(
+        "--type", metavar="T", required=True, help="what it is, in one word: plan, standard, log, design, …"
+    )
+    add.add_argument("--path", metavar="P", required=True, help="the file, from the repository's root")
+    add.add_argument("--lines", metavar="A-B", default="", help="first and last line (default: the whole file)")
+    add_writing(add)
+    add.set_defaults(run=run_add)
+    show = actions.add_parser(
+        "show",
+        help="show an excerpt, or the list",
+        description="Show an excerpt; exit status 1 where its source no longer holds it. Without an id, list all.",
+    )
+    add_task(show)
+    show.add_argument("evidence", metavar="EID", nargs="?", default="", help="the excerpt's id, such as plan-1")
+    add_common(show)
+    show.set_defaults(run=run_show)
+
+
+def run_add(door: Door) -> int:
+    """Record an excerpt."""
+    from taskstate.verification.excerpts import Source, add
+
+    args = door.args
+    added = add(door.workspace, door.task_id(args.id), Source(args.type, args.path, args.lines), door.request())
+    text = f"{added.excerpt.id}\n{added.citation}"
+    return door.done(
+        added.outcome, text, id=added.excerpt.id, citation=added.citation, evidence=added.excerpt._asdict()
+    )
+
+
+def run_show(door: Door) -> int:
+    """Show an excerpt beside what its source holds now."""
+    from taskstate.verification.excerpts import SAME, citation, listed, show
+
+    task = door.task_id(door.args.id)
+    if not door.args.evidence:
+        known = listed(door.workspace, task)
+        lines = [citation(each, task) for each in known]
+        return door.tell([each._asdict() for each in known], "\n".join(lines) or "no evidence yet")
+    shown = show(door.workspace, task, door.args.evidence)
+    data = {
+        **shown.excerpt._asdict(),
+        "citation": shown.citation,
+        "matches": shown.state == SAME,
+        "state": shown.state,
+        "text": shown.text,
+        "lines_now": shown.lines,
+        "text_now": shown.now,
+        "notes": list(shown.notes),
+    }
+    return door.tell(data, "\n".join(_lines(shown)), status=0 if shown.state == SAME else 1)
+
+
+def _lines(shown: Shown) -> Iterator[str]:
+    from taskstate.verification.excerpts import CHANGED, GONE, MOVED, SAME
+
+    path, lines = shown.excerpt.path, shown.lines
+    yield shown.citation
+    yield {
+        SAME: f"{path} still holds it",
+        MOVED: f"{path} holds it at lines {lines} now, and no longer at {shown.excerpt.lines}",
+        CHANGED: f"{path} changed: it no longer holds it",
+        GONE: f"{path} cannot be read any more" if shown.notes else f"{path} is gone",
+    }[shown.state]
+    yield from (f"  {note}" for note in shown.notes)
+    yield ""
+    yield shown.text if shown.text is not None else "(its text is not kept here; only its hash is)"
+    if shown.now is not None:
+        yield f"\nWhat stands there now:\n\n{shown.now}"

@@ -1,0 +1,140 @@
+"""`taskstate feature`: changes the Feature Checklist."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.cli.invocation import add_task, add_writing
+from taskstate.errors import TaskstateError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.invocation import Door
+    from taskstate.tasks.checklist import Tested
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    add = actions.add_parser("add", help="add a feature", description="Add a feature that does not pass yet.")
+    _add_ids(add)
+    add.add_argument("text", metavar="TEXT", help="what the feature does, in one line")
+    add_writing(add)
+    add.set_defaults(run=run_add)
+    passing = actions.add_parser(
+        "pass", help="record that a feature passes", description="Record that a feature was tested and passes."
+    )
+    _add_ids(passing)
+    proof = passing.add_mutually_exclusive_group(required=True)
+    proof.add_argument("--evidence", metavar="TEXT", help="how it was tested, and what came out")
+    proof.add_argument(
+        "--run",
+        dest="command",
+        metavar="CMD",
+        help="a command that must succeed; it is recorded with the end and the hash of what it printed",
+    )
+    proof.add_argument("--commit", metavar="SHA", help="the commit that brings it about; it must be here")
+    passing.add_argument("--timeout", type=float, metavar="SECONDS", help="how long --run may take (default: any time)")
+    add_writing(passing)
+    passing.set_defaults(run=run_pass)
+    fail = actions.add_parser(
+        "fail", help="record that a feature does not pass", description="Record that a feature was tested and fails."
+    )
+    _add_ids(fail)
+    fail.add_argument(
+        "--evidence", metavar="TEXT", default="does not pass", help="how it was tested, and what came out"
+    )
+    add_writing(fail)
+    fail.set_defaults(run=run_fail)
+
+
+def _add_ids(parser: argparse.ArgumentParser) -> None:
+    add_task(parser)
+    parser.add_argument("feature", metavar="FID", help="the feature's id, such as jwt-1")
+
+
+def run_add(door: Door) -> int:
+    """Add a feature."""
+    from taskstate.tasks.checklist import add_feature
+
+    args = door.args
+    outcome = add_feature(door.workspace, door.task_id(args.id), args.feature, door.text_of(args.text), door.request())
+    return door.done(outcome, f"{outcome.path}: feature {args.feature} added")
+
+
+def run_pass(door: Door) -> int:
+    """Record that a feature passes."""
+    from taskstate.tasks.checklist import Tested
+
+    args = door.args
+    if args.timeout is not None and (args.command is None or not args.timeout > 0):
+        what = "--timeout is the time that --run may take"
+        raise TaskstateError(what, help="give seconds above 0, together with --run", code="usage")
+    if args.command is not None:
+        return _set(door, _run(door))
+    return _set(door, Tested(passes=True, evidence=_evidence(door) if args.commit is None else _commit(door)))
+
+
+def run_fail(door: Door) -> int:
+    """Record that a feature does not pass."""
+    from taskstate.tasks.checklist import Tested
+
+    return _set(door, Tested(passes=False, evidence=_evidence(door)))
+
+
+def _set(door: Door, tested: Tested) -> int:
+    from taskstate.tasks.checklist import set_feature
+
+    args = door.args
+    outcome = set_feature(door.workspace, door.task_id(args.id), args.feature, tested, door.request())
+    told = f"{outcome.path}: feature {args.feature} {'passes' if tested.passes else 'does not pass'}"
+    return door.done(outcome, told, feature=args.feature, passes=tested.passes, evidence=tested.evidence)
+
+
+def _evidence(door: Door) -> str:
+    from taskstate.syntax.escaping import clean
+
+    return clean(door.text_of(door.args.evidence), what="--evidence")
+
+
+def _commit(door: Door) -> dict[str, str]:
+    """Return the evidence that a commit is.
+
+    Raises:
+        TaskstateError: code "no-commit": it is not here.
+    """
+    from taskstate.errors import GitFailed
+    from taskstate.storage.git import client as git
+    from taskstate.syntax.escaping import one_line
+
+    named = one_line(door.args.commit, what="--commit")
+    try:
+        return {"commit": git.commit(door.workspace.root, named)}
+    except GitFailed as error:
+        what = f"there is no commit {named} here, so feature {door.args.feature} is not recorded as passing"
+        raise TaskstateError(what, help="name one that `git log` shows", code="no-commit") from error
+
+
+def _run(door: Door) -> Tested:
+    """Run the command that proves the feature, and return what it showed.
+
+    Raises:
+        TaskstateError: code "command-failed": it exited with another status than 0.
+    """
+    from taskstate.syntax.escaping import one_line
+    from taskstate.tasks.checklist import Tested, require_feature
+    from taskstate.verification.command_evidence import run_command
+
+    args, allow = door.args, door.workspace.config.secrets.allow
+    require_feature(door.workspace, door.task_id(args.id), args.feature)
+    command = one_line(args.command, what="--run")
+    ran = run_command(door.workspace.root, command, timeout=args.timeout)
+    if ran.exit_status:
+        door.notes(tuple(filter(None, [ran.tail(allow)])))
+        raise TaskstateError(
+            f"`{command}` exited with status {ran.exit_status}, so feature {args.feature} is not recorded as passing",
+            help=f"mend it, or record it with `taskstate feature fail {args.id} {args.feature}`",
+            code="command-failed",
+        )
+    return Tested(passes=True, evidence=ran.evidence(allow), log=ran.log)

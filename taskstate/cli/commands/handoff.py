@@ -1,0 +1,201 @@
+"""`taskstate handoff`: hands work over to a successor, and takes it over."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from taskstate.cli.invocation import add_common, add_task, add_writing
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.invocation import Door
+    from taskstate.handoff.create import Written
+    from taskstate.handoff.document import Handoff
+
+_TEXTS = (
+    ("--phase", "phase", "P", "the phase that is handed over (default: the one that is worked on)"),
+    ("--action", "action", "TEXT", "the one next step, in one paragraph"),
+    ("--file", "file", "PATH", "the file that is worked on, from the repository's root"),
+    ("--location", "location", "TEXT", "where in it, such as `line 88, after the signature check`"),
+    ("--goal", "goal", "TEXT", "what holds when the step is done"),
+)
+_LISTS = (
+    ("--decision", "decisions", "D: R", "a decision and its rationale"),
+    ("--avoid", "avoid", "A: W", "an approach not to try, and why it failed"),
+    ("--context", "context", "TEXT", "a fact that nobody can go on without, at most 5"),
+    ("--ref", "references", "PATH", "what to read when stuck: `PATH`, or `PATH, what to look for`"),
+    ("--do-not-reread", "do_not_reread", "PATH", "a large file that need not be read again"),
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    _configure_new(
+        actions.add_parser("new", help="hand a phase over", description="Write a handoff document, on one screen.")
+    )
+    show = actions.add_parser(
+        "show", help="show the handoff", description="Show the open handoff, and what no longer holds of it."
+    )
+    add_task(show)
+    add_common(show)
+    show.set_defaults(run=run_show)
+    accept = actions.add_parser("accept", help="take over", description="Accept the open handoff, and archive it.")
+    add_task(accept)
+    accept.add_argument("--agent", default="", metavar="NAME", help="who takes over (default: who writes)")
+    add_writing(accept)
+    accept.set_defaults(run=run_accept)
+    listing = actions.add_parser("list", help="list the handoffs", description="List all handoffs of a task.")
+    add_task(listing)
+    add_common(listing)
+    listing.set_defaults(run=run_list)
+    successor = actions.add_parser(
+        "successor", help="print the successor's prompt", description="Print the prompt that a successor starts with."
+    )
+    add_task(successor)
+    add_common(successor)
+    successor.set_defaults(run=run_successor)
+
+
+def _configure_new(parser: argparse.ArgumentParser) -> None:
+    add_task(parser)
+    for flag, name, metavar, text in _TEXTS:
+        parser.add_argument(flag, dest=name, default="", metavar=metavar, help=text)
+    for flag, name, metavar, text in _LISTS:
+        parser.add_argument(
+            flag, dest=name, action="append", default=[], metavar=metavar, help=f"{text} (again for more)"
+        )
+    parser.add_argument(
+        "--from", dest="source", metavar="FILE", help="read it from JSON, or from a completed draft; flags go before"
+    )
+    parser.add_argument(
+        "--draft",
+        action="store_true",
+        help="take what is not given from the state file; print it, with what is missing, where that is not enough",
+    )
+    parser.add_argument("--force", action="store_true", help="also where nothing has moved on, or the open one is lost")
+    add_writing(parser)
+    parser.set_defaults(run=run_new)
+
+
+def run_new(door: Door) -> int:
+    """Hand a phase over."""
+    from taskstate.handoff.create import Wanted, new
+
+    args = door.args
+    wanted = Wanted(_given(door), draft=args.draft, force=args.force)
+    written = new(door.workspace, door.task_id(args.id), wanted, door.request())
+    if written.outcome is None:
+        return _drafted(door, written)
+    metadata = written.metadata
+    if args.dry_run:
+        return door.done(written.outcome, "", handoff_path=written.path, **metadata)
+    outcome = written.outcome
+    data = {
+        "path": outcome.path,
+        "revision": outcome.revision,
+        "changed": True,
+        "handoff_path": written.path,
+        **metadata,
+    }
+    door.complain(outcome.warnings)
+    _aside(door, f"{written.path}: handed over", *outcome.notes)
+    return door.tell(
+        data | {"notes": [*outcome.notes, *outcome.warnings]}, json.dumps(metadata, ensure_ascii=False, indent=2)
+    )
+
+
+def _drafted(door: Door, written: Written) -> int:
+    """Print a draft that lacks something."""
+    missing = ", ".join(written.missing)
+    _aside(
+        door,
+        f"nothing is written yet: {missing} {'is' if len(written.missing) == 1 else 'are'} still to be said",
+        f"say it, or complete this draft for `taskstate handoff new {door.args.id} --from FILE`",
+    )
+    data = {"path": None, "revision": None, "changed": False, "handoff_path": None}
+    return door.tell(data | {"draft": written.text, "missing": list(written.missing)}, written.text)
+
+
+def _aside(door: Door, *lines: str) -> None:
+    """Print remarks beside what is printed for programs; JSON says the same itself."""
+    if not door.as_json:
+        door.notes(lines)
+
+
+def _given(door: Door) -> Handoff:
+    from taskstate.handoff.document import Handoff
+    from taskstate.handoff.input import joined, read_input
+
+    args = door.args
+    said: dict[str, Any] = {name: door.text_of(getattr(args, name)) for _, name, _, _ in _TEXTS}
+    said |= {name: tuple(door.text_of(text) for text in getattr(args, name)) for _, name, _, _ in _LISTS}
+    flags = Handoff(**said)
+    if args.source is None:
+        return flags
+    return joined(read_input(door.read(args.source), args.source), flags)
+
+
+def run_show(door: Door) -> int:
+    """Show the open handoff, or the newest one."""
+    from taskstate.handoff.accept import fields_of, show
+
+    shown = show(door.workspace, door.task_id(door.args.id))
+    document = shown.file.document
+    body = shown.file.reading.body.of(document.text)
+    notes = [f"! {note}" for note in shown.notes] or ["all that was verified still holds"]
+    path = f"{door.workspace.config.root}/{shown.file.path}"
+    data = fields_of(shown.file) | {"handoff_path": path, "holds": not shown.notes, "notes": list(shown.notes)}
+    return door.tell(data, "\n".join([body, "", f"{path}: {shown.file.status or 'without a status'}", *notes]))
+
+
+def run_accept(door: Door) -> int:
+    """Accept the open handoff."""
+    from taskstate.handoff.accept import accept
+    from taskstate.syntax.escaping import one_line
+
+    args, request = door.args, door.request()
+    agent = one_line(args.agent, what="--agent") if args.agent else request.stamp.actor
+    accepted = accept(door.workspace, door.task_id(args.id), agent, request)
+    return door.done(accepted.outcome, f"{accepted.path}: accepted by {agent}", handoff_path=accepted.path, agent=agent)
+
+
+def run_list(door: Door) -> int:
+    """List the handoffs of a task."""
+    from taskstate.handoff.document_files import survey
+
+    workspace = door.workspace
+    task = workspace.load(workspace.locate(door.task_id(door.args.id))).state.id
+    found, unread = survey(workspace, task)
+    told = ("status", "phase", "created_at", "from_agent", "accepted_by")
+    data: list[dict[str, Any]] = [
+        {
+            "handoff_path": f"{workspace.config.root}/{each.path}",
+            **{key: each.values.get(key) for key in told},
+            "action": each.reading.handoff.action,
+            "fault": None,
+        }
+        for each in found
+    ]
+    lines = [
+        f"{each['status'] or '?':8}  {each['created_at']}  phase {each['phase']}  {each['handoff_path']}"
+        for each in data
+    ]
+    for path, fault in unread:
+        where = f"{workspace.config.root}/{path}"
+        data.append({"handoff_path": where, **dict.fromkeys((*told, "action")), "fault": fault})
+        lines.append(f"unread    {where}: {fault}")
+    return door.tell(data, "\n".join(lines) or f"task {task} has no handoffs")
+
+
+def run_successor(door: Door) -> int:
+    """Print the successor's prompt."""
+    from taskstate.handoff.prompt import prompt
+
+    made = prompt(door.workspace, door.task_id(door.args.id))
+    if made.file.status != "open":
+        _aside(door, f"nothing is handed over at the moment; this is from {made.path}, which was accepted")
+    data = {"prompt": made.text, "tokens": made.tokens, "handoff_path": made.path, "status": made.file.status}
+    return door.tell(data, made.text)

@@ -1,0 +1,43 @@
+"""`taskstate init`: sets a repository up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.cli.invocation import add_common
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.invocation import Door
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "--pre-commit", action="store_true", help="add the lint and archive hooks to .pre-commit-config.yaml"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(door: Door) -> int:
+    """Set the repository up and say what was done."""
+    from taskstate.workspace.setup import set_up
+
+    workspace = door.anywhere
+    result = set_up(workspace, pre_commit=door.args.pre_commit, dry_run=door.args.dry_run)
+    would = "would be " if door.args.dry_run else ""
+    lines = [f"{would}created  {name}" for name in result.created] + [
+        f"{would}changed  {name}" for name in result.changed
+    ]
+    if door.args.pre_commit and result.created + result.changed:
+        lines.append(PRE_COMMIT_STEP)
+    text = "\n".join(lines) or "nothing to do: the repository is set up"
+    return door.tell(
+        {"root": str(workspace.root), "created": result.created, "changed": result.changed, "kept": result.kept}, text
+    )
+
+
+PRE_COMMIT_STEP = "next: `pre-commit install`, so that git runs the hooks"

@@ -1,0 +1,140 @@
+"""`taskstate lint`: checks state files, and mends them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.cli.commands.lint_report import _now, check_flags, checking, tell
+from taskstate.cli.invocation import add_writing
+from taskstate.cli.paths import real, shown
+from taskstate.errors import TaskstateError
+from taskstate.lint.reporters import FORMATS
+
+if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
+    from taskstate.cli.invocation import Door
+    from taskstate.lint.runner import Checking, Report
+    from taskstate.model.config import Config
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "paths", metavar="PATH", nargs="*", help="files and folders (default: the repository); - reads standard input"
+    )
+    parser.add_argument("--fix", action="store_true", help="mend what can be mended safely, then check again")
+    parser.add_argument(
+        "--unsafe-fixes", action="store_true", help="with --fix: apply fixes that may change the meaning too"
+    )
+    parser.add_argument(
+        "--diff", action="store_true", help="print what the fixes would change as a unified diff, and write nothing"
+    )
+    parser.add_argument("--output-format", choices=FORMATS, help="how to print findings (default: text)")
+    parser.add_argument("--select", metavar="CODES", help="check these codes or prefixes only, such as TS4,TS101")
+    parser.add_argument("--ignore", metavar="CODES", help="leave these codes or prefixes out")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings too")
+    parser.add_argument("--statistics", action="store_true", help="print how often each rule speaks, instead of what")
+    parser.add_argument(
+        "--against", metavar="REV", help="also compare with this revision: nothing that it holds may be rewritten"
+    )
+    parser.add_argument(
+        "--staged", action="store_true", help="check what is staged for the next commit, against HEAD (for git hooks)"
+    )
+    parser.add_argument("--no-cache", action="store_true", help="read every file anew, and remember nothing")
+    parser.add_argument(
+        "--jobs", metavar="N", type=int, default=0, help="processes for many files (default: one for each core)"
+    )
+    parser.add_argument("--watch", action="store_true", help="check again whenever a file changes, until Ctrl-C")
+    parser.add_argument("--stdin-filename", metavar="NAME", help="the name that says what file standard input is")
+    add_writing(parser)
+    parser.set_defaults(run=run)
+
+
+def run(door: Door) -> int:
+    """Lint, and with `--fix` mend; once, or with `--watch` again and again."""
+    check_flags(door)
+    if door.args.watch:
+        from taskstate.cli.commands.lint_watch import watch
+
+        return watch(door, _run, _paths(door))
+    return _run(door)
+
+
+def _run(door: Door) -> int:
+    config = _config(door)
+    if door.args.paths == ["-"]:
+        from taskstate.cli.commands import lint_stdin
+
+        return lint_stdin.run(door, config)
+    report, diff = _check_paths(door, config)
+    door.complain(report.unreadable)
+    status = tell(door, report, diff)
+    return 2 if report.unreadable else status
+
+
+def _config(door: Door) -> Config:
+    config = door.anywhere.config
+    lint = config.lint
+    if door.args.select is not None:
+        lint = lint._replace(select=_codes(door.args.select), extend_select=())
+    if door.args.ignore is not None:
+        lint = lint._replace(ignore=(*lint.ignore, *_codes(door.args.ignore)))
+    return config._replace(lint=lint)
+
+
+def _codes(text: str) -> tuple[str, ...]:
+    """Return the codes or prefixes of a list with commas.
+
+    Raises:
+        TaskstateError: no rule has such a code.
+    """
+    from taskstate.lint.registry import TABLE
+
+    codes = tuple(code.strip().upper() for code in text.split(",") if code.strip())
+    for code in codes:
+        if not any(row.code.startswith(code) for row in TABLE):
+            raise TaskstateError(
+                f"no lint rule has the code {code}", help="`taskstate rule` lists the rules", code="usage"
+            )
+    return codes
+
+
+def _check_paths(door: Door, config: Config) -> tuple[Report, str]:
+    """Return what is found, and in a dry run what the fixes would change."""
+    from taskstate.cli.progress import Bar
+    from taskstate.lint.runner import check_files, own_files_in, with_removed
+
+    files, others = own_files_in(door.anywhere, _paths(door))
+    door.notes(others)
+    with checking(door, config) as found:
+        found.repository.listed = None if door.args.paths else files
+        diff = _fix(door, files, found) if door.args.fix else ""
+        found.repository.forget()
+        found.repository.now = _now()  # what was just mended bears a later time than the run's begin
+        with Bar("checking", wanted=not (door.args.quiet or door.as_json), no_color=door.args.no_color) as bar:
+            report = check_files(files, found, shown, bar)
+        if found.cache and not door.args.paths:
+            found.cache.keep(found.name(path) for path in files)
+        return with_removed(report, found, _paths(door), shown), diff
+
+
+def _fix(door: Door, paths: tuple[Path, ...], found: Checking) -> str:
+    """Mend the files, and return the diff of a dry run."""
+    from taskstate.lint.fixer import fix_file
+
+    request, diffs = door.request(), []
+    for path in paths:
+        try:
+            outcome = fix_file(found, path, request, unsafe=door.args.unsafe_fixes)
+        except TaskstateError as error:
+            door.complain((f"not fixed: {error}",))
+            continue
+        door.notes(tuple(f"{outcome.path}: {note}" for note in outcome.notes))
+        diffs.append(outcome.diff)
+    return "".join(diffs)
+
+
+def _paths(door: Door) -> list[Path]:
+    return [real(path) for path in door.args.paths] or [door.anywhere.root]

@@ -1,0 +1,95 @@
+"""`taskstate lint --watch`: lints again whenever one of our own files or the configuration changes, until Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from taskstate.cli.invocation import Door
+from taskstate.cli.terminal import is_terminal
+from taskstate.errors import TaskstateError
+from taskstate.model import names
+from taskstate.workspace.workspace import CONFIG_FILES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+_POLL = 200  # milliseconds after which watching looks whether it began; every change is told at once
+_NEVER_OURS = frozenset({".git", ".venv", "node_modules", "artifacts", "cache", "journal"})
+_CLEAR = "\x1b[H\x1b[2J\x1b[3J"
+
+
+def watch(door: Door, lint: Callable[[Door], int], paths: list[Path]) -> int:
+    """Run `lint` now and after each change; a file that is gone or a broken configuration is told, and waited for.
+
+    Raises:
+        KeyboardInterrupt: somebody has seen enough. There is no other end.
+    """
+    for _change in _changes(paths, door.args.config or ""):  # the first one says that watching has begun
+        again = Door(as_json=False)  # nothing is known any more, the configuration least of all
+        again.args = door.args
+        if is_terminal(sys.stdout):
+            sys.stdout.write(_CLEAR)
+        try:
+            lint(again)
+        except TaskstateError as error:
+            again.fail(error, 2)
+        sys.stdout.flush()
+        again.notes((f"[{_clock()}] Watching; Ctrl-C ends.",))
+    return 0
+
+
+def _changes(paths: list[Path], config_file: str) -> Iterator[None]:
+    """Yield once when watching has begun, and then after each change that concerns us."""
+    from watchfiles import watch as watch_files
+
+    folders = [path if path.is_dir() else path.parent for path in paths]
+    named = frozenset(str(path) for path in paths if not path.is_dir())
+
+    def concerns(_change: object, path: str) -> bool:
+        return _concerns(path, named, config_file)
+
+    changes = watch_files(
+        *_outermost(folders),
+        watch_filter=concerns,
+        recursive=len(named) < len(paths),
+        rust_timeout=_POLL,
+        yield_on_timeout=True,
+        raise_interrupt=True,
+    )
+    begun = False
+    try:
+        for changed in changes:
+            if changed or not begun:
+                yield
+            begun = True
+    except OSError as error:  # the system watches only so many folders
+        raise TaskstateError(f"cannot watch: {error}", help="name the folders to watch", code="watch") from error
+
+
+def _concerns(path: str, named: frozenset[str], config_file: str) -> bool:
+    """Return whether a change at `path` may change what is found.
+
+    A folder that comes or goes brings or takes files with it that nobody tells of one by one.
+    """
+    name = os.path.basename(path)
+    if name in CONFIG_FILES or path in named or names.own_file(path):
+        return True
+    if config_file and os.path.abspath(config_file) == path:
+        return True
+    is_folder = os.path.isdir(path) or not (os.path.lexists(path) or "." in name)
+    return is_folder and _NEVER_OURS.isdisjoint(path.split(os.sep))
+
+
+def _outermost(folders: list[Path]) -> list[Path]:
+    """Return the folders that lie in none of the others, so that no change is told twice."""
+    alone = dict.fromkeys(folders)
+    return [folder for folder in alone if not any(other in folder.parents for other in alone)]
+
+
+def _clock() -> str:
+    from datetime import datetime
+
+    return datetime.now().astimezone().strftime("%H:%M:%S")

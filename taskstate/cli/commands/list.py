@@ -1,0 +1,40 @@
+"""`taskstate list`: lists the tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.cli.invocation import add_common
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.invocation import Door
+
+_STATUSES = ("created", "in_progress", "blocked", "complete")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--status", choices=_STATUSES, help="only tasks with this status")
+    parser.add_argument("--area", metavar="NAME", help="only tasks of this area")
+    standing = parser.add_mutually_exclusive_group()
+    standing.add_argument(
+        "--ready", action="store_true", help="only open tasks that are not blocked and wait for no other one"
+    )
+    standing.add_argument(
+        "--blocked", action="store_true", help="only open tasks that are blocked or wait for another one"
+    )
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(door: Door) -> int:
+    """List the tasks, those that cannot be read too."""
+    from taskstate.tasks.overview import list_tasks, listing, task_shape
+
+    args = door.args
+    chosen = {"status": args.status or "", "area": args.area or ""}
+    tasks, unreadable = list_tasks(door.workspace, **chosen, ready=args.ready, blocked=args.blocked)
+    door.complain(unreadable)
+    return door.tell([task_shape(loaded) for loaded in tasks], listing(tasks, door.workspace.config.size.max_sessions))

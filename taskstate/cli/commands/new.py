@@ -1,0 +1,106 @@
+"""`taskstate new`: creates a task's state file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from taskstate.cli.invocation import add_task, add_writing, standard_input
+from taskstate.errors import TaskstateError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.invocation import Door
+    from taskstate.tasks.create import NewTask
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_task(parser)
+    parser.add_argument("--title", default="", metavar="T", help="the title, in one line (may come from the task file)")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="TASK.yaml",
+        help="a task file to take what is not given here from; - reads it from standard input",
+    )
+    parser.add_argument(
+        "--description", default="", metavar="TEXT", help="what is to be done; - reads it from standard input"
+    )
+    parser.add_argument(
+        "--criterion", action="append", default=[], metavar="TEXT", help="an acceptance criterion (again for more)"
+    )
+    parser.add_argument(
+        "--feature", action="append", default=[], metavar="ID=TEXT", help="a feature of the checklist (again for more)"
+    )
+    parser.add_argument(
+        "--depends-on", action="append", default=[], metavar="ID", help="an upstream task (again for more)"
+    )
+    parser.add_argument("--priority", default="", choices=("P0", "P1", "P2", "P3"), help="how urgent it is")
+    parser.add_argument("--area", default="", metavar="NAME", help="the part of the product, such as backend")
+    add_writing(parser)
+    parser.set_defaults(run=run)
+
+
+def run(door: Door) -> int:
+    """Create the state file."""
+    from taskstate.tasks.create import STANDARD_INPUT, create
+    from taskstate.tasks.decomposition_plan import guidance
+
+    task = _task(door)
+    if not task.title:
+        raise TaskstateError(
+            "new: --title is missing", help="give the task a title, or a task file that has one", code="usage"
+        )
+    outcome = create(door.workspace, task, door.request())
+    if door.args.source == STANDARD_INPUT:
+        note = "the task file came from standard input, so it is not recorded: section 1 is the source"
+        outcome = outcome._replace(notes=(*outcome.notes, note))
+    size = guidance(door.workspace.config.size.max_sessions)
+    return door.done(outcome, f"{outcome.path}: created\n  {size}", id=task.id)
+
+
+def _task(door: Door) -> NewTask:
+    from taskstate.storage import files
+    from taskstate.tasks.create import STANDARD_INPUT, NewTask, with_task_file
+
+    args = door.args
+    task = NewTask(
+        id=door.task_id(args.id),
+        title=args.title,
+        description=door.text_of(args.description),
+        criteria=tuple(args.criterion),
+        features=tuple(_feature(text) for text in args.feature),
+        depends_on=tuple(dict.fromkeys(door.task_id(upstream) for upstream in args.depends_on)),
+        priority=args.priority,
+        area=args.area,
+    )
+    if args.source is None:
+        return task
+    if door.given("source", name="--from") == STANDARD_INPUT:
+        return with_task_file(task, STANDARD_INPUT, _standard_input(args.description))
+    path = Path(args.source).resolve()
+    root = door.workspace.root.resolve()
+    if not path.is_relative_to(root):
+        raise TaskstateError(
+            f"{args.source} lies outside the repository", help="put the task file into it", code="path-escapes"
+        )
+    return with_task_file(task, path.relative_to(root).as_posix(), files.read(path))
+
+
+def _standard_input(description: str) -> bytes:
+    from taskstate.context.task_file import MOST_BYTES
+    from taskstate.tasks.create import STANDARD_INPUT
+
+    if description == STANDARD_INPUT:
+        what = "standard input cannot be both the description and the task file"
+        raise TaskstateError(what, help="put one of them into a file", code="usage")
+    return standard_input(MOST_BYTES)
+
+
+def _feature(text: str) -> tuple[str, str]:
+    feature_id, equals, description = text.partition("=")
+    if not equals:
+        raise TaskstateError(f"--feature {text!r} has no =", help="write it as ID=TEXT", code="usage")
+    return feature_id, description

@@ -1,0 +1,78 @@
+"""`taskstate next`: names the task and the feature to work on now, and says why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from taskstate.cli.invocation import add_common
+from taskstate.errors import TaskstateError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.invocation import Door
+    from taskstate.tasks.next_task import Choice, Ready
+
+_MOST_TOLD = 10  # tasks that are not to be worked on now
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--count", type=int, metavar="N", help="name the first N tasks that are ready (default: 1)")
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(door: Door) -> int:
+    """Name what to work on now."""
+    from taskstate.tasks.next_task import choose
+
+    count = 1 if door.args.count is None else door.args.count
+    if count < 1:
+        raise TaskstateError(f"--count {count} names nothing", help="give 1 or more", code="usage")
+    choice = choose(door.workspace, max(count, _MOST_TOLD) if door.as_json else count)
+    door.complain(choice.unreadable)
+    return door.tell(_shape(choice), "\n".join(_lines(choice)))
+
+
+def _lines(choice: Choice) -> list[str]:
+    ready = choice.order.ready
+    if not ready:
+        waiting = [f"  {each.task.id}  {each.task.title}: {each.why}" for each in choice.waiting[:_MOST_TOLD]]
+        rest = len(choice.waiting) - len(waiting)
+        return [choice.why, *waiting, *([f"  and {rest} more"] if rest else [])]
+    first = ready[0].task
+    lines = [f"{first.id}  {first.title}"]
+    if choice.feature:
+        lines.append(f"  feature {choice.feature.id}: {choice.feature.description}")
+    lines.append(f"  why: {choice.why}")
+    if len(ready) > 1:
+        lines += ["  then:", *(f"    {_told(each)}" for each in ready[1:])]
+    return lines
+
+
+def _told(ready: Ready) -> str:
+    task = ready.task
+    about = [task.status, *filter(None, [task.priority])]
+    if ready.unblocks:
+        about.append(f"{ready.unblocks} waiting for it")
+    return f"{task.id}  {task.title} ({', '.join(about)})"
+
+
+def _shape(choice: Choice) -> dict[str, Any]:
+    feature, ready = choice.feature, choice.order.ready
+    return {
+        "task": _task(ready[0]) if ready else None,
+        "feature": {"id": feature.id, "description": feature.description} if feature else None,
+        "why": choice.why,
+        "ready": [_task(each) for each in ready],
+        "ready_total": choice.order.total,
+        "waiting": [{"id": each.task.id, "why": each.why} for each in choice.waiting[:_MOST_TOLD]],
+        "waiting_total": len(choice.waiting),
+    }
+
+
+def _task(ready: Ready) -> dict[str, Any]:
+    task = ready.task
+    told = {"id": task.id, "path": task.path, "title": task.title, "status": task.status}
+    return told | {"priority": task.priority or None, "unblocks": ready.unblocks}

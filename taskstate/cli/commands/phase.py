@@ -1,0 +1,172 @@
+"""`taskstate phase`: keeps the phases of a task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from taskstate.cli.invocation import add_common, add_task, add_writing
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Mapping
+
+    from taskstate.cli.invocation import Door
+
+_STATUSES = ("not_started", "in_progress", "done", "blocked")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    add = actions.add_parser("add", help="add a phase", description="Add a phase to the Feature Checklist.")
+    _add_ids(add, "the new phase: a number, or a short name")
+    add.add_argument("--name", required=True, metavar="TEXT", help="what the phase is about, in one line")
+    add.add_argument(
+        "--objective",
+        action="append",
+        default=[],
+        dest="objectives",
+        metavar="TEXT",
+        help="what it must reach, in one line (again for more)",
+    )
+    add_writing(add)
+    add.set_defaults(run=run_add)
+    set_ = actions.add_parser("set", help="record where an objective stands", description="Say where it stands.")
+    _add_ids(set_)
+    set_.add_argument("objective", metavar="N", help="the objective's id")
+    set_.add_argument("--status", required=True, choices=_STATUSES, help="where it stands")
+    set_.add_argument("--note", metavar="TEXT", help="what is left, or what stops it (default: the note stays)")
+    add_writing(set_)
+    set_.set_defaults(run=run_set)
+    extend = actions.add_parser("extend", help="add an objective", description="Add one more objective to a phase.")
+    _add_ids(extend)
+    extend.add_argument("text", metavar="TEXT", help="what must be reached, in one line")
+    add_writing(extend)
+    extend.set_defaults(run=run_extend)
+    tried = actions.add_parser("tried", help="record what was tried", description="Record what was tried in a phase.")
+    _add_ids(tried)
+    tried.add_argument("--approach", required=True, metavar="TEXT", help="what was tried")
+    tried.add_argument("--result", required=True, metavar="TEXT", help="how it went, and why")
+    add_writing(tried)
+    tried.set_defaults(run=run_tried)
+    _configure_reading(actions)
+
+
+def _configure_reading(actions: argparse._SubParsersAction[Any]) -> None:
+    show = actions.add_parser("show", help="show the phases", description="Show the phases of a task, or one of them.")
+    add_task(show)
+    show.add_argument("phase", metavar="P", nargs="?", help="the phase (default: all)")
+    add_common(show)
+    show.set_defaults(run=run_show)
+    export = actions.add_parser(
+        "export", help="write a phase as a file", description="Write a phase as a progress file of its own, in JSON."
+    )
+    _add_ids(export)
+    export.add_argument(
+        "--output", metavar="FILE", help="where to (default: the task's artifacts, and print it; `-`: print it alone)"
+    )
+    add_writing(export)
+    export.set_defaults(run=run_export)
+
+
+def _add_ids(parser: argparse.ArgumentParser, what: str = "the phase, such as 3") -> None:
+    add_task(parser)
+    parser.add_argument("phase", metavar="P", help=what)
+
+
+def run_add(door: Door) -> int:
+    """Add a phase."""
+    from taskstate.handoff.phases import add_phase
+
+    args = door.args
+    objectives = tuple(door.text_of(text) for text in args.objectives)
+    phase = (args.phase, door.text_of(args.name))
+    outcome = add_phase(door.workspace, door.task_id(args.id), phase, objectives, door.request())
+    return door.done(outcome, f"{outcome.path}: phase {args.phase} added", phase=args.phase)
+
+
+def run_set(door: Door) -> int:
+    """Record where an objective stands."""
+    from taskstate.handoff.phases import Told, set_objective
+
+    args = door.args
+    told = Told(args.status, None if args.note is None else door.text_of(args.note))
+    place = (args.phase, args.objective)
+    outcome = set_objective(door.workspace, door.task_id(args.id), place, told, door.request())
+    return door.done(outcome, f"{outcome.path}: objective {args.objective} of phase {args.phase} is {args.status}")
+
+
+def run_extend(door: Door) -> int:
+    """Add an objective."""
+    from taskstate.handoff.phases import extend
+
+    args = door.args
+    outcome = extend(door.workspace, door.task_id(args.id), args.phase, door.text_of(args.text), door.request())
+    return door.done(outcome, f"{outcome.path}: an objective added to phase {args.phase}")
+
+
+def run_tried(door: Door) -> int:
+    """Record what was tried."""
+    from taskstate.handoff.phases import tried
+
+    args = door.args
+    attempt = (door.text_of(args.approach), door.text_of(args.result))
+    outcome = tried(door.workspace, door.task_id(args.id), args.phase, attempt, door.request())
+    return door.done(outcome, f"{outcome.path}: recorded what was tried in phase {args.phase}")
+
+
+def run_show(door: Door) -> int:
+    """Show the phases, or one."""
+    from taskstate.handoff.phases import find_phase, read_phases
+
+    workspace = door.workspace
+    state = workspace.load(workspace.locate(door.task_id(door.args.id))).state
+    if door.args.phase is not None:
+        value = find_phase(state, door.args.phase).value
+        return door.tell(value, "\n".join(_table(value)))
+    values = [phase.value for phase in read_phases(state)]
+    text = "\n\n".join("\n".join(_table(value)) for value in values)
+    return door.tell({"phases": values}, text or f"task {state.id} has no phases")
+
+
+def _table(phase: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of a phase: what it is about, its objectives, and what was tried."""
+    objectives = phase["objectives"]
+    done = sum(each["status"] == "done" for each in objectives)
+    handoffs = phase["handoff_count"]
+    told = f"{done} of {len(objectives)} done, {handoffs} handoff{'' if handoffs == 1 else 's'}"
+    yield f"Phase {phase['phase']}: {_flat(phase['phase_name'])} ({told})"
+    for each in objectives:
+        mark = ">" if each["id"] == phase["current_objective"] else " "
+        note = f" ({_flat(each['note'])})" if each.get("note") else ""
+        yield f"{mark} {each['id']!s:>3}  {each['status']:11}  {_flat(each['description'])}{note}"
+    for each in phase["approaches_tried"]:
+        yield f"  tried  {_flat(each['approach'])}: {_flat(each['result'])}"
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def run_export(door: Door) -> int:
+    """Write a phase as a file of its own."""
+    from pathlib import Path
+
+    from taskstate.handoff.phases import export, find_phase
+
+    args, workspace = door.args, door.workspace
+    task = door.task_id(args.id)
+    if args.output == "-":
+        from taskstate.syntax.json_edit import json_text
+
+        value = find_phase(workspace.load(workspace.locate(task)).state, args.phase).value
+        return door.tell(value, json_text(value))
+    output = Path(args.output) if args.output is not None else None
+    exported = export(workspace, task, args.phase, output, door.request())
+    outcome = exported.outcome
+    data = {"path": outcome.path, "revision": outcome.revision, "changed": outcome.changed}
+    where = f"{outcome.path}: phase {args.phase} {'written' if outcome.changed else 'was there already'}"
+    if args.dry_run or output is None:
+        door.notes(() if args.dry_run or door.as_json else (where,))
+        return door.tell(data | {"progress": exported.value}, exported.text)
+    return door.tell(data | {"progress": exported.value}, where)

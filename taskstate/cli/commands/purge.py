@@ -1,0 +1,27 @@
+"""`taskstate purge`: drops a task's delta data and artifacts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.cli.invocation import add_task, add_writing
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.invocation import Door
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_task(parser)
+    add_writing(parser)
+    parser.set_defaults(run=run)
+
+
+def run(door: Door) -> int:
+    """Drop a task's delta data and artifacts."""
+    from taskstate.verification.snapshots.purge import purge
+
+    outcome = purge(door.workspace, door.task_id(door.args.id), door.request())
+    return door.done(outcome, f"{outcome.path}: delta data and artifacts dropped; who left what stays as events")

@@ -1,0 +1,139 @@
+"""`taskstate qa`: records the results of checks, and compares those of a role with the baseline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.cli.invocation import add_common, add_task, add_writing, standard_input
+from taskstate.errors import TaskstateError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from taskstate.cli.invocation import Door
+    from taskstate.verification.qa.record import Compared
+    from taskstate.verification.qa.results import Result
+
+_DIGITS = 10  # of an exit status, which on some systems is a large number
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    record = actions.add_parser(
+        "record",
+        help="record the results in a log",
+        description="Record the results in a log: without a role as the baseline, with one as that role's.",
+    )
+    add_task(record)
+    record.add_argument(
+        "--from", dest="log", metavar="LOG", required=True, help="what the checks printed; - reads standard input"
+    )
+    record.add_argument("--role", metavar="R", default="", help="the role that ran the checks")
+    record.add_argument(
+        "--result",
+        action="append",
+        default=[],
+        metavar="NAME=TEXT",
+        help='a result that the log does not tell, such as test="212 passed, 1 failed" (again for more)',
+    )
+    record.add_argument(
+        "--exit-status",
+        action="append",
+        default=[],
+        metavar="NAME=N",
+        help="the exit status of a check, such as lint=0 (again for more)",
+    )
+    add_writing(record)
+    record.set_defaults(run=run_record)
+    compare = actions.add_parser(
+        "compare",
+        help="compare a role's results with the baseline",
+        description="Compare a role's results with the baseline; exit status 1 where something became worse.",
+    )
+    add_task(compare)
+    compare.add_argument("--role", metavar="R", required=True, help="the role whose results to compare")
+    add_common(compare)
+    compare.set_defaults(run=run_compare)
+
+
+def run_record(door: Door) -> int:
+    """Record the results in a log."""
+    from taskstate.verification.qa.record import Told, record
+
+    args = door.args
+    texts = dict(_pairs(args.result, "--result", 'test="212 passed"'))
+    told = Told(_log(args.log), texts, dict(_statuses(args.exit_status)))
+    done = record(door.workspace, door.task_id(args.id), told, door.request(), role=args.role)
+    results = {name: result._asdict() for name, result in sorted(done.results.items())}
+    whose = f"results of the {args.role}" if args.role else "baseline"
+    lines = [f"{done.outcome.path}: {whose} recorded", *_table(done.results)]
+    return door.done(done.outcome, "\n".join(lines), role=args.role or None, results=results)
+
+
+def _log(name: str) -> bytes:
+    from pathlib import Path
+
+    from taskstate.storage import files
+
+    try:
+        return standard_input(files.MAX_BYTES) if name == "-" else files.read(Path(name))
+    except TaskstateError as error:
+        if error.code != "too-large":
+            raise
+        help_ = (
+            f"tools tell their results at the end: `tail -c 50M {files.shown(name)} | taskstate qa record … --from -`"
+        )
+        raise TaskstateError(error.message, help=help_, code=error.code) from error
+
+
+def _pairs(values: Sequence[str], flag: str, example: str) -> Iterator[tuple[str, str]]:
+    seen: set[str] = set()
+    for value in values:
+        name, equals, text = value.partition("=")
+        if not equals or not name or name in seen:
+            what = f"{flag} gives {name!r} twice" if name in seen else f"{flag} {value!r} has no name and value"
+            raise TaskstateError(f"qa record: {what}", help=f"write {flag} {example}", code="usage")
+        seen.add(name)
+        yield name, text
+
+
+def _statuses(values: Sequence[str]) -> Iterator[tuple[str, int]]:
+    for name, text in _pairs(values, "--exit-status", "test=0"):
+        if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS):
+            what = f"qa record: {text!r} is no exit status"
+            raise TaskstateError(what, help="write a whole number, such as --exit-status test=1", code="usage")
+        yield name, int(text)
+
+
+def _table(results: Mapping[str, Result]) -> Iterator[str]:
+    width = max(map(len, results), default=0)
+    for name, result in sorted(results.items()):
+        yield f"  {name:{width}}  {'ok  ' if result.ok else 'FAIL'}  {result.text}"
+
+
+def run_compare(door: Door) -> int:
+    """Compare a role's results with the baseline."""
+    from taskstate.verification.qa.record import compared
+
+    found = compared(door.workspace, door.task_id(door.args.id), door.args.role)
+    told = found.comparison
+    data = {
+        "regressions": [each._asdict() for each in told.regressions],
+        "improvements": [each._asdict() for each in told.improvements],
+        "same": list(told.same),
+    }
+    return door.tell(data, "\n".join(_lines(found)), status=1 if told.regressions else 0)
+
+
+def _lines(found: Compared) -> Iterator[str]:
+    told = found.comparison
+    names = [each.name for each in (*told.regressions, *told.improvements)] + list(told.same)
+    width = max(map(len, names), default=0)
+    for word, differences in (("worse", told.regressions), ("better", told.improvements)):
+        for each in differences:
+            figures = " -> ".join(text if text is not None else "-" for text in (each.before, each.after))
+            yield f"{word:6}  {each.name:{width}}  {each.detail} ({figures})"
+    for name in told.same:
+        yield f"same    {name:{width}}  {found.results[name].text}"

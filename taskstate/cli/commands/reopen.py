@@ -1,0 +1,29 @@
+"""`taskstate reopen`: takes a complete task back to work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.cli.invocation import add_task, add_writing
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.invocation import Door
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_task(parser)
+    parser.add_argument("--note", metavar="TEXT", required=True, help="why it is reopened; it is remembered")
+    add_writing(parser)
+    parser.set_defaults(run=run)
+
+
+def run(door: Door) -> int:
+    """Reopen a task."""
+    from taskstate.tasks.complete import reopen
+
+    args = door.args
+    outcome = reopen(door.workspace, door.task_id(args.id), door.request(), note=door.text_of(args.note))
+    return door.done(outcome, f"{outcome.path}: in progress again")

@@ -1,0 +1,143 @@
+"""`taskstate role`: shows where the roles of a task stand, and changes that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from taskstate.cli.invocation import add_common, add_task, add_writing, standard_input
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+    from taskstate.cli.invocation import Door
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    show = actions.add_parser(
+        "show", help="show where the roles stand", description="Show where the roles of a task stand."
+    )
+    add_task(show)
+    add_common(show)
+    show.set_defaults(run=run_show)
+    _configure_set(actions)
+    _configure_findings(actions)
+    reopen = actions.add_parser(
+        "reopen",
+        help="take a role back to work",
+        description="Take a role back to work; the later ones are pending again and lose their snapshots.",
+    )
+    _add_role(reopen)
+    reopen.add_argument("--note", metavar="T", required=True, help="why; it is kept as an event")
+    add_writing(reopen)
+    reopen.set_defaults(run=run_reopen)
+
+
+def _configure_set(actions: Any) -> None:  # noqa: ANN401 - argparse has no public name for it
+    setting = actions.add_parser(
+        "set",
+        help="begin a role, or end it",
+        description="Begin a role, which verifies the snapshot of the one before; or end it, which verifies its own.",
+    )
+    _add_role(setting)
+    setting.add_argument(
+        "--status",
+        required=True,
+        choices=("pending", "in_progress", "done", "blocked"),
+        help="in_progress or done; pending gives back what has only begun; `role block` is the way to blocked",
+    )
+    setting.add_argument("--qa-log", metavar="P", help="the log of the role's own checks, kept as an artifact")
+    setting.add_argument("--session-id", metavar="X", help="the agent's own name for its session")
+    add_writing(setting)
+    setting.set_defaults(run=run_set)
+
+
+def _configure_findings(actions: Any) -> None:  # noqa: ANN401 - the same
+    block = actions.add_parser(
+        "block", help="block a role by a finding", description="Record a finding that blocks a role."
+    )
+    _add_role(block)
+    block.add_argument("--finding", metavar="TEXT", required=True, help="what is wrong and where, in one line")
+    add_writing(block)
+    block.set_defaults(run=run_block)
+    unblock = actions.add_parser(
+        "unblock",
+        help="take a finding back",
+        description="Take a finding back; with the last one the role goes on.",
+    )
+    _add_role(unblock)
+    which = unblock.add_mutually_exclusive_group(required=True)
+    which.add_argument("--finding", metavar="TEXT", help="the finding, or its number as `role show` prints it")
+    which.add_argument("--all", action="store_true", help="all of the role's findings")
+    add_writing(unblock)
+    unblock.set_defaults(run=run_unblock)
+
+
+def _add_role(parser: argparse.ArgumentParser) -> None:
+    add_task(parser)
+    parser.add_argument("role", metavar="ROLE", help="implementer, reviewer, validator, or as the configuration says")
+
+
+def run_show(door: Door) -> int:
+    """Show where the roles of a task stand."""
+    from taskstate.workflow.status import role_table, roles_shape
+
+    workspace = door.workspace
+    loaded = workspace.load(workspace.locate(door.task_id(door.args.id)))
+    names = workspace.config.roles
+    data = {"id": loaded.state.id, "path": loaded.relative, "roles": roles_shape(loaded, names)}
+    return door.tell(data, role_table(loaded, names))
+
+
+def run_set(door: Door) -> int:
+    """Begin a role, or end it."""
+    from taskstate.tasks.role_changes import set_role
+    from taskstate.tasks.role_rules import Setting
+
+    args = door.args
+    setting = Setting(status=args.status, log=_log(args.qa_log), session_id=args.session_id)
+    outcome = set_role(door.workspace, door.task_id(args.id), args.role, setting, door.request())
+    said = f"{outcome.path}: {args.role} is {args.status.replace('_', ' ')}"
+    return door.done(outcome, said, role=args.role, status=args.status)
+
+
+def _log(name: str | None) -> bytes | None:
+    from taskstate.storage import files
+
+    if name is None:
+        return None
+    return standard_input(files.MAX_BYTES) if name == "-" else files.read(Path(name))
+
+
+def run_block(door: Door) -> int:
+    """Record a finding that blocks a role."""
+    from taskstate.tasks.role_changes import block
+
+    args = door.args
+    finding = door.text_of(args.finding)
+    outcome = block(door.workspace, door.task_id(args.id), args.role, finding, door.request())
+    return door.done(outcome, f"{outcome.path}: {args.role} is blocked", role=args.role, status="blocked")
+
+
+def run_unblock(door: Door) -> int:
+    """Take a finding back, or all of them."""
+    from taskstate.tasks.role_changes import unblock
+
+    args = door.args
+    finding = None if args.all else door.text_of(args.finding)
+    outcome = unblock(door.workspace, door.task_id(args.id), args.role, finding, door.request())
+    what = "all findings" if args.all else "a finding"
+    return door.done(outcome, f"{outcome.path}: {what} of {args.role} taken back", role=args.role)
+
+
+def run_reopen(door: Door) -> int:
+    """Take a role back to work."""
+    from taskstate.tasks.role_changes import reopen
+
+    args = door.args
+    note = door.text_of(args.note)
+    outcome = reopen(door.workspace, door.task_id(args.id), args.role, note, door.request())
+    return door.done(outcome, f"{outcome.path}: {args.role} is back at work", role=args.role)

@@ -1,0 +1,43 @@
+"""`taskstate rule`: shows a lint rule's page, or the list of rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.cli.invocation import add_common
+from taskstate.errors import TaskstateError
+
+if TYPE_CHECKING:
+    import argparse
+    from types import ModuleType
+
+    from taskstate.cli.invocation import Door
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "code", metavar="CODE", nargs="?", help="a rule's code or name, such as TS404 (default: list all rules)"
+    )
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(door: Door) -> int:
+    """Show a rule's page, or the list."""
+    from taskstate.lint.registry import rules
+    from taskstate.lint.rule_pages import listing, page, shape
+
+    if door.args.code:
+        rule = _find(door.args.code)
+        return door.tell(shape(rule), page(rule))
+    return door.tell([shape(rule) for rule in rules()], listing())
+
+
+def _find(code: str) -> ModuleType:
+    from taskstate.lint.registry import rules
+
+    for rule in rules():
+        if code.upper() == rule.RULE.code or code.lower() == rule.RULE.name:
+            return rule
+    raise TaskstateError(f"there is no lint rule {code}", help="`taskstate rule` lists the rules", code="not-found")

@@ -1,0 +1,163 @@
+"""`taskstate session`: appends sessions to a task's Progress Log and reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from taskstate.cli.invocation import add_common, add_task, add_writing
+from taskstate.errors import TaskstateError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.invocation import Door
+    from taskstate.tasks.sessions import Entry, Told
+
+_BRIEF = 80  # characters of a session in a list
+_LISTS = ("did", "issues", "next", "commits", "verification")
+_TEXTS = ("state", "agent")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    _configure_add(actions.add_parser("add", help="append the next session", description="Append the next session."))
+    listing = actions.add_parser(
+        "list", help="list all sessions", description="List all sessions, archived ones included."
+    )
+    add_task(listing)
+    add_common(listing)
+    listing.set_defaults(run=run_list)
+    show = actions.add_parser(
+        "show", help="show one session", description="Show one session, from the state file or the archive."
+    )
+    add_task(show)
+    show.add_argument("number", metavar="N", type=int, help="the session's number")
+    add_common(show)
+    show.set_defaults(run=run_show)
+
+
+def _configure_add(parser: argparse.ArgumentParser) -> None:
+    add_task(parser)
+    parser.add_argument(
+        "--did", action="append", default=[], metavar="TEXT", help="something that was done (again for more)"
+    )
+    parser.add_argument(
+        "--issue", action="append", default=[], dest="issues", metavar="TEXT", help="an issue met (again for more)"
+    )
+    parser.add_argument("--state", default="", metavar="TEXT", help="the state that the work is in")
+    parser.add_argument("--next", action="append", default=[], metavar="TEXT", help="a next step (again for more)")
+    parser.add_argument(
+        "--commit", action="append", default=[], dest="commits", metavar="SHA", help="a commit made (again for more)"
+    )
+    parser.add_argument(
+        "--verified", action="append", default=[], dest="verification", metavar="TEXT", help="what was checked, and how"
+    )
+    parser.add_argument("--agent", default="", metavar="NAME", help="who worked")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="FILE",
+        help="read the session as JSON with the keys did, issues, state, next, commits, …",
+    )
+    add_writing(parser)
+    parser.set_defaults(run=run_add)
+
+
+def run_add(door: Door) -> int:
+    """Append a session."""
+    from taskstate.tasks.overview import warning_of
+    from taskstate.tasks.sessions import add
+
+    task = door.task_id(door.args.id)
+    outcome = add(door.workspace, task, _entry(door), door.request())
+    status = door.done(outcome, f"{outcome.path}: session added")
+    door.warn(warning_of(door.workspace, task))
+    return status
+
+
+def _entry(door: Door) -> Entry:
+    from taskstate.tasks.sessions import Entry
+
+    said = {} if door.args.source is None else _from_json(door.read(door.args.source), door.args.source)
+    for key in _LISTS:
+        said[key] = (*said.get(key, ()), *(door.text_of(text) for text in getattr(door.args, key)))
+    for key in _TEXTS:
+        said[key] = door.text_of(getattr(door.args, key)) or said.get(key, "")
+    for key, flag in (("did", "--did"), ("state", "--state"), ("next", "--next")):
+        if not said[key]:
+            raise TaskstateError(
+                f"session add: {flag} is missing", help="say what was done, the state, and the next step", code="usage"
+            )
+    return Entry(**said)
+
+
+def _from_json(text: str, name: str) -> dict[str, Any]:
+    from taskstate.syntax.json_parser import read_json
+    from taskstate.syntax.nodes import Fault
+
+    node = read_json(text, 1 if text.startswith("\ufeff") else 0, len(text))
+    if isinstance(node, Fault):
+        line = text.count("\n", 0, node.span.start) + 1
+        raise TaskstateError(
+            f"{name}, line {line}: {node.message}",
+            help='write {"did": [..], "state": "..", "next": [..]}',
+            code="invalid-input",
+        )
+    said = node.value()
+    known = dict.fromkeys(_LISTS, list) | dict.fromkeys(_TEXTS, str)
+    if not isinstance(said, dict):
+        raise TaskstateError(
+            f"{name} holds no JSON object",
+            help='write {"did": [..], "state": "..", "next": [..]}',
+            code="invalid-input",
+        )
+    for key, value in said.items():
+        if key not in known:
+            raise TaskstateError(
+                f"{name} has an unknown key {key!r}", help=f"known are {', '.join(known)}", code="invalid-input"
+            )
+        fits = isinstance(value, known[key]) and (known[key] is str or all(isinstance(item, str) for item in value))
+        if not fits:
+            what = "a text" if known[key] is str else "a list of texts"
+            raise TaskstateError(
+                f"{name}: {key} must be {what}", help="correct it, then run this again", code="invalid-input"
+            )
+    return said
+
+
+def run_list(door: Door) -> int:
+    """List all sessions."""
+    from taskstate.tasks.sessions import all_sessions
+
+    told = all_sessions(door.workspace, door.task_id(door.args.id))
+    lines = [
+        f"{session.number:>4}  {session.time or '?':16}  {'archived' if session.archived else '':8}  {_brief(session)}"
+        for session in told
+    ]
+    return door.tell(
+        [{"number": s.number, "time": s.time, "archived": s.archived} for s in told],
+        "\n".join(lines) or "no sessions yet",
+    )
+
+
+def _brief(session: Told) -> str:
+    line = session.did[0].split("\n")[0] if session.did else ""
+    return line if len(line) <= _BRIEF else line[: _BRIEF - 1] + "\u2026"
+
+
+def run_show(door: Door) -> int:
+    """Show one session."""
+    from taskstate.tasks.sessions import find_session
+
+    session = find_session(door.workspace, door.task_id(door.args.id), door.args.number)
+    shape = {
+        "number": session.number,
+        "time": session.time,
+        "did": session.did,
+        "issues": session.issues,
+        "state": session.state,
+        "next": session.next,
+        "archived": session.archived,
+    }
+    return door.tell(shape, session.entry)

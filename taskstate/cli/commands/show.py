@@ -1,0 +1,49 @@
+"""`taskstate show`: shows a task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.cli.invocation import add_common, add_task
+from taskstate.errors import TaskstateError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.invocation import Door
+    from taskstate.syntax.document import Section
+    from taskstate.workspace.workspace import Loaded
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_task(parser)
+    parser.add_argument("--section", metavar="NAME", help="print one section or subsection as it stands in the file")
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(door: Door) -> int:
+    """Show a task, or one section of it."""
+    from taskstate.tasks.overview import overview, task_shape, warning
+
+    loaded = door.workspace.load(door.workspace.locate(door.task_id(door.args.id)))
+    if door.args.section:
+        section = _section(loaded, door.args.section)
+        text = section.span.of(loaded.document.text).strip("\r\n")
+        return door.tell({"path": loaded.relative, "section": section.title, "text": text}, text)
+    status = door.tell(task_shape(loaded), overview(loaded))
+    door.warn(warning(loaded, door.workspace.config.size))
+    return status
+
+
+def _section(loaded: Loaded, name: str) -> Section:
+    from taskstate.model.document_kinds import section_key
+    from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
+
+    sections = [section for section in loaded.document.sections if section.level in (SECTION_LEVEL, PART_LEVEL)]
+    for section in sections:
+        if section_key(section.title) == section_key(name.lstrip("# ")):
+            return section
+    titles = ", ".join(section_key(section.title) for section in sections if section.level == SECTION_LEVEL)
+    raise TaskstateError(f"{loaded.relative} has no section {name!r}", help=f"it has: {titles}", code="not-found")

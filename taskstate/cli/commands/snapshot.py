@@ -1,0 +1,179 @@
+"""`taskstate snapshot`: records the working tree as a role leaves it, compares, shows, accepts."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from taskstate.cli.invocation import add_common, add_task, add_writing
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.invocation import Door
+    from taskstate.verification.snapshots.drift import Difference, Verified
+
+_SHORT = 12  # digits of a hash that a person is shown
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    take = actions.add_parser(
+        "take",
+        help="record the working tree as a role leaves it",
+        description="Record the exact working tree, staged or not, with its diffs; nothing of git's own is touched.",
+    )
+    _add_role(take)
+    add_writing(take)
+    take.set_defaults(run=run_take)
+    verify = actions.add_parser(
+        "verify",
+        help="compare the working tree with what a role left",
+        description="Compare the working tree with a role's snapshot; exit status 1 and a report where it drifted.",
+    )
+    _add_role(verify)
+    verify.add_argument(
+        "--restore",
+        nargs="+",
+        metavar="FILE",
+        default=[],
+        help="put the snapshot's version of these files back first; a name that begins with -: --restore=./-name",
+    )
+    add_writing(verify)
+    verify.set_defaults(run=run_verify)
+    diff = actions.add_parser("diff", help="show what a role changed", description="Show a diff that a snapshot kept.")
+    _add_role(diff)
+    diff.add_argument(
+        "--type",
+        choices=("from-base", "incremental"),
+        default="from-base",
+        help="from the base commit, or from what the role before left (default: from-base)",
+    )
+    diff.add_argument("--path", action="store_true", help="print the path of the gzipped diff instead")
+    add_common(diff)
+    diff.set_defaults(run=run_diff)
+    resolve = actions.add_parser(
+        "resolve",
+        help="accept a drift",
+        description="Accept the working tree and HEAD as they are; who did and why is remembered.",
+    )
+    add_task(resolve)
+    resolve.add_argument("--note", metavar="TEXT", required=True, help="why it is right as it is")
+    add_writing(resolve)
+    resolve.set_defaults(run=run_resolve)
+
+
+def _add_role(parser: argparse.ArgumentParser) -> None:
+    add_task(parser)
+    parser.add_argument("--role", metavar="R", required=True, help="whose snapshot, such as implementer")
+
+
+def run_take(door: Door) -> int:
+    """Take a snapshot."""
+    from taskstate.verification.snapshots.take import take
+
+    taken = take(door.workspace, door.task_id(door.args.id), door.args.role, door.request())
+    text = f"{taken.outcome.path}: snapshot of {door.args.role} taken: {taken.stat}"
+    return door.done(taken.outcome, text, role=door.args.role, diff_stat=taken.stat, files=taken.number)
+
+
+def run_verify(door: Door) -> int:
+    """Compare the working tree with a snapshot, after files were put back where that was asked for."""
+    from taskstate.errors import TaskstateError
+    from taskstate.model.roles import require_role
+    from taskstate.verification.snapshots.verify import compare, count_up
+
+    args, workspace = door.args, door.workspace
+    task = door.task_id(args.id)
+    require_role(args.role, workspace.config.roles)
+    restored: tuple[str, ...] = ()
+    if args.restore:
+        from taskstate.verification.snapshots.restore import restore
+
+        restored, notes = restore(workspace, task, args.role, args.restore, dry_run=args.dry_run)
+        door.notes(notes)
+    try:
+        verified = compare(workspace, workspace.load(workspace.locate(task)), args.role)
+    except TaskstateError:
+        door.notes(tuple(_put_back(restored, dry_run=args.dry_run)))  # that has happened all the same
+        raise
+    if verified.drift:
+        count_up(workspace, task, args.role, door.request())
+    data = {
+        "drift": verified.drift,
+        "checks": [check._asdict() for check in verified.checks],
+        "files": [each.told() for each in verified.files],
+        "notes": list(verified.notes),
+        "message": verified.message,
+        **({"restored": list(restored)} if args.restore else {}),
+    }
+    lines = [*_put_back(restored, dry_run=args.dry_run), *_report(verified, args.role)]
+    return door.tell(data, "\n".join(lines), status=1 if verified.drift else 0)
+
+
+def _put_back(restored: tuple[str, ...], *, dry_run: bool) -> list[str]:
+    from taskstate.verification.snapshots.drift import on_a_line
+
+    return [f"{'would put back' if dry_run else 'put back'} {on_a_line(name)}" for name in restored]
+
+
+def _report(verified: Verified, role: str) -> list[str]:
+    notes = [f"  note: {note}" for note in verified.notes]
+    if not verified.drift:
+        return [f"the working tree is as {role} left it", *notes]
+    failed = [f"  {check.name}: {check.detail}" for check in verified.checks if not check.ok]
+    listed = [_line(each) for each in verified.files]
+    return [f"drift: {verified.message}", *listed, "failed checks:", *failed, *notes, f"what to do: {verified.help}"]
+
+
+def _line(each: Difference) -> str:
+    from taskstate.verification.snapshots.drift import on_a_line
+
+    hashes = (
+        f"{each.expected[:_SHORT]}" if each.expected else "none",
+        each.current[:_SHORT] if each.current else "none",
+    )
+    was = f" (was {on_a_line(each.origin)})" if each.origin else ""
+    return f"  {each.change:<8} {on_a_line(each.path)}{was}: expected {hashes[0]}, is {hashes[1]}"
+
+
+def run_diff(door: Door) -> int:
+    """Show a diff: exactly where it goes into a pipe or a file, readable and in colour on a terminal."""
+    from taskstate.verification.snapshots.restore import diff_of
+
+    args = door.args
+    found = diff_of(door.workspace, door.task_id(args.id), args.role, args.type)
+    if args.path:
+        return door.tell({"path": found.path, "role": args.role, "type": args.type}, found.path)
+    if door.as_json:
+        text = found.content.decode("utf-8", "replace")
+        return door.tell({"path": found.path, "role": args.role, "type": args.type, "diff": text}, "")
+    if not args.quiet:
+        _show(door, found.content)
+    return 0
+
+
+def _show(door: Door, content: bytes) -> None:
+    from taskstate.cli.terminal import is_terminal, shows_colour
+    from taskstate.lint.reporters.colors import Paint
+    from taskstate.syntax.spans import printable
+
+    colour = shows_colour(sys.stdout, refused=door.args.no_color)
+    if not colour and not is_terminal(sys.stdout):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
+    text = printable(content.decode("utf-8", "replace")).replace("\r", "\\r")
+    sys.stdout.write(Paint(colour).diff(text))
+
+
+def run_resolve(door: Door) -> int:
+    """Accept a drift."""
+    from taskstate.verification.snapshots.accept_drift import resolve
+
+    resolved = resolve(door.workspace, door.task_id(door.args.id), door.text_of(door.args.note), door.request())
+    anew = f"; snapshot of {' and '.join(resolved.retaken)} taken anew" if resolved.retaken else ""
+    text = f"{resolved.outcome.path}: the working tree is accepted as it is{anew}"
+    return door.done(resolved.outcome, text, retaken=list(resolved.retaken), base_commit=resolved.base)

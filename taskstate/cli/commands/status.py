@@ -1,0 +1,35 @@
+"""`taskstate status`: shows where the tasks in progress stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.cli.invocation import add_common
+
+if TYPE_CHECKING:
+    import argparse
+
+    from taskstate.cli.invocation import Door
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "id", metavar="ID", nargs="?", help="only this task, whatever its status (default: all at work)"
+    )
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(door: Door) -> int:
+    """Show where the tasks in progress stand, or one task."""
+    from taskstate.workflow.status import at_work, status_shape, status_text
+
+    workspace, task = door.workspace, door.args.id
+    names = workspace.config.roles
+    if task is not None:
+        loaded = workspace.load(workspace.locate(door.task_id(task)))
+        return door.tell(status_shape(loaded, names), status_text((loaded,), names))
+    found, unreadable = at_work(workspace)
+    door.complain(unreadable)
+    return door.tell({"tasks": [status_shape(loaded, names) for loaded in found]}, status_text(found, names))

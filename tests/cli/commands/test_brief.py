@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate.cli.main import _parser_of
+from taskstate.handoff.brief_sections import TASK_ROWS, Row
+from tests.support.place import tree
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+    from tests.support.place import Place
+
+EXAMPLE = (Path(__file__).parents[2] / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
+
+
+def test_brief_is_printed(cli: Cli, place: Place) -> None:
+    """A brief is text on standard output, within its budget, and changes nothing."""
+    place.text = EXAMPLE
+    before = tree(place.root)
+    said = cli("brief", "TASK-101", "--budget", "800")
+    assert (said.status, said.err) == (0, "")
+    assert said.out.startswith("# Task 101: JWT Service\n")
+    assert "## Next step\n\n- Decide on 30 s of leeway\n" in said.out
+    assert "`taskstate session show 101 N`" in said.out
+    assert tree(place.root) == before
+
+
+def test_brief_for_a_role(cli: Cli, place: Place) -> None:
+    """A role that is named is told what is its own."""
+    place.text = EXAMPLE
+    assert "Your role: reviewer." in cli.ok("brief", "101", "--role", "reviewer")
+
+
+def test_brief_in_json(cli: Cli, place: Place) -> None:
+    """A program gets the text with its tokens, and what was cut."""
+    place.text = EXAMPLE
+    data = cli.json("brief", "101", "--budget", "700")
+    assert data["text"] == cli.ok("brief", "101", "--budget", "700")
+    assert (data["budget"], data["role"], data["fits"]) == (700, None, True)
+    assert data["tokens"] <= 700
+    assert {"what", "command"} == set(data["cut"][0])
+
+
+def test_what_is_no_budget_is_refused(cli: Cli) -> None:
+    """A budget is a number of tokens from 1 on."""
+    assert cli.refused("brief", "101", "--budget", "0") == ("--budget 0 is no budget: say how many tokens, at least 1")
+    assert "invalid int value: 'many'" in cli.refused("brief", "101", "--budget", "many")
+
+
+def test_unknown_role_and_task_are_refused(cli: Cli) -> None:
+    """What does not exist is one clear error."""
+    assert cli.refused("brief", "101", "--role", "implementor") == (
+        "there is no role 'implementor': did you mean implementer?"
+    )
+    assert "there is no task 7" in cli.refused("brief", "7")
+
+
+@pytest.mark.parametrize("row", TASK_ROWS, ids=lambda row: row.name)
+def test_commands_that_show_the_rest_exist(row: Row) -> None:
+    """Each command that a brief names for what it left out is one that the command line takes."""
+    told = row.more.format(id="101").replace("NAME", row.title)
+    program, command, *arguments = shlex.split(re.sub(r"\b(?:N|P|EID)$", "1", told))
+    assert program == "taskstate"
+    assert _parser_of(command).parse_args(arguments).id == "101"
+
+
+def test_a_brief_looks_at_no_other_file(cli: Cli, place: Place) -> None:
+    """A task in its usual place is read without a look at the repository: another folder may be closed to us."""
+    closed = place.root / "closed"
+    closed.mkdir()
+    (closed / "task-7-state.md").write_text("---\n", encoding="utf-8")
+    seen: list[str] = []
+    walk = os.walk
+
+    def noted(top: str) -> object:
+        seen.append(top)
+        return walk(top)
+
+    cli.monkeypatch.setattr(os, "walk", noted)
+    cli.ok("brief", "101")
+    assert seen == []

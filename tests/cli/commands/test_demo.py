@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate.cli.commands import demo
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+
+
+def test_missing_program_is_refused(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without git or pre-commit the demo says which one is missing and how to get it, and makes no folder."""
+    monkeypatch.setattr(demo, "_path", lambda: str(tmp_path))
+    assert "the demo needs git, which was not found" in cli.refused("demo")
+    (tmp_path / "git").write_text("#!/bin/sh\n", encoding="utf-8")
+    (tmp_path / "git").chmod(0o755)
+    assert "the demo needs pre-commit, which was not found: install it (pip install pre-commit)" in cli.refused("demo")
+
+
+@pytest.mark.parametrize("flags", [(), ("--quiet",), ("--format", "json")])
+def test_story_does_not_get_in_the_way(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...]
+) -> None:
+    """The story is told on standard output, in JSON or quietly on standard error, and the folder at its end."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(demo.Demo, "play", lambda self: self.say("the story"))
+    said = cli("demo", *flags)
+    told, other = (said.err, said.out) if flags else (said.out, said.err)
+    assert "the story\n" in told
+    assert "the story" not in other
+    folder = told.rstrip("\n").rpartition(" ")[2]
+    assert Path(folder).parent == tmp_path
+    if "json" in flags:
+        assert json.loads(said.out)["data"] == {"folder": folder}
