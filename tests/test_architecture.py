@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # Bottom up: a package imports from those before it. What each one is for stands in its `__init__`.
 ORDER = (
@@ -18,49 +17,26 @@ ORDER = (
     *("workspace", "archive", "formatting", "context", "handoff", "verification", "merge", "tasks"),
     *("lint", "workflow", "cli", "__main__"),
 )
-NEVER = {"validation": {"storage"}, "model": {"storage"}, "storage": {"syntax"}}
-# Imports that go the wrong way and are about to end.
-ENDING = {
-    ("taskstate.handoff.create.create", "taskstate.lint.diagnostics"),
-    ("taskstate.handoff.create.create", "taskstate.lint.engine"),
-    ("taskstate.model.names", "taskstate.verification.qa.results"),
-    ("taskstate.workspace.workspace.run_cache", "taskstate.lint.compared_revision"),
-    ("taskstate.workspace.workspace.run_cache", "taskstate.lint.queries.answers"),
-    ("taskstate.workspace.workspace.run_cache", "taskstate.lint.queries.interface"),
-}
+PURE = {"validation", "model"}  # they judge and read texts; only `storage` and what builds on it knows a disk
 HEAVY = {"ruamel", "markdown_it", "jsonschema", "filelock", "jinja2", "rich", "watchfiles", "splintr"}
 PACKAGE = Path(__file__).parent.parent / "taskstate"
 MODULES = {
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted(PACKAGE.rglob("*.py"))
 }
+TREES = {module: ast.parse(path.read_bytes()) for module, path in MODULES.items()}
 
 
-def imports(nodes: Iterator[ast.AST]) -> Iterator[str]:
-    """Yield the modules that the import statements among `nodes` bring in."""
+def imported(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the modules that the import statements among `nodes` bring in."""
+    found: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             full = (f"{node.module}.{alias.name}" for alias in node.names)
-            yield from (name if name in MODULES else node.module for name in full)
-
-
-def package_of(module: str) -> str:
-    """Return the package of ours that a module stands in, or its own name where it stands beside them."""
-    return module.split(".")[1] if "." in module else module
-
-
-def wrong_imports(module: str) -> Iterator[str]:
-    """Yield what a module imports of ours, wherever in it, from a package that is not before its own."""
-    here = package_of(module)
-    if here not in ORDER or MODULES[module].parent == PACKAGE or here in {"merge", "lint", "cli"}:
-        return
-    for name in sorted(set(imports(ast.walk(ast.parse(MODULES[module].read_bytes()))))):
-        there = package_of(name)
-        known = name in MODULES and there in ORDER and (module, name) not in ENDING
-        if known and (ORDER.index(there) > ORDER.index(here) or there in NEVER.get(here, ())):
-            yield name
+            found.update(name if name in MODULES else node.module for name in full)
+    return found
 
 
 def at_import_time(node: ast.AST) -> Iterator[ast.AST]:
@@ -72,15 +48,59 @@ def at_import_time(node: ast.AST) -> Iterator[ast.AST]:
             yield from at_import_time(child)
 
 
+# What each module imports of ours, wherever in it: inside functions and for types alone too. The root is the public
+# API, which names what lies in all packages and loads it when it is asked for.
+EDGES = {
+    module: imported(ast.walk(tree)) & MODULES.keys() - {module, "taskstate"}
+    for module, tree in TREES.items()
+    if module != "taskstate"
+}
+
+
+def package_of(module: str) -> str:
+    """Return the package of ours that a module stands in, or its own name where it stands beside them."""
+    return module.split(".")[1]
+
+
 def test_imports_go_one_way() -> None:
-    """A package imports only from those before it in `ORDER`."""
-    wrong = {module: found for module in MODULES if (found := [*wrong_imports(module)])}
+    """A package imports only from those before it in `ORDER`, and a pure one never from `storage`."""
+    wrong = [
+        f"{module} imports {name}"
+        for module, names in EDGES.items()
+        for name in sorted(names)
+        if ORDER.index(package_of(name)) > ORDER.index(package_of(module))
+        or (package_of(module) in PURE and package_of(name) == "storage")
+    ]
     assert not wrong, "let the caller pass in what is needed, or move it; see docs/architecture.md"
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_heavy_libraries_are_imported_where_they_are_used(module: str) -> None:
+def test_nothing_imports_in_circles() -> None:
+    """No module imports itself through others."""
+    try:
+        TopologicalSorter(EDGES).prepare()
+    except CycleError as error:
+        raise AssertionError(" -> ".join(error.args[1])) from None
+
+
+def test_rules_reach_no_disk() -> None:
+    """What a lint rule imports, even through others, lies neither in `storage` nor in `workspace`."""
+    todo = [module for module in MODULES if module.startswith("taskstate.lint.rules.")]
+    came_from = dict.fromkeys(todo, "")
+    while todo:
+        module = todo.pop()
+        fresh = EDGES[module] - came_from.keys()
+        came_from |= dict.fromkeys(fresh, module)
+        todo += fresh
+    disk = [f"{came_from[name]} imports {name}" for name in came_from if package_of(name) in {"storage", "workspace"}]
+    assert not disk, "what a rule asks beyond the text is a question in lint/queries/interface.py"
+
+
+def test_heavy_libraries_are_imported_where_they_are_used() -> None:
     """No module brings in a heavy library by being imported, because start-up time is a target."""
-    names = set(imports(at_import_time(ast.parse(MODULES[module].read_bytes()))))
-    heavy = sorted(name for name in names if name.split(".")[0] in HEAVY)
-    assert not heavy, f"{module} imports {', '.join(heavy)} at its top: move that into the function that uses it"
+    wrong = [
+        f"{module} imports {name} at its top"
+        for module, tree in TREES.items()
+        for name in sorted(imported(at_import_time(tree)))
+        if name.split(".")[0] in HEAVY
+    ]
+    assert not wrong, "import it in the function that uses it"

@@ -30,11 +30,12 @@ class Door:
     @cached_property
     def anywhere(self) -> Workspace:
         """The workspace around the working folder, set up or not; what a killed command left is finished first."""
+        from taskstate.workspace.startup import settle
         from taskstate.workspace.workspace import find_workspace
 
         root = self.given("root") or os.environ.get("TASKSTATE_ROOT", "")
         workspace = find_workspace(_working_folder(), root=root, config_file=self.given("config"))
-        self.notes(workspace.settle())
+        self.notes(settle(workspace))
         return workspace
 
     def given(self, flag: str, *, name: str = "") -> str:

@@ -21,9 +21,6 @@ from taskstate.handoff.input import joined
 from taskstate.handoff.paths import folder
 from taskstate.handoff.phases import Phase, find_phase, parse_phase_name, read_phases, with_changes
 from taskstate.handoff.verified_facts import seen_in, tree_now
-from taskstate.lint import engine
-from taskstate.lint.diagnostics import ERROR
-from taskstate.model.config import Lint
 from taskstate.model.phases import phase_id
 from taskstate.model.task_state import KB
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
@@ -36,11 +33,15 @@ from taskstate.workspace.change import Change, Outcome
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import TypeAlias
 
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
+
+    # Given the path, the text and the creation time of a document, the code and message of each error in it.
+    Validator: TypeAlias = Callable[[str, str, str], tuple[tuple[str, str], ...]]
 
 STAGE = "context_exhaustion_handoff"
 _SECOND = timedelta(seconds=1)
@@ -85,8 +86,8 @@ class _Planned(NamedTuple):
     last: HandoffFile | None
 
 
-def new(workspace: Workspace, task_id: str, wanted: Wanted, request: Request) -> Written:
-    """Write the handoff document of a task's phase and count it, in one step.
+def new(workspace: Workspace, task_id: str, wanted: Wanted, request: Request, *, errors_in: Validator) -> Written:
+    """Write the handoff document of a task's phase and count it, in one step; `errors_in` holds it against the rules.
 
     A draft that cannot be completed from the state file is only returned, with what it lacks.
 
@@ -107,7 +108,7 @@ def new(workspace: Workspace, task_id: str, wanted: Wanted, request: Request) ->
         planned = _planned(workspace, loaded, wanted, request, tree)
         if workspace.config.handoff.minimum_progress and not wanted.force:
             _require_progress(loaded.state.id, planned)
-        _require_sound(workspace, planned)
+        _require_sound(workspace, planned, errors_in)
         made.append(planned)
         created = journal.Create(f"{workspace.config.root}/{planned.path}", planned.text.encode())
         return Change(text=_counted(loaded, planned, timestamp(request.stamp.now)), before=(created,))
@@ -282,25 +283,17 @@ def _missing(handoff: Handoff) -> tuple[str, ...]:
     return tuple(flag for field, flag in _NEEDED if is_unsaid(said[field]))
 
 
-def _require_sound(workspace: Workspace, planned: _Planned) -> None:
+def _require_sound(workspace: Workspace, planned: _Planned, errors_in: Validator) -> None:
     """Refuse a document that breaks a rule, naming all that is wrong.
 
     Raises:
         TaskstateError: code "handoff".
     """
-    from taskstate.workspace.run_cache import Repository
-
     missing = _missing(planned.handoff)
-    name = f"{workspace.config.root}/{planned.path}"
-    repository = Repository(workspace, now=planned.created_at)
-    try:
-        around = repository.around(workspace.root / name)
-        found = engine.check(planned.text, name, workspace.config._replace(lint=Lint()), around)
-    finally:
-        repository.close()
+    found = errors_in(f"{workspace.config.root}/{planned.path}", planned.text, planned.created_at)
     skipped = {*_GUARDED, "TS801"} if missing else _GUARDED
     faults = [f"{flag} is missing" for flag in missing]
-    faults += [each.message for each in found if each.severity == ERROR and each.code not in skipped]
+    faults += [message for code, message in found if code not in skipped]
     if faults:
         raise TaskstateError(
             f"the handoff is not fit to be written: {'; '.join(faults)}",

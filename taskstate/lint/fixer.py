@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
+from taskstate.lint.queries.answers import Surroundings
 from taskstate.model.write_metadata import timestamp
 from taskstate.workspace.change import Change
 from taskstate.workspace.preconditions import require_whole
@@ -37,7 +38,7 @@ def fix_file(checking: Checking, path: Path, request: Request, *, unsafe: bool =
     """Apply the fixes to a file and write it, stamped as by every write, and do the jobs that are the fix of others."""
 
     def job(loaded: Loaded) -> Change:
-        name, around = loaded.relative, checking.repository.around(path)
+        name, around = loaded.relative, Surroundings(checking.repository, path)
         fixed = engine.fix(loaded.document.text, name, checking.config, around, unsafe=unsafe)
         change, left = Change(text=fixed.text, notes=_told(fixed.applied, request)), fixed.diagnostics
         for wanted, do in _JOBS.items():
@@ -93,7 +94,7 @@ def _respan(change: Change, work: _Work) -> Change:
     from taskstate.context.citations import respanned
 
     repository = work.checking.repository
-    around = repository.around(repository.workspace.root / work.loaded.relative)
+    around = Surroundings(repository, repository.workspace.root / work.loaded.relative)
     done = respanned(change.text, around.standard)
     if not done.sections:
         return change

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.lint.cache import Cache, Entry, freeze, thaw
+from taskstate.lint.queries.answers import Surroundings
 from taskstate.model import names
 from taskstate.storage import files
 from taskstate.storage.file_sources import Index
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.lint.diagnostics import Finding
+    from taskstate.lint.queries.repository import Repository
     from taskstate.model.config import Config
-    from taskstate.workspace.run_cache import Repository
     from taskstate.workspace.workspace import Workspace
 
 _WORTH_A_PROCESS = 1_000_000  # bytes to be read: below that another process costs more than it saves
@@ -79,7 +80,7 @@ def open_checking(workspace: Workspace, config: Config, wanted: Wanted) -> tuple
     Raises:
         TaskstateError: what is staged was asked for, and there is no git repository.
     """
-    from taskstate.workspace.run_cache import Repository
+    from taskstate.lint.queries.repository import Repository
 
     repository = Repository(workspace, now=wanted.now)
     told: tuple[str, ...] = ()
@@ -167,7 +168,7 @@ def _remembered(path: Path, checking: Checking) -> Entry | None:
     if not mark or (mark != entry.mark and not _same_bytes(path, entry, checking)):
         return None
     if entry.asked:
-        around = repository.around(path)
+        around = Surroundings(repository, path)
         if any(around.mark(question) != told for question, told in entry.asked):
             return None
     if mark != entry.mark and checking.cache:
@@ -241,7 +242,7 @@ def _check(path: Path, checking: Checking) -> _Checked:
     """Check one file; its mark is taken before its bytes, so that a change in between is seen the next time."""
     from taskstate.lint import engine
 
-    source, around = checking.repository.source, checking.repository.around(path)
+    source, around = checking.repository.source, Surroundings(checking.repository, path)
     mark = source.mark(path)
     try:
         if os.path.islink(path):
@@ -274,7 +275,7 @@ def with_removed(report: Report, checking: Checking, under: Sequence[Path], name
         finding._replace(path=name_of(gone.path))
         for gone in asked
         for finding in engine.findings_of_gone(
-            gone.document, gone.name, checking.config, checking.repository.around(gone.path)
+            gone.document, gone.name, checking.config, Surroundings(checking.repository, gone.path)
         )
     ]
     return report._replace(findings=(*report.findings, *found))

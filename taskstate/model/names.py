@@ -14,7 +14,6 @@ from typing import NamedTuple
 from taskstate import resources
 from taskstate.errors import TaskstateError
 from taskstate.syntax.spans import printable
-from taskstate.verification.qa.results import MAX_TEXT
 
 ID_PATTERN = r"(?![Tt][Aa][Ss][Kk]-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
 MAX_ID = 64
@@ -22,6 +21,10 @@ MAX_ID = 64
 _ID = re.compile(ID_PATTERN)
 _TYPED = r"(?i)task-(?:(.+)-state\.md|(.+))"  # as people type it: TASK-101
 _DIGITS = r"([0-9]+)"
+# The folder of handoff documents under the state folder, and that of accepted ones in a task's folder.
+FOLDER, ARCHIVE = "handoffs", "archive"
+_RESULT_NAME = r"(?!x-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"  # `x-` begins keys that belong to others
+_MAX_RESULT_NAME = 40
 
 
 class OwnFile(NamedTuple):
@@ -125,14 +128,9 @@ def _own_files() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((each["type"], re.compile(rf"(?:\A|/){each['pattern']}\Z")) for each in declared)
 
 
-FOLDER, ARCHIVE = "handoffs", "archive"  # the folder under the state folder, and that of accepted ones in a task's
-# Patterns, compiled where they are used. A text is at most `MAX_TEXT` long, so none of them has far to look.
-_NAME = r"(?!x-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
-
-
 def is_name(name: str) -> bool:
     """Return whether a text has the form of a result's name."""
-    return len(name) <= MAX_TEXT // 5 and bool(re.fullmatch(_NAME, name))
+    return len(name) <= _MAX_RESULT_NAME and bool(re.fullmatch(_RESULT_NAME, name))
 
 
 def require_name(name: str) -> str:

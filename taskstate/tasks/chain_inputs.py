@@ -11,7 +11,7 @@ from taskstate.model.write_metadata import timestamp
 from taskstate.storage import file_state
 from taskstate.workspace import preconditions
 from taskstate.workspace.change import Change
-from taskstate.workspace.run_cache import Repository
+from taskstate.workspace.run_cache import RunCache
 from taskstate.workspace.writer import change, unified_diff
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Pulled(NamedTuple):
 
 def status(workspace: Workspace, paths: tuple[Path, ...]) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
     """Return how the inputs of the tasks at `paths` stand, and a line for each file that cannot be read."""
-    repository = Repository(workspace, now="")
+    repository = RunCache(workspace)
     repository.listed = workspace.own_files()  # also those that are not where a task usually is
     found, unreadable = [], []
     for path in paths:
@@ -88,7 +88,7 @@ def upstream_ids(state: TaskState) -> tuple[str, ...]:
     return tuple(sorted(known.values(), key=id_key))
 
 
-def _link(repository: Repository, loaded: Loaded, task_id: str) -> Link:
+def _link(repository: RunCache, loaded: Loaded, task_id: str) -> Link:
     own = loaded.state.id
     way = repository.dependencies.way(task_id, own)
     if way:
@@ -123,7 +123,7 @@ def _of(workspace: Workspace, document: Document, upstream: Upstream) -> Link:
     return Link(upstream.id, MISSING, "it is complete, and its output was not pulled", changed)
 
 
-def _upstream(repository: Repository, task_id: str) -> Upstream:
+def _upstream(repository: RunCache, task_id: str) -> Upstream:
     """Return what another task says.
 
     Raises:
@@ -144,7 +144,7 @@ def _upstream(repository: Repository, task_id: str) -> Upstream:
     return upstream
 
 
-def _is_damaged(repository: Repository, path: Path) -> bool:
+def _is_damaged(repository: RunCache, path: Path) -> bool:
     """Return whether a fence that never closes hides what the output of a task is."""
     document = repository.document(path)
     return document is None or any(not block.closed for block in document.blocks)
@@ -163,7 +163,7 @@ def pull(workspace: Workspace, task_id: str, request: Request, *, source: str = 
     diffs: list[str] = []
 
     def job(loaded: Loaded) -> Change:
-        repository = Repository(workspace, now="")
+        repository = RunCache(workspace)
         text, notes = loaded.document.text, list[str]()
         for each in _wanted(loaded.state, source):
             upstream = _handed_down(repository, each)
@@ -191,7 +191,7 @@ def _wanted(state: TaskState, source: str) -> tuple[str, ...]:
     return (source,)
 
 
-def _handed_down(repository: Repository, task_id: str) -> Upstream | str:
+def _handed_down(repository: RunCache, task_id: str) -> Upstream | str:
     """Return what a task hands down, or in words why it hands down nothing yet."""
     upstream = _upstream(repository, task_id)
     if upstream.output:

@@ -11,8 +11,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
-from taskstate.lint.queries.answers import _EVERYWHERE, Surroundings
-from taskstate.lint.queries.interface import GIT, HISTORY
 from taskstate.model import names
 from taskstate.model.algorithms import Dependencies
 from taskstate.model.names import FOLDER
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from taskstate.lint.compared_revision import History
     from taskstate.model.chain_quotes import Upstream
     from taskstate.storage.file_sources import Index
     from taskstate.syntax.document import Document
@@ -70,20 +67,13 @@ def _read(path: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
         return {}
 
 
-class Repository:
-    """What all files of one run share: what was listed, read and parsed stays so for its duration.
+class RunCache:
+    """What was listed, read and parsed of a repository; it stays so for the duration of a run."""
 
-    `now` is a timestamp (`YYYY-MM-DDTHH:MM:SSZ`); `history` is the compared revision, or None.
-    """
-
-    def __init__(
-        self, workspace: Workspace, *, now: str, source: Disk | Index | None = None, history: History | None = None
-    ) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self.source = source or Disk()
-        self.now = now
+        self.source: Disk | Index = Disk()
         self.listed: tuple[Path, ...] | None = None  # all files of the repository, where they are known anyway
-        self.history = history
         self.objects = git.Objects(workspace.root)
         self.memo: dict[tuple[str, ...], Any] = {}  # what the answers about other sources found out already
         self._documents: dict[Path, Document | None] = {}
@@ -93,9 +83,7 @@ class Repository:
 
     def prepare(self) -> None:
         """Find out now what several processes would each find out for themselves."""
-        _ = self.known, self._usual, self._all
-        if self.history:
-            self.history.prepare()
+        _ = self._usual, self._all
 
     def forget_file(self, path: Path) -> None:
         """Forget what was read of one file: it has been written since."""
@@ -115,22 +103,10 @@ class Repository:
         if self.heads:
             self.heads.save()
 
-    def around(self, path: Path) -> Surroundings:
-        """Return what lies around the file at `path`."""
-        return Surroundings(self, path)
-
-    @cached_property
-    def known(self) -> frozenset[str]:
-        """What can be answered at all."""
-        known = {HISTORY} if self.history else set[str]()
-        if git.toplevel(self.workspace.root) and not git.is_shallow(self.workspace.root):
-            known.add(GIT)
-        return _EVERYWHERE | known
-
     @cached_property
     def handed_over(self) -> frozenset[str]:
         """The names of the folders of tasks that have handoff documents."""
-        return handed_over(self.workspace.state_root)
+        return frozenset(files.names(self.workspace.state_root / FOLDER))
 
     @cached_property
     def real_root(self) -> str:
@@ -220,8 +196,3 @@ def _by_id(paths: Iterable[Path]) -> Mapping[str, tuple[Path, ...]]:
         if own and own.type == "state" and own.id:
             found.setdefault(own.id.casefold(), []).append(path)
     return {task_id: tuple(paths) for task_id, paths in found.items()}
-
-
-def handed_over(state_root: Path) -> frozenset[str]:
-    """Return the names of the folders of tasks that have handoff documents."""
-    return frozenset(files.names(state_root / FOLDER))

@@ -15,7 +15,7 @@ from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.config import Config, matches
 from taskstate.model.config_reader import parse_config
-from taskstate.storage import backups, files
+from taskstate.storage import files
 from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
@@ -180,22 +180,6 @@ class Workspace(_Workspace):
 
         with lock.locked(self.lock):
             yield journal.recover(self.root, self.journal)
-
-    def settle(self) -> tuple[str, ...]:
-        """Finish what a killed command left, and tell that, and what is gone; costs next to nothing where none is."""
-        names = files.names(self.journal)
-        if not names:
-            return ()
-        told: tuple[str, ...] = ()
-        if names != (backups.FOLDER,):
-            from taskstate.storage import journal
-
-            if journal.pending(self.journal):
-                with self.locked() as told:
-                    pass
-        from taskstate.workspace import lost_updates
-
-        return (*told, *lost_updates.look(self))
 
     @property
     def lock(self) -> Path:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate.handoff import accept as handoff_accept
-from taskstate.handoff import create as handoff_create
 from taskstate.handoff import phases, token_count
 from taskstate.handoff.create import Wanted, Written
 from taskstate.handoff.document import Handoff, Reading, with_values
@@ -22,6 +21,7 @@ from taskstate.merge.files import merge_files
 from taskstate.merge.three_way import Sides
 from taskstate.syntax.document import parse
 from taskstate.tasks import renumber
+from taskstate.workflow.hand_over import hand_over
 from tests.support.place import Place, changes, refusal, tree
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def prepare(place: Place) -> None:
 
 def new(place: Place, handed: Handoff = FULL, **more: Any) -> Written:  # noqa: ANN401 - draft and force
     """Hand over."""
-    return handoff_create.new(place.workspace, "101", Wanted(handed, **more), place.request())
+    return hand_over(place.workspace, "101", Wanted(handed, **more), place.request())
 
 
 def accept(place: Place, agent: str = "successor") -> handoff_accept.Accepted:
@@ -142,7 +142,7 @@ REFUSED: dict[str, tuple[str, Callable[[Place], object]]] = {
     "nothing to show": ("not-found", lambda place: handoff_accept.show(place.workspace, "101")),
     "no such task": (
         "not-found",
-        lambda place: handoff_create.new(place.workspace, "9", Wanted(FULL), place.request()),
+        lambda place: hand_over(place.workspace, "9", Wanted(FULL), place.request()),
     ),
     "a phase of no name": ("bad-id", lambda place: new(place, FULL._replace(phase="../x"))),
     "an unreadable phase": ("unreadable", new),
@@ -188,7 +188,7 @@ def test_a_task_without_phases_hands_over_too(tmp_path: Path) -> None:
 def test_a_dry_run_shows_both_files(place: Place) -> None:
     """The diff holds the new document and the state file, and nothing is written."""
     before = tree(place.root)
-    written = handoff_create.new(place.workspace, "101", Wanted(FULL), place.request(dry_run=True))
+    written = hand_over(place.workspace, "101", Wanted(FULL), place.request(dry_run=True))
     assert written.outcome
     assert "+++ b/.taskstate/handoffs/task-101/phase-3-handoff-" in written.outcome.diff
     assert "+handoffs: {count: 1, open: handoffs/task-101/" in written.outcome.diff
@@ -200,7 +200,7 @@ def test_two_in_one_second_have_two_names(place: Place) -> None:
     paths = []
     for _ in range(3):
         now = place.request()._replace(stamp=place.request().stamp._replace(now=place.now.replace(hour=20, minute=0)))
-        paths.append(handoff_create.new(place.workspace, "101", Wanted(FULL, force=True), now).path)
+        paths.append(hand_over(place.workspace, "101", Wanted(FULL, force=True), now).path)
         accept(place)
     assert [path[-10:] for path in paths] == ["200000Z.md", "200001Z.md", "200002Z.md"]
 

@@ -55,7 +55,7 @@ def test_without_the_extra_it_is_estimated() -> None:
     """Where the tokenizer cannot be imported, `count` is the estimate, and `counter` says so."""
     code = (
         "import sys; sys.modules['splintr'] = None\n"
-        "from taskstate.handoff.create import token_count as tokens\n"
+        "from taskstate.handoff import token_count as tokens\n"
         "print(tokens.count('some words') == tokens.estimate('some words'), *tokens.counter())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
@@ -69,7 +69,7 @@ def test_counting_needs_no_network() -> None:
         "import socket\n"
         "def refuse(*_): raise RuntimeError('a socket')\n"
         "socket.socket = socket.create_connection = refuse\n"
-        "from taskstate.handoff.create import token_count as tokens\n"
+        "from taskstate.handoff import token_count as tokens\n"
         "print(tokens.count('the quick brown fox'), *tokens.counter())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)

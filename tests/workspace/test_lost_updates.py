@@ -15,6 +15,7 @@ from taskstate.storage.backups import swap
 from taskstate.tasks import sessions
 from taskstate.workspace import lost_updates
 from taskstate.workspace.lost_updates import PROPOSAL
+from taskstate.workspace.startup import settle
 from tests.support.place import TASK, Place, refusal
 
 if TYPE_CHECKING:
@@ -68,10 +69,10 @@ def test_stale_save_is_noticed_and_what_it_removed_put_back(place: Place, save: 
     place.check(2)
     save(place.path, buffer)
     assert place.numbers() == [(1, False)]
-    (told,) = place.workspace.settle()
+    (told,) = settle(place.workspace)
     assert "revision 5 is gone, somebody saved a copy of revision 2 over it" in told
     assert "doctor --fix" in told
-    assert place.workspace.settle() == ()
+    assert settle(place.workspace) == ()
     assert "is in it again, at revision 6-" in mend(place)[0]
     assert did(place) == ["First.", "Second."]
     assert [criterion.checked for criterion in place.state.criteria] == [False, True]
@@ -103,7 +104,7 @@ def test_archived_sessions_that_a_stale_save_brings_back_go_again(place: Place) 
     place.archive(keep=1)
     place.add("Fourth.")
     by_rename(place.path, buffer)
-    place.workspace.settle()
+    settle(place.workspace)
     mend(place)
     assert did(place) == ["First.", "Second.", "Third.", "Fourth."]
     assert place.numbers() == [(1, True), (2, True), (3, False), (4, False)]
@@ -114,9 +115,9 @@ def test_loss_that_was_meant_is_told_once(place: Place) -> None:
     buffer = place.text
     place.add("Not wanted.")
     in_place(place.path, buffer)
-    place.workspace.settle()
+    settle(place.workspace)
     lost_updates.records(place.workspace)[0][0].record.unlink()
-    assert place.workspace.settle() == ()
+    assert settle(place.workspace) == ()
     assert place.add("Wanted.").notes[0] == "session 1 recorded"
     assert (did(place), place.state.revision) == (["Wanted."], 3)
 
@@ -139,7 +140,7 @@ def test_hand_edit_of_the_newest_text_is_no_loss(place: Place) -> None:
     """Who edits what is there takes nothing away, and nothing is told."""
     place.add()
     place.text = edited(place.text)
-    assert place.workspace.settle() == ()
+    assert settle(place.workspace) == ()
     assert place.add().notes == ("session 2 recorded",)
 
 
@@ -150,7 +151,7 @@ def test_what_both_changed_becomes_a_proposal(place: Place) -> None:
     place.text = place.text.replace("Issue tokens.", "Issue better tokens.")
     place.add("Second.")
     in_place(place.path, buffer)
-    place.workspace.settle()
+    settle(place.workspace)
     (told,) = mend(place)
     assert did(place) == ["First.", "Second."]
     assert "Issue tokens by hand." in place.text
@@ -166,7 +167,7 @@ def test_text_without_a_known_base_is_written_out(place: Place) -> None:
     for version in backups.of_file(place.workspace.journal, place.workspace.relative(place.path))[:-1]:
         version.path.unlink()
     in_place(place.path, edited(buffer))
-    place.workspace.settle()
+    settle(place.workspace)
     (gone,) = lost_updates.records(place.workspace)[0]
     assert gone.base is None
     before = place.text
@@ -195,7 +196,7 @@ def test_checking_out_another_commit_is_no_loss(repository: Path) -> None:
     commit()
     subprocess.run([*git, "commit", "-qam", "last"], check=True)
     subprocess.run([*git, "checkout", "-q", "HEAD~1"], check=True)
-    assert place.workspace.settle() == ()
+    assert settle(place.workspace) == ()
     subprocess.run([*git, "checkout", "-q", "main"], check=True)
     subprocess.run([*git, "reset", "-q", "--hard", "HEAD~2"], check=True)
     assert place.add().notes[0].startswith("session 1 recorded")
@@ -285,7 +286,7 @@ def test_save_that_comes_later_still_is_noticed(place: Place) -> None:
         place.add("Second.")
         editor.write(edited(old).encode())
     os.utime(next((place.workspace.journal / backups.FOLDER).glob("*/watched-*")))
-    (told,) = place.workspace.settle()
+    (told,) = settle(place.workspace)
     assert "came when the file had just been replaced" in told
     mend(place)
     assert did(place) == ["First.", "Second."]
@@ -331,7 +332,7 @@ def test_records_hold_what_json_can(place: Place) -> None:
     buffer = place.text
     place.add("Gone é.")
     in_place(place.path, buffer)
-    place.workspace.settle()
+    settle(place.workspace)
     (gone,) = lost_updates.records(place.workspace)[0]
     loose = json.loads(gone.record.read_text(encoding="utf-8"))
     assert (loose["taskstate_lost"], loose["path"], loose["late"]) == (1, place.workspace.relative(place.path), False)

@@ -82,11 +82,12 @@ def _configure_new(parser: argparse.ArgumentParser) -> None:
 
 def run_new(door: Door) -> int:
     """Hand a phase over."""
-    from taskstate.handoff.create import Wanted, new
+    from taskstate.handoff.create import Wanted
+    from taskstate.workflow.hand_over import hand_over
 
     args = door.args
     wanted = Wanted(_given(door), draft=args.draft, force=args.force)
-    written = new(door.workspace, door.task_id(args.id), wanted, door.request())
+    written = hand_over(door.workspace, door.task_id(args.id), wanted, door.request())
     if written.outcome is None:
         return _drafted(door, written)
     metadata = written.metadata

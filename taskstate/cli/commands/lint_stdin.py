@@ -11,6 +11,7 @@ from taskstate.cli.paths import real
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
+from taskstate.lint.queries.answers import Surroundings
 from taskstate.lint.runner import Report
 from taskstate.storage.files import MAX_BYTES
 from taskstate.syntax.spans import printable
@@ -40,7 +41,7 @@ def run(door: Door, config: Config) -> int:
 def _report(data: bytes, name: str, checking: Checking) -> Report:
     """Return what is found; the file that the text is of says where it belongs, and so what lies around it."""
     path = real(name)
-    found = engine.findings(data, checking.name(path), checking.config, checking.repository.around(path))
+    found = engine.findings(data, checking.name(path), checking.config, Surroundings(checking.repository, path))
     return Report(files=1, findings=tuple(each._replace(path=name) for each in found), unreadable=())
 
 
@@ -49,7 +50,7 @@ def _fixed(data: bytes, name: str, checking: Checking, *, unsafe: bool) -> bytes
     text, path = engine.decode(data), real(name)
     if not isinstance(text, str):
         return data
-    around = checking.repository.around(path)
+    around = Surroundings(checking.repository, path)
     return engine.fix(text, checking.name(path), checking.config, around, unsafe=unsafe).text.encode()
 
 

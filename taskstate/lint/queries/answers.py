@@ -14,7 +14,6 @@ from taskstate.errors import GitFailed
 from taskstate.lint.queries.artifacts import ArtifactAnswers
 from taskstate.lint.queries.context import ContextAnswers
 from taskstate.lint.queries.handoffs import HandoffAnswers
-from taskstate.lint.queries.interface import ARCHIVE, CLOCK, REPOSITORY, UPSTREAM
 from taskstate.model import names
 from taskstate.storage import files
 
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
 
     from taskstate.model.chain_quotes import Upstream
     from taskstate.syntax.document import Document
-
-
-_EVERYWHERE = frozenset({ARCHIVE, CLOCK, REPOSITORY, UPSTREAM})
 
 
 class Surroundings(ArtifactAnswers, HandoffAnswers, ContextAnswers):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from taskstate.workspace.run_cache import Repository
+    from taskstate.lint.queries.repository import Repository
 
 
 class Asked(Around):

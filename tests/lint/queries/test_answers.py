@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.workspace.run_cache import Repository
+from taskstate.lint.queries.answers import Surroundings
+from taskstate.lint.queries.repository import Repository
 from tests.support.place import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from taskstate.lint.queries.answers import Surroundings
 
 NOW = "2026-02-01T00:00:00Z"
 
@@ -28,7 +28,7 @@ def place(tmp_path: Path) -> Place:
 
 def around(place: Place, path: Path | None = None) -> Surroundings:
     """Return what lies around task 101's state file now."""
-    return Repository(place.workspace, now=NOW).around(path or place.path)
+    return Surroundings(Repository(place.workspace, now=NOW), path or place.path)
 
 
 def marks(place: Place, ask: Callable[[Surroundings], object]) -> dict[tuple[str, ...], str]:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.lint.queries.answers import Surroundings
+from taskstate.lint.queries.repository import Repository
 from taskstate.workspace import artifacts
-from taskstate.workspace.run_cache import Repository
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.lint.queries.answers import Surroundings
 
 NAME = "artifacts/task-101/x"
 
@@ -27,7 +27,7 @@ def place(tmp_path: Path) -> Place:
 
 def around(place: Place) -> Surroundings:
     """Return what lies around task 101's state file now."""
-    return Repository(place.workspace, now="2026-02-01T00:00:00Z").around(place.path)
+    return Surroundings(Repository(place.workspace, now="2026-02-01T00:00:00Z"), place.path)
 
 
 def digest(data: bytes) -> str:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.workspace.run_cache import Repository
+from taskstate.lint.queries.answers import Surroundings
+from taskstate.lint.queries.repository import Repository
 from tests.support.place import Place
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.lint.queries.answers import Surroundings
 
 OPEN = """---
 taskstate: 1
@@ -37,7 +37,7 @@ def place(tmp_path: Path) -> Place:
 
 def around(place: Place, path: Path | None = None) -> Surroundings:
     """Return what lies around task 101's state file, or another file, now."""
-    return Repository(place.workspace, now="2026-02-01T00:00:00Z").around(path or place.path)
+    return Surroundings(Repository(place.workspace, now="2026-02-01T00:00:00Z"), path or place.path)
 
 
 def write(place: Place, path: str, text: str = OPEN) -> Path:

@@ -17,6 +17,7 @@ from taskstate.verification.snapshots import restore as snapshot_restore
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.verification.snapshots import verify as snapshot_verify
 from taskstate.verification.snapshots.drift import CHECKS, STAGED_OTHERWISE
+from taskstate.workspace.startup import settle
 from tests.support.git_place import ROLE, GitPlace
 from tests.support.place import TASK, refusal, tree
 
@@ -885,7 +886,7 @@ def test_state_file_that_git_set_back_is_told(place: GitPlace) -> None:
     place.git("reset", "--quiet", "--hard")
     error = refusal(place.verify)
     assert (error.code, "`taskstate doctor --fix`" in error.help) == ("no-snapshot", True)
-    place.workspace.settle()
+    settle(place.workspace)
     mend(place.workspace, examine(place.workspace), place.request())
     place.restore("a.txt", "src/b.py")
     assert not place.verify().drift

@@ -1,0 +1,36 @@
+"""Hands a phase over: writes its handoff document, once the linter finds no error in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.handoff import create
+from taskstate.lint import engine
+from taskstate.lint.diagnostics import ERROR
+from taskstate.lint.queries.answers import Surroundings
+from taskstate.lint.queries.repository import Repository
+from taskstate.model.config import Lint
+
+if TYPE_CHECKING:
+    from taskstate.handoff.create import Wanted, Written
+    from taskstate.workspace.change import Request
+    from taskstate.workspace.workspace import Workspace
+
+
+def hand_over(workspace: Workspace, task_id: str, wanted: Wanted, request: Request) -> Written:
+    """Write the handoff document of a task's phase and count it, in one step; see `handoff.create.new`.
+
+    Raises:
+        TaskstateError: as `handoff.create.new` does.
+    """
+
+    def errors_in(name: str, text: str, now: str) -> tuple[tuple[str, str], ...]:
+        repository = Repository(workspace, now=now)
+        try:
+            around = Surroundings(repository, workspace.root / name)
+            found = engine.check(text, name, workspace.config._replace(lint=Lint()), around)
+        finally:
+            repository.close()
+        return tuple((each.code, each.message) for each in found if each.severity == ERROR)
+
+    return create.new(workspace, task_id, wanted, request, errors_in=errors_in)
