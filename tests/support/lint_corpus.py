@@ -1,4 +1,4 @@
-r"""Reads the damaged corpus: `tests/cases/lint/*.case`, one readable file per fault.
+r"""Reads the damaged corpus: `tests/cases/lint/TS4xx/*.case`, one readable file per fault.
 
 A case is a header, the file's whole text, and what `--fix` makes of it:
 
@@ -241,7 +241,7 @@ def read_case(path: Path) -> Case:
 
 def cases() -> list[Case]:
     """Return all cases of the corpus."""
-    return [read_case(path) for path in sorted(CORPUS.glob("*.case"))]
+    return [read_case(path) for path in sorted(CORPUS.glob("TS*/*.case"))]
 
 
 def clean_files() -> list[Path]:
