@@ -50,7 +50,7 @@ lint: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/python scripts/generate.py --check
+	$(BIN)/python -m scripts.generate --check
 
 check: lint
 	HYPOTHESIS_PROFILE=dev $(PYTEST) -q -m "not slow" --ignore=tests/acceptance
@@ -94,7 +94,7 @@ docs: $(READY)
 	$(BIN)/zensical build --clean --strict
 
 gen: $(READY)
-	$(BIN)/python scripts/generate.py
+	$(BIN)/python -m scripts.generate
 
 clean:
 	rm -rf .venv .cache .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist htmlcov site

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scripts import package_picture
 from taskstate import resources
 from taskstate.lint import rule_pages
 from taskstate.lint.registry import rules
@@ -43,6 +44,7 @@ def generated() -> dict[str, str]:
     """Return the text of every generated file by its path from the root."""
     files = {f"docs/rules/{rule.RULE.code}.md": rule_pages.page(rule) for rule in rules()}
     files["docs/rules/index.md"] = _index()
+    files["docs/packages.svg"] = package_picture.picture()
     files[".pre-commit-hooks.yaml"] = _MANIFEST_HEAD + "\n".join(_manifest(*hook) for hook in HOOKS)
     files["hooks/pre-commit.yaml"] = "  - repo: local\n    hooks:\n" + "".join(
         _local(*hook) for hook in HOOKS if hook[0] not in OFFERED

@@ -4,39 +4,15 @@ from __future__ import annotations
 
 import ast
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from scripts.import_graph import EDGES, ORDER, TREES, imported, package_of
 
-# Bottom up: a package imports from those before it. What each one is for stands in its `__init__`.
-ORDER = (
-    *("errors", "version", "resources"),
-    *("syntax", "storage", "validation", "model"),
-    *("workspace", "archive", "formatting", "context", "handoff", "verification", "merge", "tasks"),
-    *("lint", "workflow", "cli", "__main__"),
-)
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 PURE = {"validation", "model"}  # they judge and read texts; only `storage` and what builds on it knows a disk
 HEAVY = {"ruamel", "markdown_it", "jsonschema", "filelock", "jinja2", "rich", "watchfiles", "splintr"}
-PACKAGE = Path(__file__).parent.parent / "taskstate"
-MODULES = {
-    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
-    for path in sorted(PACKAGE.rglob("*.py"))
-}
-TREES = {module: ast.parse(path.read_bytes()) for module, path in MODULES.items()}
-
-
-def imported(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return the modules that the import statements among `nodes` bring in."""
-    found: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            full = (f"{node.module}.{alias.name}" for alias in node.names)
-            found.update(name if name in MODULES else node.module for name in full)
-    return found
 
 
 def at_import_time(node: ast.AST) -> Iterator[ast.AST]:
@@ -46,20 +22,6 @@ def at_import_time(node: ast.AST) -> Iterator[ast.AST]:
         if not guarded and not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             yield child
             yield from at_import_time(child)
-
-
-# What each module imports of ours, wherever in it: inside functions and for types alone too. The root is the public
-# API, which names what lies in all packages and loads it when it is asked for.
-EDGES = {
-    module: imported(ast.walk(tree)) & MODULES.keys() - {module, "taskstate"}
-    for module, tree in TREES.items()
-    if module != "taskstate"
-}
-
-
-def package_of(module: str) -> str:
-    """Return the package of ours that a module stands in, or its own name where it stands beside them."""
-    return module.split(".")[1]
 
 
 def test_imports_go_one_way() -> None:
@@ -84,7 +46,7 @@ def test_nothing_imports_in_circles() -> None:
 
 def test_rules_reach_no_disk() -> None:
     """What a lint rule imports, even through others, lies neither in `storage` nor in `workspace`."""
-    todo = [module for module in MODULES if module.startswith("taskstate.lint.rules.")]
+    todo = [module for module in EDGES if module.startswith("taskstate.lint.rules.")]
     came_from = dict.fromkeys(todo, "")
     while todo:
         module = todo.pop()
