@@ -11,7 +11,7 @@ from taskstate.model.archive_format import content_hash, entry_hash, list_batche
 from tests.support.lint_corpus import CORPUS, read_case
 from tests.support.markdown_strategies import any_text
 
-TEXT = read_case(CORPUS / "TS407-archive-clean.case").text or ""
+TEXT = read_case(CORPUS / "TS4xx" / "TS407-archive-clean.case").text or ""
 LINES = TEXT.splitlines(keepends=True)
 
 
