@@ -96,6 +96,18 @@ def test_next_writer_notices_and_goes_on(place: Place) -> None:
     assert place.numbers() == [(1, False), (2, False), (3, False)]
 
 
+def test_revision_that_is_gone_is_never_given_again(place: Place) -> None:
+    """What is put back gets a higher revision than it had, even where only its record still tells that one."""
+    buffer = edited(place.text)
+    place.add("First.")
+    place.add("Second.")
+    in_place(place.path, buffer)
+    assert "revision 3 is gone" in settle(place.workspace)[0]
+    backups.forget(place.workspace.journal, place.workspace.relative(place.path))
+    assert "is in it again, at revision 4-" in mend(place)[0]
+    assert (did(place), place.state.revision) == (["First.", "Second."], 4)
+
+
 def test_archived_sessions_that_a_stale_save_brings_back_go_again(place: Place) -> None:
     """A stale copy from before an archiving holds sessions that the archive has too: afterwards each stands once."""
     for text in ("First.", "Second.", "Third."):
