@@ -90,17 +90,15 @@ def rebuild(workspace: Workspace, task_id: str, wanted: Wanted, request: Request
 
 
 def _sealed(workspace: Workspace, task_id: str, plan: Callable[[Loaded], _Made], request: Request) -> Sealed:
-    found: list[_Made] = []
-
-    def job(loaded: Loaded) -> Change:
-        found.append(plan(loaded))
-        text, context, _, notes = found[-1]
-        document = parse(text)
-        after = Loaded(loaded.relative, text.encode(), document, read_state(document, loaded.state.id))
-        return Change(text=text, notes=notes, kept=context_export.artifacts_of(workspace, after, context))
+    def job(loaded: Loaded) -> Change[_Made]:
+        made = plan(loaded)
+        document = parse(made.text)
+        after = Loaded(loaded.relative, made.text.encode(), document, read_state(document, loaded.state.id))
+        kept = context_export.artifacts_of(workspace, after, made.context)
+        return Change(text=made.text, notes=made.notes, kept=kept, result=made)
 
     outcome = change(workspace, task_id, job, request)
-    return Sealed(outcome, found[-1].context["seal"], found[-1].rows)
+    return Sealed(outcome, outcome.result.context["seal"], outcome.result.rows)
 
 
 def _base_commit(workspace: Workspace, given: str, request: Request) -> str | None:

@@ -89,29 +89,26 @@ def accept(workspace: Workspace, task_id: str, agent: str, request: Request) -> 
         TaskstateError: code "not-found": none is open, or its document is gone; code "unreadable", "not-utf8" or
             "no-handoff": what the state file names cannot be read, or is no handoff document of the task.
     """
-    made: list[HandoffFile] = []
     given = {"status": ACCEPTED, "accepted_by": agent, "accepted_at": timestamp(request.stamp.now)}
 
-    def job(loaded: Loaded) -> Change:
+    def job(loaded: Loaded) -> Change[HandoffFile]:
         file = _to_accept(workspace, loaded)
         notes = _notes(workspace, loaded.state, file) if file.status == OPEN else ()
         root, target = workspace.config.root, archived(file.path)
         text = with_handoffs(loaded.document.text, {"open": None})
         if file.path == target and file.status == ACCEPTED:  # the other side of a merge has accepted it
-            made.append(file)
-            return Change(text=text, notes=_notes(workspace, loaded.state, file))
+            return Change(text=text, notes=_notes(workspace, loaded.state, file), result=file)
         data = with_values(file.document, given).encode()
-        made.append(HandoffFile(target, data, parse(data.decode())))
+        made = HandoffFile(target, data, parse(data.decode()))
         if file.path == target:
-            return Change(
-                text=text, before=(journal.Replace(f"{root}/{target}", files.digest(file.data), data),), notes=notes
-            )
+            replaced = journal.Replace(f"{root}/{target}", files.digest(file.data), data)
+            return Change(text=text, before=(replaced,), notes=notes, result=made)
         created = journal.Create(f"{root}/{target}", data)
         gone = journal.Delete(f"{root}/{file.path}", files.digest(file.data))
-        return Change(text=text, before=(created,), after=(gone,), notes=notes)
+        return Change(text=text, before=(created,), after=(gone,), notes=notes, result=made)
 
     outcome = change(workspace, task_id, job, request)
-    return Accepted(made[-1], f"{workspace.config.root}/{made[-1].path}", outcome)
+    return Accepted(outcome.result, f"{workspace.config.root}/{outcome.result.path}", outcome)
 
 
 def _to_accept(workspace: Workspace, loaded: Loaded) -> HandoffFile:

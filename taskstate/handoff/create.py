@@ -102,19 +102,18 @@ def new(workspace: Workspace, task_id: str, wanted: Wanted, request: Request, *,
         missing = _missing(planned.handoff)
         if missing:
             return Written(planned.text, action=planned.handoff.action, missing=missing)
-    made: list[_Planned] = []
 
-    def job(loaded: Loaded) -> Change:
+    def job(loaded: Loaded) -> Change[_Planned]:
         planned = _planned(workspace, loaded, wanted, request, tree)
         if workspace.config.handoff.minimum_progress and not wanted.force:
             _require_progress(loaded.state.id, planned)
         _require_sound(workspace, planned, errors_in)
-        made.append(planned)
         created = journal.Create(f"{workspace.config.root}/{planned.path}", planned.text.encode())
-        return Change(text=_counted(loaded, planned, timestamp(request.stamp.now)), before=(created,))
+        text = _counted(loaded, planned, timestamp(request.stamp.now))
+        return Change(text=text, before=(created,), result=planned)
 
     outcome = change(workspace, task_id, job, request)
-    planned = made[-1]
+    planned = outcome.result
     path = f"{workspace.config.root}/{planned.path}"
     return Written(planned.text, path, planned.handoff.action, outcome)
 

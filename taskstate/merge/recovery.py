@@ -30,23 +30,22 @@ def put_back(workspace: Workspace, gone: Lost, request: Request) -> str:
     Raises:
         TaskstateError: code "no-base": nobody knows what the two versions came from; or the file cannot be changed.
     """
-    conflicts = 0
     theirs = _bytes(gone.text)
 
-    def job(loaded: Loaded) -> Change:
-        nonlocal conflicts
+    def job(loaded: Loaded) -> Change[int]:
         base = _base(workspace, gone, loaded)
         data, conflicts = merge_files(Sides(base, loaded.data, theirs), gone.path)
         text = _ours(data.decode("utf-8")) if conflicts else data.decode("utf-8")
         drop = journal.Delete(workspace.relative(gone.record), files.digest(files.read(gone.record)))
-        return Change(text=text, before=(*_written_out(workspace, gone, conflicts), drop), above=gone.revision)
+        before = (*_written_out(workspace, gone, conflicts), drop)
+        return Change(text=text, before=before, above=gone.revision, result=conflicts)
 
     outcome = change_at(workspace, files.inside(workspace.root, gone.path), job, request._replace(expect=""))
     for version in backups.of_file(workspace.journal, gone.path)[-1:]:
         backups.comes_from(workspace.journal, gone.path, version.digest, files.digest(theirs))
     what = "the save that came late" if gone.late else f"revision {gone.revision}"
     told = f"{gone.path}: what {what} held is in it again, at revision {outcome.revision}"
-    return f"{told}; {_left(workspace, gone)}" if conflicts else told
+    return f"{told}; {_left(workspace, gone)}" if outcome.result else told
 
 
 def _base(workspace: Workspace, gone: Lost, loaded: Loaded) -> bytes:

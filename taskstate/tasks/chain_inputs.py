@@ -160,9 +160,8 @@ def pull(workspace: Workspace, task_id: str, request: Request, *, source: str = 
         TaskstateError: the task does not build on `source`; an upstream task is not there, or its file cannot be read;
             or the file cannot be changed safely. Nothing is changed then.
     """
-    diffs: list[str] = []
 
-    def job(loaded: Loaded) -> Change:
+    def job(loaded: Loaded) -> Change[str]:
         repository = RunCache(workspace)
         text, notes = loaded.document.text, list[str]()
         for each in _wanted(loaded.state, source):
@@ -173,11 +172,11 @@ def pull(workspace: Workspace, task_id: str, request: Request, *, source: str = 
             longer = chain.pulled(text, upstream, timestamp(request.stamp.now), workspace.config)
             notes += _told(workspace, upstream, changed=longer != text, dry_run=request.dry_run)
             text = longer
-        diffs.append(unified_diff(loaded.relative, loaded.document.text, text))
-        return Change(text=text, notes=tuple(notes))
+        diff = unified_diff(loaded.relative, loaded.document.text, text)
+        return Change(text=text, notes=tuple(notes), result=diff)
 
     outcome = change(workspace, task_id, job, request)
-    return Pulled(outcome, diffs[-1])
+    return Pulled(outcome, outcome.result)
 
 
 def _wanted(state: TaskState, source: str) -> tuple[str, ...]:

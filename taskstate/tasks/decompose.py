@@ -62,22 +62,20 @@ def decompose(workspace: Workspace, task_id: str, request: Request) -> tuple[Sug
     Raises:
         TaskstateError: as `suggest`; or a text cannot be taken over. Nothing is changed then.
     """
-    made: list[Suggestion] = []
 
-    def job(loaded: Loaded) -> Change:
+    def job(loaded: Loaded) -> Change[Suggestion]:
         suggestion = _suggestion(workspace, loaded)
-        made.append(suggestion)
         created = tuple(_created(workspace, loaded, suggestion, request))
         notes = tuple(
             f"task {each.id}: {', '.join(each.features)}; about {each.sessions} sessions"
             for each in suggestion.subtasks
         )
-        return Change(text=_moved(loaded, suggestion), before=created, notes=notes)
+        return Change(text=_moved(loaded, suggestion), before=created, notes=notes, result=suggestion)
 
     outcome = change(workspace, task_id, job, request)
-    for each in () if request.dry_run else made[-1].subtasks:
+    for each in () if request.dry_run else outcome.result.subtasks:
         backups.forget(workspace.journal, _path(workspace, each))  # of an earlier file of that name
-    return made[-1], outcome
+    return outcome.result, outcome
 
 
 def _suggestion(workspace: Workspace, loaded: Loaded) -> Suggestion:

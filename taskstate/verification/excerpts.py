@@ -72,22 +72,20 @@ def add(workspace: Workspace, task_id: str, source: Source, request: Request) ->
     if not text.strip():
         raise TaskstateError(f"{what} holds nothing but blanks", help="cite lines that say something", code="empty")
     checked = secret_check.check(workspace, [text], request, what=what)
-    made: list[Excerpt] = []
 
-    def job(loaded: Loaded) -> Change:
+    def job(loaded: Loaded) -> Change[Excerpt]:
         told = _told(front_matter_values(loaded.document), loaded.state.id)
         new = _entry(told, source, hash_of(text), timestamp(request.stamp.now))
-        made[:] = [new]
         kept = (artifacts.packed(loaded.state.id, _stem_of(new.id), text.encode(), _ENDING),)
         entries = [*told, *([] if any(each.get("id") == new.id for each in told) else [new._asdict()])]
         if len(entries) == len(told):
-            return Change(text=loaded.document.text, kept=kept)
+            return Change(text=loaded.document.text, kept=kept, result=new)
         longer = apply(loaded.document.text, set_front_matter(loaded.document, KEY, entries))
         longer, rolled = checked.remembered(workspace, longer)
-        return Change(text=longer, before=rolled, kept=kept)
+        return Change(text=longer, before=rolled, kept=kept, result=new)
 
     outcome = change(workspace, task_id, job, request)
-    added = made[0]
+    added = outcome.result
     told = citation(added, task_id)
     notes = outcome.notes if outcome.changed else (f"{added.id} holds it already", told, *outcome.notes)
     return Added(outcome._replace(notes=notes, warnings=(*checked.warnings, *outcome.warnings)), added, told)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from taskstate.model.task_state import TaskState
     from taskstate.model.write_metadata import Stamp
     from taskstate.storage import journal
     from taskstate.workspace import artifacts
+
+    # A bare `Change` or `Outcome` is one with any result. `typing` itself knows `default` from Python 3.13 on.
+    T_co = TypeVar("T_co", covariant=True, default=object)
+else:
+    from typing import TypeVar
+
+    T_co = TypeVar("T_co", covariant=True)
 
 
 class Request(NamedTuple):
@@ -25,7 +34,7 @@ class Request(NamedTuple):
     force_secrets: bool = False
 
 
-class Change(NamedTuple):
+class Change(NamedTuple, Generic[T_co]):
     """What a job makes of a state file: its text before the stamp, other files' changes that go ahead, what to tell.
 
     What receives text is changed before what gives it away: `after` are the changes that take text out of other files.
@@ -33,7 +42,7 @@ class Change(NamedTuple):
     of those that the state file named before, which are deleted once it is written.
 
     A job that had to read or stamp the text itself hands on its state, and the text with its stamp. The new revision is
-    higher than `above`.
+    higher than `above`. `result` is what else the job made, for whoever asked for the change: the outcome carries it.
     """
 
     text: str
@@ -45,12 +54,13 @@ class Change(NamedTuple):
     after: journal.Plan = ()
     kept: tuple[artifacts.Artifact, ...] = ()
     gone: tuple[str, ...] = ()
+    result: T_co = None  # type: ignore[assignment]  # most jobs have none, and nobody reads it then
 
 
-class Outcome(NamedTuple):
+class Outcome(NamedTuple, Generic[T_co]):
     """What a change did: `revision` is the file's token afterwards, `diff` the unified diff of a dry run.
 
-    `warnings` are for standard error, whatever else is told.
+    `warnings` are for standard error, whatever else is told. `result` is what the job made.
     """
 
     path: str
@@ -59,3 +69,4 @@ class Outcome(NamedTuple):
     notes: tuple[str, ...] = ()
     diff: str = ""
     warnings: tuple[str, ...] = ()
+    result: T_co = None  # type: ignore[assignment]  # that of the `Change`

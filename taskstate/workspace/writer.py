@@ -19,7 +19,7 @@ from taskstate.storage.transaction import paths_of
 from taskstate.syntax.document import parse
 from taskstate.validation import external_secret_scanner
 from taskstate.workspace import artifacts, lost_updates, preconditions, secret_check
-from taskstate.workspace.change import Change, Outcome, Request
+from taskstate.workspace.change import Change, Outcome, Request, T_co
 from taskstate.workspace.event_log import remember
 
 if TYPE_CHECKING:
@@ -34,14 +34,16 @@ _ATTEMPTS = 5
 _PAUSE = 0.02  # seconds
 
 
-def change(workspace: Workspace, task_id: str, job: Callable[[Loaded], Change], request: Request) -> Outcome:
-    """Change a task's state file: `job` plans on what is on disk now, the result is stamped, proved and written.
+def change(
+    workspace: Workspace, task_id: str, job: Callable[[Loaded], Change[T_co]], request: Request
+) -> Outcome[T_co]:
+    """Change a task's state file: `job` plans on what is on disk now, its text is stamped, proved and written.
 
     Raises:
         TaskstateError: the file is not at the expected revision, cannot be changed safely, or keeps changing.
     """
 
-    def guarded(loaded: Loaded) -> Change:
+    def guarded(loaded: Loaded) -> Change[T_co]:
         preconditions.require_whole(loaded)
         return job(loaded)
 
@@ -49,15 +51,17 @@ def change(workspace: Workspace, task_id: str, job: Callable[[Loaded], Change], 
         return _change(workspace, workspace.locate(task_id), guarded, request, told)
 
 
-def change_at(workspace: Workspace, path: Path, job: Callable[[Loaded], Change], request: Request) -> Outcome:
+def change_at(
+    workspace: Workspace, path: Path, job: Callable[[Loaded], Change[T_co]], request: Request
+) -> Outcome[T_co]:
     """Change one of our own files by its path, as `change` does; only a state file that can be read is stamped."""
     with workspace.locked() as told:
         return _change(workspace, path, job, request, told)
 
 
 def _change(
-    workspace: Workspace, path: Path, job: Callable[[Loaded], Change], request: Request, told: tuple[str, ...]
-) -> Outcome:
+    workspace: Workspace, path: Path, job: Callable[[Loaded], Change[T_co]], request: Request, told: tuple[str, ...]
+) -> Outcome[T_co]:
     for attempt in range(_ATTEMPTS):
         if attempt:
             time.sleep(_PAUSE)  # who saves in place needs an instant to end
@@ -78,12 +82,14 @@ def _change(
     raise StaleFile(what, help="run this again")
 
 
-def _write(workspace: Workspace, loaded: Loaded, change: Change, request: Request, told: tuple[str, ...]) -> Outcome:
+def _write(
+    workspace: Workspace, loaded: Loaded, change: Change[T_co], request: Request, told: tuple[str, ...]
+) -> Outcome[T_co]:
     notes = (*told, *change.notes)
     if change.text == loaded.document.text and not change.before:
         if not request.dry_run:
             artifacts.keep(workspace, change.kept)  # one that was missing here is written all the same
-        return Outcome(path=loaded.relative, revision=loaded.token, changed=False, notes=notes)
+        return Outcome(loaded.relative, loaded.token, changed=False, notes=notes, result=change.result)
     made = _made(loaded, change, request)
     found = secret_check.found_in(workspace, made.plan, loaded.relative, loaded.document.text)
     warnings = secret_check.accepted(found, force=request.force_secrets)
@@ -92,7 +98,15 @@ def _write(workspace: Workspace, loaded: Loaded, change: Change, request: Reques
     if not request.dry_run:
         _carry_out(workspace, loaded.state.id, change, made.plan)
     diff = "".join(_diff(workspace, operation) for operation in made.plan) if request.dry_run else ""
-    return Outcome(loaded.relative, made.token, changed=True, notes=notes, diff=diff, warnings=warnings)
+    return Outcome(
+        loaded.relative,
+        made.token,
+        changed=True,
+        notes=notes,
+        diff=diff,
+        warnings=warnings,
+        result=change.result,
+    )
 
 
 def _carry_out(workspace: Workspace, task_id: str, change: Change, plan: journal.Plan) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,6 +14,9 @@ from taskstate.workspace.change import Change
 from taskstate.workspace.startup import settle
 from taskstate.workspace.writer import change, unified_diff
 from tests.support.place import TASK, Place, refusal, tree
+
+if TYPE_CHECKING:
+    from taskstate.workspace.workspace import Loaded
 
 
 @pytest.fixture
@@ -66,6 +69,21 @@ def test_outcome_tells_the_next_token(place: Place) -> None:
     token = place.check(1).revision
     assert token == place.workspace.load(place.path).token
     assert place.check(2, request=place.request(expect=token)).changed
+
+
+# The outcome
+
+
+def test_outcome_carries_the_result_of_the_plan_that_was_written(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a job made of a text that changed meanwhile is dropped with its plan."""
+
+    def job(loaded: Loaded) -> Change[int]:
+        text = loaded.document.text
+        return Change(text=text.replace("JWT Service", "JWT"), result=text.count("<!-- by hand"))
+
+    monkeypatch.setattr(journal, "write", Racing(place, 2))
+    assert change(place.workspace, TASK, job, place.request()).result == 2
+    assert change(place.workspace, TASK, job, place.request()).result == 2
 
 
 # Writing

@@ -104,16 +104,14 @@ def record(workspace: Workspace, task_id: str, told: Told, request: Request, *, 
     checked = secret_check.check(workspace, pieces(told.log), request, what="the log")
     if role:
         _require_as_left(workspace, task_id, role, request)
-    packed: list[int] = []
 
-    def job(loaded: Loaded) -> Change:
+    def job(loaded: Loaded) -> Change[artifacts.Artifact]:
         values = front_matter_values(loaded.document)
         require_task_file(workspace, values, loaded.state.id)
         if role:
             roles.require_settled(values, loaded.state.id)
         kept = log_artifact(loaded.state.id, role or BASELINE, told.log)
         log = {"path": kept.path, "sha256": files.digest(told.log)}
-        packed[:] = [len(kept.data)]
         key = _COORDINATION if role else BASELINE
         before = _block(values, key, loaded.state.id)
         if role:
@@ -126,10 +124,10 @@ def record(workspace: Workspace, task_id: str, told: Told, request: Request, *, 
         if text != loaded.document.text:
             text, rolled = checked.remembered(workspace, text)
         gone = _named(before.get(role) if role else before, "qa_log_path" if role else "log")
-        return Change(text=text, before=rolled, notes=notes, kept=(kept,), gone=gone)
+        return Change(text=text, before=rolled, notes=notes, kept=(kept,), gone=gone, result=kept)
 
     outcome = change(workspace, task_id, job, request)
-    warnings = (*_size_warning(told.log, packed[0]), *checked.warnings, *outcome.warnings)
+    warnings = (*_size_warning(told.log, len(outcome.result.data)), *checked.warnings, *outcome.warnings)
     return Recorded(outcome._replace(warnings=warnings), results)
 
 

@@ -57,9 +57,8 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
     """
     note = escaping.one_line(note, what="--note")
     head = snapshot_base.require_at_rest(workspace)
-    done: list[tuple[tuple[str, ...], str]] = []
 
-    def job(loaded: Loaded) -> Change:
+    def job(loaded: Loaded) -> Change[_Plan]:
         require_open(loaded.state)
         values = front_matter_values(loaded.document)
         made: list[Snapshot] = []
@@ -70,20 +69,20 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
                 wanted = Wanted(role, planned.base, request, clean=True)
                 made.append(photograph(seen, loaded.state, block, wanted))
                 block = {**values, "delta": with_snapshots(values, made, planned.base)}
-        done[:] = [(planned.retaken, planned.base)]
         text = _settled(loaded, values, with_snapshots(values, made, planned.base))
         events = [_event(role, planned, note, request) for role in planned.accepted or ("",)]
         for event in events[:-1]:
             text = with_event(text, event)
         text, rolled = remember(workspace, text, events[-1])
-        return Change(text=text, before=rolled, notes=tuple(each for one in made for each in one.notes))
+        notes = tuple(each for one in made for each in one.notes)
+        return Change(text=text, before=rolled, notes=notes, result=planned)
 
     try:
         outcome = change(workspace, task_id, job, request)
     finally:
         if not request.dry_run:
             sweep(workspace, task_id)
-    return Resolved(outcome, *done[0])
+    return Resolved(outcome, outcome.result.retaken, outcome.result.base)
 
 
 def _plan(seen: Look, loaded: Loaded, values: Mapping[str, Any], head: str) -> _Plan:

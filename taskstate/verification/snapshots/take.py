@@ -64,9 +64,8 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Tak
     """
     roles.require_role(role, workspace.config.roles)
     head = snapshot_base.require_at_rest(workspace)
-    found: list[Snapshot] = []
 
-    def job(loaded: Loaded) -> Change:
+    def job(loaded: Loaded) -> Change[Snapshot]:
         values = front_matter_values(loaded.document)
         require_open(loaded.state)
         roles.require_settled(values, loaded.state.id)
@@ -78,16 +77,15 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Tak
             made = photograph(seen, loaded.state, values, wanted)
             if not request.dry_run:
                 worktree.sweep(seen.place)
-        found[:] = [made]
         text = apply(loaded.document.text, set_front_matter(loaded.document, "delta", with_snapshots(values, (made,))))
-        return Change(text=text, notes=made.notes)
+        return Change(text=text, notes=made.notes, result=made)
 
     try:
         outcome = change(workspace, task_id, job, request)
     finally:
         if not request.dry_run:
             sweep(workspace, task_id)
-    return Taken(outcome, found[0].record["diff_stat"], found[0].number)
+    return Taken(outcome, outcome.result.record["diff_stat"], outcome.result.number)
 
 
 def _may_be_clean(workspace: Workspace, values: Mapping[str, Any], role: str) -> bool:
