@@ -76,7 +76,7 @@ def complete(workspace: Workspace, task_id: str, request: Request, *, note: str 
 def _without_artifacts(workspace: Workspace, task_id: str, outcome: Outcome) -> Outcome:
     """Delete what the task left among the artifacts; where the system refuses, that is a warning and no more."""
     try:
-        purge.remove(workspace, workspace.load(workspace.locate(task_id)).state.id)
+        purge.remove(workspace, outcome.state.id)
     except TaskstateError as error:
         told = f"{error}; `taskstate purge {task_id}` tries again"
         return outcome._replace(warnings=(*outcome.warnings, told))

@@ -63,9 +63,9 @@ def overview(loaded: Loaded) -> str:
     return "\n".join(lines)
 
 
-def warning(loaded: Loaded, size: Size) -> tuple[str, ...]:
+def warning(state: TaskState, size: Size) -> tuple[str, ...]:
     """Return the lines that warn of a task with too many sessions or too large a file, and say what to run; or none."""
-    state, total = loaded.state, session_counts(loaded.state).total
+    total = session_counts(state).total
     over = exceeded(state.size, kb=size.max_kb, tokens=size.max_tokens)
     long = total > size.max_sessions and state.status != COMPLETE
     if not over and not long:
@@ -79,15 +79,6 @@ def warning(loaded: Loaded, size: Size) -> tuple[str, ...]:
     if open_features(state):
         return (*lines, f"To divide it into subtasks: taskstate decompose {state.id}")
     return (*lines, "No feature is open: complete it, and put what is left into a task of its own.")
-
-
-def warning_of(workspace: Workspace, task_id: str) -> tuple[str, ...]:
-    """Return the warning about a task that was just written; none where somebody made it unreadable since."""
-    try:
-        loaded = workspace.load(workspace.locate(task_id))
-    except TaskstateError:
-        return ()  # what was written is written, and the next command says what is wrong
-    return warning(loaded, workspace.config.size)
 
 
 def _checks(state: TaskState) -> list[str]:

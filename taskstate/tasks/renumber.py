@@ -69,7 +69,8 @@ def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Ou
     if not alone:
         notes = (*notes, f"all that names task {renaming.old} stays with the other task of that id, its archive too")
     token = f"{loaded.state.revision + 1}-{files.digest(created.data)[:8]}"
-    return Outcome(target, token, changed=True, notes=(*told, *notes), diff="\n".join(notes), warnings=warnings)
+    said, text = (*told, *notes), created.data.decode()
+    return Outcome(target, token, changed=True, notes=said, diff="\n".join(notes), warnings=warnings, text=text)
 
 
 def _others(workspace: Workspace, path: Path, renaming: _Renaming, request: Request) -> tuple[journal.Operation, ...]:

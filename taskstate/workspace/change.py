@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Generic, NamedTuple
 
 if TYPE_CHECKING:
@@ -57,16 +58,30 @@ class Change(NamedTuple, Generic[T_co]):
     result: T_co = None  # type: ignore[assignment]  # most jobs have none, and nobody reads it then
 
 
-class Outcome(NamedTuple, Generic[T_co]):
-    """What a change did: `revision` is the file's token afterwards, `diff` the unified diff of a dry run.
-
-    `warnings` are for standard error, whatever else is told. `result` is what the job made.
-    """
-
+class _Outcome(NamedTuple, Generic[T_co]):
     path: str
     revision: str
     changed: bool
     notes: tuple[str, ...] = ()
     diff: str = ""
     warnings: tuple[str, ...] = ()
+    text: str = ""
     result: T_co = None  # type: ignore[assignment]  # that of the `Change`
+
+
+class Outcome(_Outcome[T_co]):
+    """What a change did: `revision` is the file's token afterwards, `diff` the unified diff of a dry run.
+
+    `warnings` are for standard error, whatever else is told. `text` is that of the state file afterwards, empty
+    where something else was written; `result` is what the job made. On a dry run all are what they would be.
+    """
+
+    @cached_property
+    def state(self) -> TaskState:
+        """What the state file says afterwards; it is read only where somebody asks."""
+        from taskstate.model import names
+        from taskstate.model.task_state import read_state
+        from taskstate.syntax.document import parse
+
+        own = names.own_file(self.path)
+        return read_state(parse(self.text), (own and own.id) or "")

@@ -89,7 +89,9 @@ def _write(
     if change.text == loaded.document.text and not change.before:
         if not request.dry_run:
             artifacts.keep(workspace, change.kept)  # one that was missing here is written all the same
-        return Outcome(loaded.relative, loaded.token, changed=False, notes=notes, result=change.result)
+        return Outcome(
+            loaded.relative, loaded.token, changed=False, notes=notes, text=change.text, result=change.result
+        )
     made = _made(loaded, change, request)
     found = secret_check.found_in(workspace, made.plan, loaded.relative, loaded.document.text)
     warnings = secret_check.accepted(found, force=request.force_secrets)
@@ -105,6 +107,7 @@ def _write(
         notes=notes,
         diff=diff,
         warnings=warnings,
+        text=made.text,
         result=change.result,
     )
 
@@ -122,9 +125,10 @@ def _carry_out(workspace: Workspace, task_id: str, change: Change, plan: journal
 
 
 class _Made(NamedTuple):
-    """What a change comes to: the plan, the token of the state file after it, and whether that bears the marks."""
+    """What a change comes to: the plan, the state file's text and token after it, and whether it bears the marks."""
 
     plan: journal.Plan
+    text: str
     token: str
     is_stamped: bool
 
@@ -139,7 +143,7 @@ def _made(loaded: Loaded, change: Change, request: Request) -> _Made:
     preconditions.require_sound(loaded, text, planned)
     data = text.encode()
     plan = (*change.before, journal.Replace(loaded.relative, loaded.digest, data), *change.after)
-    return _Made(plan, f"{revision}-{files.digest(data)[:8]}", is_stamped)
+    return _Made(plan, text, f"{revision}-{files.digest(data)[:8]}", is_stamped)
 
 
 def _remembering(workspace: Workspace, change: Change, event: Mapping[str, object]) -> Change:
@@ -163,20 +167,18 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         what = f"{relative} is to be created, so it is at no revision yet"
         raise TaskstateError(what, help="leave --expect-revision out", code="revision")
     with workspace.locked() as told:
-        found = secret_check.found_in(workspace, (_created(relative, text, request),))
+        first = journal.Create(relative, stamped(text, request.stamp, revision=1).encode())
+        found = secret_check.found_in(workspace, (first,))
         warnings = secret_check.accepted(found, force=request.force_secrets)
         text = with_event(text, secret_check.event(found, request.stamp)) if found.kinds else text
-        operation = _created(relative, text, request)
+        text = stamped(text, request.stamp, revision=1)
+        operation = journal.Create(relative, text.encode())
         diff = _diff(workspace, operation) if request.dry_run else ""
         if not request.dry_run:
             journal.write(workspace.root, workspace.journal, (operation,))
             backups.forget(workspace.journal, relative)  # of an earlier file of that name
     token = f"1-{files.digest(operation.data)[:8]}"
-    return Outcome(relative, token, changed=True, notes=told, diff=diff, warnings=warnings)
-
-
-def _created(relative: str, text: str, request: Request) -> journal.Create:
-    return journal.Create(relative, stamped(text, request.stamp, revision=1).encode())
+    return Outcome(relative, token, changed=True, notes=told, diff=diff, warnings=warnings, text=text)
 
 
 def _diff(workspace: Workspace, operation: journal.Operation) -> str:

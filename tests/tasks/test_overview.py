@@ -7,7 +7,7 @@ import pytest
 
 from taskstate.model.config import Size
 from taskstate.tasks.decomposition_plan import guidance
-from taskstate.tasks.overview import list_tasks, listing, overview, task_shape, warning, warning_of
+from taskstate.tasks.overview import list_tasks, listing, overview, task_shape, warning
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def test_no_tasks() -> None:
 
 def warned(place: Place, **size: int) -> tuple[str, ...]:
     """Return the warning about task 101 with these limits."""
-    return warning(place.workspace.load(place.path), Size(**size))
+    return warning(place.state, Size(**size))
 
 
 def test_no_warning_within_the_limits(place: Place) -> None:
@@ -195,14 +195,3 @@ def test_file_over_the_limit_is_warned_of(place: Place) -> None:
     assert warned(place, **keep) == (large, archive, f"To divide it into subtasks: {divide}")
     place.text = place.text.replace("status: created", "status: complete")
     assert warned(place, **keep) == (large, archive)
-
-
-def test_file_that_is_gone_is_not_warned_of(place: Place) -> None:
-    """A write that was acknowledged does not fail over a warning."""
-    place.configure("[size]\nmax-sessions = 1\n")
-    place.fill(1, 2)
-    assert len(warning_of(place.workspace, TASK)) == 2
-    place.path.write_bytes(b"\xff")
-    assert warning_of(place.workspace, TASK) == ()
-    place.path.unlink()
-    assert warning_of(place.workspace, TASK) == ()

@@ -16,6 +16,7 @@ from taskstate.workspace.writer import change, unified_diff
 from tests.support.place import TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
+    from taskstate.workspace.change import Outcome
     from taskstate.workspace.workspace import Loaded
 
 
@@ -72,6 +73,24 @@ def test_outcome_tells_the_next_token(place: Place) -> None:
 
 
 # The outcome
+
+
+def test_outcome_carries_the_new_state(place: Place) -> None:
+    """Who asked for a change knows what the file says afterwards, on a dry run what it would say, without a look."""
+    tried = place.add("Mine.", request=place.request(dry_run=True))
+    assert (tried.state.revision, [each.did for each in tried.state.sessions]) == (2, [("Mine.",)])
+    assert place.state.sessions == ()
+    for job, *given in (("new", "7"), ("add",), ("check",), ("check",)):  # the last one changes nothing
+        outcome: Outcome = getattr(place, job)(*given)
+        assert outcome.text == (place.root / outcome.path).read_text(encoding="utf-8")
+        assert outcome.state.revision == int(outcome.revision.partition("-")[0])
+
+
+def test_state_without_an_id_has_that_of_the_file_name(place: Place) -> None:
+    """A file by hand may leave its `task_id` out, and is the same task after a change as before."""
+    lines = place.text.split("\n")
+    place.text = "\n".join(line for line in lines if not line.startswith(("task_id:", "  seal:")))
+    assert place.check(1).state.id == TASK
 
 
 def test_outcome_carries_the_result_of_the_plan_that_was_written(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

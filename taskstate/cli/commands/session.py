@@ -66,13 +66,12 @@ def _configure_add(parser: argparse.ArgumentParser) -> None:
 
 def run_add(door: Door) -> int:
     """Append a session."""
-    from taskstate.tasks.overview import warning_of
+    from taskstate.tasks.overview import warning
     from taskstate.tasks.sessions import add
 
-    task = door.task_id(door.args.id)
-    outcome = add(door.workspace, task, _entry(door), door.request())
+    outcome = add(door.workspace, door.task_id(door.args.id), _entry(door), door.request())
     status = door.done(outcome, f"{outcome.path}: session added")
-    door.warn(warning_of(door.workspace, task))
+    door.warn(warning(outcome.state, door.workspace.config.size))
     return status
 
 

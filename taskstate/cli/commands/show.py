@@ -33,7 +33,7 @@ def run(door: Door) -> int:
         text = section.span.of(loaded.document.text).strip("\r\n")
         return door.tell({"path": loaded.relative, "section": section.title, "text": text}, text)
     status = door.tell(task_shape(loaded), overview(loaded))
-    door.warn(warning(loaded, door.workspace.config.size))
+    door.warn(warning(loaded.state, door.workspace.config.size))
     return status
 
 

@@ -45,7 +45,7 @@ def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
     outcome = change(workspace, task_id, job, request)
     if request.dry_run:
         return outcome
-    gone = remove(workspace, workspace.load(workspace.locate(task_id)).state.id)
+    gone = remove(workspace, outcome.state.id)
     return outcome._replace(changed=outcome.changed or gone)
 
 
