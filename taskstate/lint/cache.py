@@ -130,11 +130,10 @@ def _drop_oldest(folder: Path) -> None:
 def _tool() -> str:
     """Return what tells this tool from any other version of it: its code and its data, by size and time."""
     from taskstate import resources, version
-    from taskstate.validation import external_secret_scanner
 
     code = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     data = os.path.dirname(resources.path("schemas/task.schema.json"))
-    return f"{version.VERSION} {_stamp(code)} {_stamp(data)} {external_secret_scanner.version()}"
+    return f"{version.VERSION} {_stamp(code)} {_stamp(data)}"
 
 
 def _stamp(folder: str) -> str:

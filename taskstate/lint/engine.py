@@ -22,7 +22,7 @@ from taskstate.model import names
 from taskstate.model.config import matches
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply, in_order
-from taskstate.validation import external_secret_scanner, secrets
+from taskstate.validation import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -62,11 +62,11 @@ def findings(data: bytes, name: str, config: Config, around: Around = NOTHING) -
     if isinstance(text, Diagnostic):
         document = parse(data.decode("utf-8", errors="replace"))
         chosen = any(row.code == text.code for row in _chosen(config.lint, name))
-        shown = external_secret_scanner.masked(document.text, config.secrets.allow)
+        shown = secrets.masked(document.text, config.secrets.allow)
         return (locate(document, name, _weighed(text, config.lint), shown),) if chosen else ()
     document = parse(text)
     found = _check(document, name, config, around)
-    shown = external_secret_scanner.masked(text, config.secrets.allow) if found else text
+    shown = secrets.masked(text, config.secrets.allow) if found else text
     return tuple(locate(document, name, diagnostic, shown) for diagnostic in found)
 
 
@@ -75,7 +75,7 @@ def findings_of_gone(document: Document, name: str, config: Config, around: Arou
     facts = facts_of(document, name, config, around)._replace(file_type="gone")
     asked = [row.load() for row in _chosen(config.lint, name) if "gone" in row.files]
     found = _discreet([diagnostic for rule in asked for diagnostic in rule.check(document, facts)], document, config)
-    shown = external_secret_scanner.masked(document.text, config.secrets.allow)
+    shown = secrets.masked(document.text, config.secrets.allow)
     return tuple(locate(document, name, _weighed(diagnostic, config.lint), shown) for diagnostic in found)
 
 
@@ -102,9 +102,7 @@ def _check(document: Document, name: str, config: Config, around: Around) -> tup
 def _discreet(found: list[Diagnostic], document: Document, config: Config) -> list[Diagnostic]:
     """Return the findings without the secrets of the text in their words, whichever rule they are of."""
     values = (
-        [each.span.of(document.text) for each in external_secret_scanner.find_all(document.text, config.secrets.allow)]
-        if found
-        else ()
+        [each.span.of(document.text) for each in secrets.find(document.text, config.secrets.allow)] if found else ()
     )
     if not values:
         return found

@@ -95,10 +95,10 @@ def find(text: str, allow: tuple[str, ...] = ()) -> tuple[Secret, ...]:
     """
     found = [*_private_keys(text), *_tokens(text), *_assigned(text), *_in_options(text)]
     found += [*_in_addresses(text), *_in_headers(text)]
-    return kept(text, found, allow) if found else ()
+    return _kept(text, found, allow) if found else ()
 
 
-def kept(text: str, found: Iterable[Secret], allow: tuple[str, ...]) -> tuple[Secret, ...]:
+def _kept(text: str, found: Iterable[Secret], allow: tuple[str, ...]) -> tuple[Secret, ...]:
     """Return findings in their order without those that are allowed; of some that overlap one, and all they cover."""
     lines = _allowing_lines(text)
     told: list[Secret] = []
@@ -135,17 +135,17 @@ def _is_in(place: int, lines: list[Span]) -> bool:
 def masked(text: str, allow: tuple[str, ...] = ()) -> str:
     """Return `text` with a `*` in the place of each character of what looks like a credential, line ends aside."""
     while found := find(text, allow):  # once more: a token that hung on another one is a word of its own now
-        text = covered(text, found)
+        text = _covered(text, found)
     return text
 
 
-def covered(text: str, found: Iterable[Secret]) -> str:
+def _covered(text: str, found: Iterable[Secret]) -> str:
     """Return `text` with a `*` in the place of each character of what was found in it, line ends aside."""
     parts, end = [], 0
     for secret in found:
         parts += [text[end : secret.span.start], re.sub(r"[^\r\n]", "*", secret.span.of(text))]
         end = secret.span.end
-    return "".join([*parts, text[end:]]) if parts else text
+    return "".join([*parts, text[end:]])
 
 
 def unsaid(words: str, values: Iterable[str]) -> str:

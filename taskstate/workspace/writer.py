@@ -17,7 +17,7 @@ from taskstate.model.write_metadata import check_seal, stamped, with_event
 from taskstate.storage import backups, files, journal
 from taskstate.storage.transaction import paths_of
 from taskstate.syntax.document import parse
-from taskstate.validation import external_secret_scanner
+from taskstate.validation import secrets
 from taskstate.workspace import artifacts, lost_updates, preconditions, secret_check
 from taskstate.workspace.change import Change, Outcome, Request, T_co
 from taskstate.workspace.event_log import remember
@@ -196,7 +196,7 @@ def unified_diff(name: str, old: str, new: str, *, is_new: bool = False) -> str:
     before, after = (text.replace("\r\n", "\n").replace("\r", "\n").split("\n") for text in (old, new))
     before, after = (lines[:-1] if lines[-1] == "" else lines for lines in (before, after))
     lines = difflib.unified_diff(before, after, "/dev/null" if is_new else f"a/{name}", f"b/{name}", lineterm="")
-    return external_secret_scanner.masked("".join(line + "\n" for line in lines))
+    return secrets.masked("".join(line + "\n" for line in lines))
 
 
 def _is_stamped(loaded: Loaded, document: Document) -> bool:

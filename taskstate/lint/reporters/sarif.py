@@ -8,7 +8,7 @@ from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.reporters.fingerprint import fingerprints
 from taskstate.lint.reporters.json import dumps
 from taskstate.syntax.spans import printable
-from taskstate.validation import external_secret_scanner
+from taskstate.validation import secrets
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _fixes(finding: Finding) -> list[dict[str, Any]]:
     start = finding.diagnostic.span.start - finding.column + 1
     if not all(start <= edit.start and edit.end <= start + len(finding.source) for edit in fix.edits):
         return []
-    if any(external_secret_scanner.find_all(finding.source[: edit.start - start] + edit.new) for edit in fix.edits):
+    if any(secrets.find(finding.source[: edit.start - start] + edit.new) for edit in fix.edits):
         return []  # the new text would show what the finding masks
     replacements = [_replacement(finding.line, edit, start) for edit in fix.edits]
     change = {"artifactLocation": _artifact(finding.path), "replacements": replacements}

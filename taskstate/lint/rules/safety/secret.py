@@ -6,8 +6,7 @@ Told are, by their form, some eighty kinds of keys and tokens (AWS, GitHub, GitL
 JSON Web Tokens …), and private keys of every header; besides these a value behind a name such as `password` or
 `api_key`, in an address or an `Authorization` header, where it looks random. Hashes, UUIDs, placeholders, variables and
 documented examples (such as AWS's own, which end in `EXAMPLE`) are none. The value is shown in no output, neither in
-this finding nor in another one about the same line. With the extra `taskstate[secrets]` the rules of a library find
-more.
+this finding nor in another one about the same line.
 
 ## Why
 
@@ -43,7 +42,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of
-from taskstate.validation import external_secret_scanner
+from taskstate.validation import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +61,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield what looks like a credential, at its first line; the value itself is not said."""
-    for found in external_secret_scanner.find_all(document.text, facts.config.secrets.allow):
+    for found in secrets.find(document.text, facts.config.secrets.allow):
         yield RULE.at(
             first_line_of(document, found.span),
             f"this looks like {found.kind}; its value is not shown",
