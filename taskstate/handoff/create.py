@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.handoff.document import OPEN, TEMPLATE, Handoff, Reading, head, is_none, is_unsaid, parts_of
+from taskstate.handoff.document import OPEN, TEMPLATE, Handoff, Reading, head, is_unsaid, parts_of
 from taskstate.handoff.document_files import (
     HandoffFile,
     archived,
@@ -27,6 +27,7 @@ from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
+from taskstate.syntax.escaping import is_none
 from taskstate.version import FORMAT
 from taskstate.workspace import templates
 from taskstate.workspace.change import Change, Outcome

@@ -35,7 +35,6 @@ MOST_CONTEXT = 5
 TEMPLATE = "handoff.md.j2"
 
 # Patterns, compiled where they are used.
-_NONE = r"(?i)[\s*_`(-]*(?:none|nothing|n/?a|not applicable)(?: yet| so far| known)?[\s*_`).!]*"
 _PLACEHOLDER = r"(?i)[\W_]*(?:tbd|tba|tbc|to[ -]?do|to be (?:added|completed|decided|determined|done|filled in))[\W_]*"
 _LABEL = r"[*_]*(?P<label>[A-Za-z][A-Za-z ]*?)[*_]*:[*_]*[ \t]*"
 _REASON = r":[*_]*\s+(?=\S)"
@@ -124,12 +123,12 @@ class Reading(_Reading):
         return (
             escaping.says_nothing(text)
             or _is_placeholder(text)
-            or (kind(HANDOFF).is_placeholder(text) and not is_none(text))
+            or (kind(HANDOFF).is_placeholder(text) and not escaping.is_none(text))
         )
 
     def says_none(self, name: str) -> bool:
         """Return whether a section holds nothing but `None.` or the like."""
-        return is_none(self._text(name))
+        return escaping.is_none(self._text(name))
 
     def _text(self, name: str) -> str:
         """Return what stands in a section, comments left out."""
@@ -165,7 +164,7 @@ class Reading(_Reading):
         """Yield the paths that the body names, each where it stands: the file of Current State, and the references."""
         file = self.labelled.get(LABELS[0].lower())
         for passage in (*([file] if file else ()), *self.passages(REFERENCES)):
-            path = "" if is_none(passage.text) else path_in(passage.text)
+            path = "" if escaping.is_none(passage.text) else path_in(passage.text)
             at = self.document.text.find(path, *passage.span) if path else -1
             if at >= 0:
                 yield Passage(path, Span(at, at + len(path)))
@@ -253,11 +252,6 @@ def _paragraph(text: str, span: Span) -> Piece:
     return Piece(name, span)
 
 
-def is_none(text: str) -> bool:
-    """Return whether a text says that there is nothing: `None.` or the like."""
-    return re.compile(_NONE).fullmatch(text.strip()) is not None
-
-
 def is_unsaid(text: str) -> bool:
     """Return whether a text says nothing: it has no letter or digit, or is a placeholder, in emphasis or not."""
     return not any(char.isalnum() for char in text) or _is_placeholder(text)
@@ -278,7 +272,7 @@ def reason_in(text: str, *, loose: bool = False) -> tuple[str, str]:
     if found is None:
         return text.strip(), ""
     what, why = text[: found.start()].strip(" \t\n*_"), text[found.end() :].strip()
-    return what, "" if is_unsaid(why) or is_none(why) else why
+    return what, "" if is_unsaid(why) or escaping.is_none(why) else why
 
 
 def path_in(text: str) -> str:

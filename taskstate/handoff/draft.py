@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.handoff.document import Handoff, is_none, path_in, reason_in
+from taskstate.handoff.document import Handoff, path_in, reason_in
+from taskstate.syntax.escaping import is_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
-from taskstate.handoff.document import Handoff, Reading, is_none, is_unsaid
+from taskstate.handoff.document import Handoff, Reading, is_unsaid
 from taskstate.syntax.document import parse
+from taskstate.syntax.escaping import is_none
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Fault
 

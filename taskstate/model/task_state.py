@@ -139,6 +139,21 @@ class Session(_Session):
         return self.field("next steps")
 
     @property
+    def commits(self) -> tuple[str, ...]:
+        """The commits made; of one that stands in backticks alone its id."""
+        return tuple(value[1:-1] if re.fullmatch("`[^`]+`", value) else value for value in self.field("commits"))
+
+    @property
+    def verification(self) -> tuple[str, ...]:
+        """What was checked, and how."""
+        return self.field("verification")
+
+    @property
+    def agent(self) -> str:
+        """Who worked."""
+        return "\n".join(self.field("agent"))
+
+    @property
     def entry(self) -> str:
         """The entry's text as it stands in the file, without trailing blank lines."""
         return self.span.of(self.document.text)

@@ -24,6 +24,7 @@ _DEEPEST = 6  # level of headings
 PARTS = 3  # the level of subsections: a heading that lies deeper is no structure of a state file
 _MARKS = " \t\r\n-*+"  # blanks, and the markers of list items
 _COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
+_NONE = r"(?i)[\s*_`(-]*(?:none|nothing|n/?a|not applicable)(?: yet| so far| known)?[\s*_`).!]*"
 
 
 def clean(text: str, *, what: str) -> str:
@@ -53,6 +54,11 @@ def says_nothing(text: str) -> bool:
     """Return whether a text holds nothing but blanks, the markers of list items, and comments."""
     rest = text.lstrip(_MARKS)
     return not rest or (rest.startswith("<!--") and not re.compile(_COMMENT).sub("", rest).strip(_MARKS))
+
+
+def is_none(text: str) -> bool:
+    """Return whether a text says that there is nothing: `None.` or the like."""
+    return re.compile(_NONE).fullmatch(text.strip()) is not None
 
 
 def one_line(text: str, *, what: str) -> str:

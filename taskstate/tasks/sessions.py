@@ -193,7 +193,7 @@ def _list(label: str, texts: tuple[str, ...], *, what: str) -> str:
 
 
 class Told(NamedTuple):
-    """A session as it is told to others, wherever it stands."""
+    """A session as it is told to others, wherever it stands; a list is empty where its field says `None`."""
 
     number: int
     time: str | None
@@ -201,6 +201,9 @@ class Told(NamedTuple):
     issues: tuple[str, ...]
     state: str
     next: tuple[str, ...]
+    commits: tuple[str, ...]
+    verification: tuple[str, ...]
+    agent: str
     entry: str
     archived: bool
 
@@ -250,10 +253,17 @@ def _told(session: Session, *, archived: bool) -> Told:
     return Told(
         number=session.number,
         time=session.time,
-        did=session.did,
-        issues=session.issues,
+        did=_listed(session.did),
+        issues=_listed(session.issues),
         state=session.state,
-        next=session.next,
+        next=_listed(session.next),
+        commits=_listed(session.commits),
+        verification=_listed(session.verification),
+        agent=session.agent,
         entry=session.entry.replace("##", "###", 1) if archived else session.entry,
         archived=archived,
     )
+
+
+def _listed(values: tuple[str, ...]) -> tuple[str, ...]:
+    return () if all(escaping.is_none(value) for value in values) else values

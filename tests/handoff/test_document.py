@@ -17,7 +17,6 @@ from taskstate.handoff.document import (
     Handoff,
     Reading,
     head,
-    is_none,
     parts_of,
     path_in,
     reason_in,
@@ -186,12 +185,6 @@ def test_a_position_is_no_part_of_a_path() -> None:
     """A line, a span of lines, or a heading behind it is left aside."""
     texts = ("a.py:8", "a.py:L8-L9", "a.py:8:9", "a.md#part", "a.py", "a:b/c.py")
     assert [without_position(text) for text in texts] == ["a.py", "a.py", "a.py", "a.md", "a.py", "a:b/c.py"]
-
-
-def test_none_is_said_in_several_ways() -> None:
-    """With a point or without, in emphasis, as an item; more words say something."""
-    assert all(is_none(text) for text in ("None.", "none", "*None*", "- None.", "N/A", "nothing yet", "\nNone.\n"))
-    assert not any(is_none(text) for text in ("", "None of the tests ran.", "Nonesuch", "- None\n- x"))
 
 
 def test_values_are_set_in_their_place() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from taskstate.errors import TaskstateError
-from taskstate.syntax.escaping import clean, item, items, one_line, paragraphs, quote, unescaped
+from taskstate.syntax.escaping import clean, is_none, item, items, one_line, paragraphs, quote, unescaped
 from taskstate.syntax.markdown_blocks import read_blocks
 
 
@@ -39,6 +39,12 @@ def test_one_line_takes_one_line_alone() -> None:
     with pytest.raises(TaskstateError, match="it has several lines") as caught:
         one_line("a\nb", what="it")
     assert caught.value.code == "several-lines"
+
+
+def test_none_is_said_in_several_ways() -> None:
+    """With a point or without, in emphasis, as an item; more words say something."""
+    assert all(is_none(text) for text in ("None.", "none", "*None*", "- None.", "N/A", "nothing yet", "\nNone.\n"))
+    assert not any(is_none(text) for text in ("", "None of the tests ran.", "Nonesuch", "- None\n- x"))
 
 
 def test_an_item_holds_all_its_lines() -> None:

@@ -150,13 +150,6 @@ def run_show(door: Door) -> int:
     from taskstate.tasks.sessions import find_session
 
     session = find_session(door.workspace, door.task_id(door.args.id), door.args.number)
-    shape = {
-        "number": session.number,
-        "time": session.time,
-        "did": session.did,
-        "issues": session.issues,
-        "state": session.state,
-        "next": session.next,
-        "archived": session.archived,
-    }
-    return door.tell(shape, session.entry)
+    shape = session._asdict()
+    text = shape.pop("entry")
+    return door.tell(shape, text)

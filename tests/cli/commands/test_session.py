@@ -57,9 +57,19 @@ def test_every_flag_is_recorded(cli: Cli) -> None:
         "me",
     )
     cli.ok("session", "add", "101", *SAID, *flags)
-    told = cli.json("session", "show", "101", "1")
-    assert told["did"] == ["Wrote it.", "More."]
-    assert told["issues"] == ["One.", "Two."]
+    shown = cli.json("session", "show", "101", "1")
+    assert shown == {
+        "number": 1,
+        "time": shown["time"],
+        "did": ["Wrote it.", "More."],
+        "issues": ["One.", "Two."],
+        "state": "Half-way.",
+        "next": ["Go on."],
+        "commits": ["abc1234"],
+        "verification": ["make test"],
+        "agent": "me",
+        "archived": False,
+    }
     text = cli.ok("session", "show", "101", "1")
     assert "**Agent:**\n\n- me\n" in text
     assert "**Commits:**\n\n- `abc1234`\n" in text
@@ -91,7 +101,7 @@ def test_session_comes_from_json(cli: Cli, place: Place) -> None:
         ["one", "two", "three"],
         "mine",
         ["n"],
-        ["None"],
+        [],
     )
     cli.ok("session", "add", "101", "--from", "-", stdin=json.dumps(said))
     assert cli.json("session", "show", "101", "2")["did"] == ["one", "two"]
@@ -233,8 +243,32 @@ def test_session_is_shown_wherever_it_stands(cli: Cli, place: Place) -> None:
         "issues": ["Two."],
         "state": "Half-way.",
         "next": ["Go on."],
+        "commits": [],
+        "verification": [],
+        "agent": "",
         "archived": True,
     }
+
+
+def test_lists_are_empty_where_the_text_says_none(cli: Cli, place: Place) -> None:
+    """In JSON a list whose part of the session says `None`, on the label's line or as an item, has nothing in it."""
+    place.fill(
+        log="### Session 1 - 2026-01-01 10:00\n\n**What I did:** Nothing yet\n\n**Issues:** None\n\n"
+        "**Current state:** None\n\n**Next steps:**\n\n- None.\n\n**Commits:** n/a\n\n**Verification:** None of it\n\n"
+    )
+    shown = cli.json("session", "show", "101", "1")
+    assert [shown[key] for key in ("did", "issues", "next", "commits")] == [[], [], [], []]
+    assert (shown["state"], shown["verification"]) == ("None", ["None of it"])
+
+
+def test_commits_are_ids_where_they_stand_alone(cli: Cli, place: Place) -> None:
+    """In JSON a commit comes without its backticks, unless there are more words beside it."""
+    place.fill(
+        log="### Session 1 - 2026-01-01 10:00\n\n**Commits:**\n\n"
+        "- `abc1234`\n- def5678\n- `abc1234` - add it\n- `a`, `b`\n\n"
+    )
+    commits = cli.json("session", "show", "101", "1")["commits"]
+    assert commits == ["abc1234", "def5678", "`abc1234` - add it", "`a`, `b`"]
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "2", "99999999999999999999"])

@@ -42,10 +42,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.handoff.document import AVOID, DECISIONS, is_none, reason_in
+from taskstate.handoff.document import AVOID, DECISIONS, reason_in
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.lint.facts.handoffs import sheet_of
 from taskstate.lint.facts.wording import first_line_of, shown
+from taskstate.syntax.escaping import is_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
