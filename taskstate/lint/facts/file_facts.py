@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from taskstate.lint.diagnostics import BODY, WHOLE
 from taskstate.lint.facts.json_values import JsonValue, json_value
 from taskstate.lint.facts.outline import Outline
+from taskstate.lint.facts.phases import Phase, phases_of
 from taskstate.lint.queries.interface import NOTHING, Around
-from taskstate.lint.rules.phases import Phase, phases_of
 from taskstate.model import document_kinds
 from taskstate.model.document_kinds import section_key
 from taskstate.model.static_context import is_sealed

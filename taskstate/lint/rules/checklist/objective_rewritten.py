@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.json_values import JsonValue
-    from taskstate.lint.rules.phases import Phase
+    from taskstate.lint.facts.phases import Phase
     from taskstate.syntax.document import Document
 
 RULE = Rule(

@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.json_values import json_value
-from taskstate.lint.rules.phases import faults_of
+from taskstate.lint.rules.checklist.phase_schema import faults_of
 from taskstate.model.names import phase_in
 from taskstate.model.phases import SCHEMA
 
