@@ -59,9 +59,9 @@ class Finding(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A rule's metadata: `files` are the types of own files that it reads, `reads` the part of them.
+    """What a rule is called and what it says; `reads` is the part of a file that it looks at.
 
-    `needs` is what it cannot do without beyond the text, of what `taskstate.lint.queries.interface` names.
+    Which files it looks at and what it needs to know besides stands in `taskstate.lint.registry` alone.
     """
 
     code: str
@@ -70,8 +70,6 @@ class Rule(NamedTuple):
     severity: str = ERROR
     fixable: bool = False
     reads: str = BODY
-    files: frozenset[str] = frozenset({"state"})
-    needs: frozenset[str] = frozenset()
 
     def at(self, span: Span, message: str, *, help: str, fix: Fix | None = None, severity: str = "") -> Diagnostic:  # noqa: A002 - the field's own word
         """Return a diagnostic of this rule at `span`."""

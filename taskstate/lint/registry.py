@@ -1,6 +1,7 @@
 """The rules, in the order of their codes: adding a rule is adding its file and one line here.
 
-The line says when a file may need the rule, so that its module is loaded only then: start-up time is imports.
+The line says when a file may need the rule, and nothing else says it: the rule's module is loaded only for such a file,
+since start-up time is imports.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ _HISTORY, _ARCHIVE, _UPSTREAM, _REPOSITORY, _GIT = (
 
 
 class Row(NamedTuple):
-    """A rule that need not be loaded yet: its code, its module, the types of files it reads, what it needs to know.
+    """A rule that need not be loaded yet: its code and its module, and which files it has something to say about.
 
-    `keys` are those of the front matter without any of which the rule has nothing to say.
+    `files` are the types of own files that it reads. `needs` is what it cannot do without beyond the text, of what
+    `queries.interface` names. `keys` are those of the front matter without any of which it has nothing to say.
     """
 
     code: str

@@ -43,7 +43,6 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.facts.upstreams import dependencies, is_itself
-from taskstate.lint.queries.interface import UPSTREAM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +55,6 @@ RULE = Rule(
     name="dependency-cycle",
     summary="`depends_on` runs in a circle",
     reads=FRONT_MATTER,
-    needs=frozenset({UPSTREAM}),
 )
 
 _HELP = "take one of the ids out of `depends_on`; what both tasks need belongs into a task of its own"

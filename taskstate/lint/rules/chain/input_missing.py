@@ -51,7 +51,6 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.upstreams import dependencies, handed_down, inputs_are_read, is_itself
-from taskstate.lint.queries.interface import UPSTREAM
 from taskstate.model.chain import has_input
 
 if TYPE_CHECKING:
@@ -66,7 +65,6 @@ RULE = Rule(
     severity=WARNING,
     summary="an upstream task is complete, and its output is not among the Chain Inputs",
     fixable=True,
-    needs=frozenset({UPSTREAM}),
 )
 
 

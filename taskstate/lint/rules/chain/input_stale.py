@@ -39,7 +39,6 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.upstreams import handed_down, inputs_are_read, is_itself
-from taskstate.lint.queries.interface import UPSTREAM
 from taskstate.model.chain import inputs_of, is_current
 
 if TYPE_CHECKING:
@@ -55,7 +54,6 @@ RULE = Rule(
     severity=WARNING,
     summary="an upstream output changed after it was pulled",
     fixable=True,
-    needs=frozenset({UPSTREAM}),
 )
 
 

@@ -39,7 +39,6 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.upstreams import dependencies, is_itself
 from taskstate.lint.facts.wording import first_line_of
-from taskstate.lint.queries.interface import UPSTREAM
 from taskstate.model.chain import inputs_of, named_inputs
 
 if TYPE_CHECKING:
@@ -53,7 +52,6 @@ RULE = Rule(
     code="TS902",
     name="upstream-unknown",
     summary="`depends_on` or a Chain Input names a task that is not there",
-    needs=frozenset({UPSTREAM}),
 )
 
 

@@ -40,7 +40,6 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.stable_entries import agreed, differences
-from taskstate.lint.queries.interface import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +51,6 @@ RULE = Rule(
     code="TS305",
     name="feature-rewritten",
     summary="a feature was removed or reworded since the compared revision",
-    needs=frozenset({HISTORY}),
 )
 
 

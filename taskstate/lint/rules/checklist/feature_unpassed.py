@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.wording import cut
-from taskstate.lint.queries.interface import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,7 +45,6 @@ RULE = Rule(
     name="feature-unpassed",
     severity=WARNING,
     summary="a feature passed at the compared revision, and does not any more",
-    needs=frozenset({HISTORY}),
 )
 
 _OPTIONAL = ("tested_at", "moved_to")

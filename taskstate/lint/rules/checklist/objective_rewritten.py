@@ -39,7 +39,6 @@ from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.stable_entries import agreed, differences
 from taskstate.lint.facts.wording import cut, shown
-from taskstate.lint.queries.interface import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,7 +52,6 @@ RULE = Rule(
     code="TS307",
     name="objective-rewritten",
     summary="an objective was removed or reworded, or a tried approach is gone, since the compared revision",
-    needs=frozenset({HISTORY}),
 )
 
 _TRIED = "approaches_tried"

@@ -56,7 +56,6 @@ RULE = Rule(
     code="TS309",
     name="progress-file",
     summary="a stand-alone progress JSON does not meet the phase schema",
-    files=frozenset({"progress"}),
 )
 
 

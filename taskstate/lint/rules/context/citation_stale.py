@@ -41,7 +41,6 @@ from taskstate.context.citations import standing
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.citations import captured, citations_value, is_over
 from taskstate.lint.facts.wording import shown
-from taskstate.lint.queries.interface import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +54,6 @@ RULE = Rule(
     code="TS602",
     name="citation-stale",
     summary="the cited lines now hash otherwise, or the file or heading is gone",
-    needs=frozenset({REPOSITORY}),
 )
 
 

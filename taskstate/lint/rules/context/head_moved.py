@@ -37,7 +37,6 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
 from taskstate.lint.facts.citations import is_over
 from taskstate.lint.facts.wording import cut
-from taskstate.lint.queries.interface import GIT
 from taskstate.model.static_context import is_sealed
 
 if TYPE_CHECKING:
@@ -52,7 +51,6 @@ RULE = Rule(
     severity=WARNING,
     summary="commits since the recorded HEAD touch more than taskstate's own files: the context may be stale",
     reads=FRONT_MATTER,
-    needs=frozenset({GIT}),
 )
 
 _NAMED = 3  # files; of more it is told how many

@@ -38,7 +38,6 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
 from taskstate.lint.facts.citations import is_over
 from taskstate.lint.facts.wording import shown
-from taskstate.lint.queries.interface import REPOSITORY
 from taskstate.model.static_context import is_sealed
 
 if TYPE_CHECKING:
@@ -53,7 +52,6 @@ RULE = Rule(
     severity=WARNING,
     summary="the task file's SHA differs from `context.task_file_sha`",
     reads=FRONT_MATTER,
-    needs=frozenset({REPOSITORY}),
 )
 
 

@@ -37,7 +37,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
-from taskstate.lint.queries.interface import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +49,6 @@ RULE = Rule(
     name="artifact-differs",
     summary="an artifact named in the file has another SHA-256; one that is missing here is a warning",
     reads=FRONT_MATTER,
-    needs=frozenset({REPOSITORY}),
 )
 
 # In a snapshot: the key of a path, the key of its hash, and whether line ends count as LF.

@@ -45,7 +45,6 @@ RULE = Rule(
     name="control-characters",
     summary="terminal escapes, text direction marks, NUL or other controls stand in the text",
     reads=WHOLE,
-    files=frozenset({"state", "archive", "handoff", "impact-map", "progress"}),
 )
 
 _NAMES = {

@@ -36,7 +36,6 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.lint.facts.wording import cut
-from taskstate.lint.queries.interface import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +48,6 @@ RULE = Rule(
     name="duplicate-id",
     summary="two state files of the repository have the same id",
     reads=WHOLE,
-    needs=frozenset({REPOSITORY}),
 )
 
 _MOST = 3  # other files that are named

@@ -53,7 +53,6 @@ RULE = Rule(
     name="fence-unclosed",
     summary="a code fence never closes",
     reads=WHOLE,
-    files=frozenset({"state", "archive", "handoff"}),
 )
 
 

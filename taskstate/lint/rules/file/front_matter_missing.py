@@ -53,7 +53,6 @@ RULE = Rule(
     name="front-matter-missing",
     summary="the file has no front matter, or it never closes",
     reads=WHOLE,
-    files=frozenset({"state", "handoff"}),
 )
 
 _MISSING = "the file has no front matter: its first line must be `---`"

@@ -55,7 +55,6 @@ RULE = Rule(
     summary="the front matter is not valid YAML",
     fixable=True,
     reads=WHOLE,
-    files=frozenset({"state", "handoff"}),
 )
 
 _HELP = {

@@ -57,7 +57,6 @@ RULE = Rule(
     code="TS005",
     name="json-invalid",
     summary="a json fence that the format reads does not parse",
-    files=frozenset({"state", "impact-map", "progress"}),
 )
 
 

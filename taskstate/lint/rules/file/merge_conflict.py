@@ -45,7 +45,6 @@ RULE = Rule(
     name="merge-conflict",
     summary="conflict markers are left in the file",
     reads=WHOLE,
-    files=frozenset({"state", "archive", "handoff", "impact-map", "progress"}),
 )
 
 

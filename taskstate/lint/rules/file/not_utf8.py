@@ -43,7 +43,6 @@ RULE = Rule(
     name="not-utf8",
     summary="the file is not UTF-8",
     reads=WHOLE,
-    files=frozenset({"state", "archive", "handoff", "impact-map", "progress"}),
 )
 
 

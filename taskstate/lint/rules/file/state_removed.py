@@ -32,7 +32,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, WHOLE, Diagnostic, Rule
-from taskstate.lint.queries.interface import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,8 +45,6 @@ RULE = Rule(
     severity=WARNING,
     summary="a state file of the compared revision is gone, and its task was not complete",
     reads=WHOLE,
-    files=frozenset({"gone"}),
-    needs=frozenset({HISTORY}),
 )
 
 

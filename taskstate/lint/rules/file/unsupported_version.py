@@ -46,7 +46,6 @@ RULE = Rule(
     name="unsupported-version",
     summary="`taskstate` is newer than this tool, or missing while other keys say it should be there",
     reads=WHOLE,
-    files=frozenset({"state", "handoff"}),
 )
 
 

@@ -48,7 +48,6 @@ RULE = Rule(
     severity="warning",
     summary="a directive silences nothing",
     fixable=True,
-    files=frozenset({"state", "archive", "handoff"}),
 )
 
 

@@ -54,7 +54,6 @@ RULE = Rule(
     name="front-matter-schema",
     summary="a key of the front matter is missing, of the wrong type, or outside its set",
     reads=FRONT_MATTER,
-    files=frozenset({"state", "handoff"}),
 )
 
 

@@ -33,7 +33,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
-from taskstate.lint.queries.interface import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +45,6 @@ RULE = Rule(
     name="status-transition",
     summary="the status changed since the compared revision in a way that the lifecycle does not know",
     reads=FRONT_MATTER,
-    needs=frozenset({HISTORY}),
 )
 
 _FIRST, _LAST = "created", "complete"

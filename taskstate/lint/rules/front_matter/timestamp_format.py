@@ -52,7 +52,6 @@ RULE = Rule(
     summary="a time is not written as ISO 8601 in UTC",
     fixable=True,
     reads=FRONT_MATTER,
-    files=frozenset({"state", "handoff"}),
 )
 
 _EXACT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"

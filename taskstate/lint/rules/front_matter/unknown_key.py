@@ -49,7 +49,6 @@ RULE = Rule(
     summary="a key of the front matter that the format does not know",
     fixable=True,
     reads=FRONT_MATTER,
-    files=frozenset({"state", "handoff"}),
 )
 
 

@@ -52,7 +52,6 @@ RULE = Rule(
     name="handoff-one-action",
     summary="the next action is a list or more than one paragraph",
     reads=WHOLE,
-    files=frozenset({"handoff"}),
 )
 
 _CALLED = {"fence": "a code block", "code": "a code block", "quote": "a quote", "html": "HTML", "heading": "a heading"}

@@ -38,7 +38,6 @@ from taskstate.handoff.document import ACCEPTED, OPEN, Written
 from taskstate.handoff.paths import is_place
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
-from taskstate.lint.queries.interface import REPOSITORY
 from taskstate.model.names import own_file
 from taskstate.validation.paths import way_out
 
@@ -53,7 +52,6 @@ RULE = Rule(
     name="handoff-open",
     summary="`handoffs.open` and the documents disagree: none, another, or two open",
     reads=FRONT_MATTER,
-    needs=frozenset({REPOSITORY}),
 )
 
 _KEY = "handoffs"

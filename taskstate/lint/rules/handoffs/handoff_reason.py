@@ -59,7 +59,6 @@ RULE = Rule(
     name="handoff-reason",
     summary="a decision without rationale, or an approach without why it failed",
     reads=WHOLE,
-    files=frozenset({"handoff"}),
 )
 
 _ASKED = (

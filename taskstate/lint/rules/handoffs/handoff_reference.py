@@ -42,7 +42,6 @@ from taskstate.handoff.document import OPEN, Passage, without_position
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.lint.facts.handoffs import sheet_of
 from taskstate.lint.facts.wording import shown
-from taskstate.lint.queries.interface import REPOSITORY
 from taskstate.validation.paths import way_out
 
 if TYPE_CHECKING:
@@ -56,8 +55,6 @@ RULE = Rule(
     name="handoff-reference",
     summary="an open handoff names a path that does not exist",
     reads=WHOLE,
-    files=frozenset({"handoff"}),
-    needs=frozenset({REPOSITORY}),
 )
 
 

@@ -62,7 +62,6 @@ RULE = Rule(
     name="handoff-section",
     summary="a handoff section is missing, empty or out of order",
     reads=WHOLE,
-    files=frozenset({"handoff"}),
 )
 
 

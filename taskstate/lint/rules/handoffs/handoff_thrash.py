@@ -40,7 +40,6 @@ from typing import TYPE_CHECKING
 
 from taskstate.handoff.document import OPEN
 from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
-from taskstate.lint.queries.interface import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,8 +54,6 @@ RULE = Rule(
     summary="a handoff with no objective changed since the one before",
     severity=WARNING,
     reads=FRONT_MATTER,
-    files=frozenset({"handoff"}),
-    needs=frozenset({REPOSITORY}),
 )
 
 

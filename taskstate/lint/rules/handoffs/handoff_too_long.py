@@ -52,7 +52,6 @@ RULE = Rule(
     name="handoff-too-long",
     summary="over 60 lines or 4 KB, or over 5 items of critical context",
     reads=WHOLE,
-    files=frozenset({"handoff"}),
 )
 
 

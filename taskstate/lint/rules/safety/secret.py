@@ -55,7 +55,6 @@ RULE = Rule(
     name="secret",
     summary="looks like a credential (the value is masked in every output)",
     reads=WHOLE,
-    files=frozenset({"state", "archive", "handoff", "impact-map", "progress"}),
 )
 
 

@@ -38,7 +38,6 @@ from typing import TYPE_CHECKING
 from taskstate.archive.integrity import Archived, runs_of, sessions
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of, shown
-from taskstate.lint.queries.interface import ARCHIVE
 from taskstate.model import names
 from taskstate.model.archive_format import content_hash
 from taskstate.syntax.spans import Span
@@ -53,8 +52,6 @@ RULE = Rule(
     code="TS407",
     name="archive-mismatch",
     summary="the state file and its archive disagree, or the archive disagrees with itself",
-    files=frozenset({"state", "archive"}),
-    needs=frozenset({ARCHIVE}),
 )
 
 _PATH, _FOLDER = "archive_path", "archives"

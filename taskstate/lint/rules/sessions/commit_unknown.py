@@ -41,7 +41,6 @@ import re
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
-from taskstate.lint.queries.interface import GIT
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
@@ -55,7 +54,6 @@ RULE = Rule(
     name="commit-unknown",
     severity=WARNING,
     summary="a commit is named that this repository does not have",
-    needs=frozenset({GIT}),
 )
 
 _COMMIT = (

@@ -41,7 +41,6 @@ from taskstate.context.path_scope import read_scope
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.session_history import Known, comparable, entries, newest
 from taskstate.lint.facts.wording import shown
-from taskstate.lint.queries.interface import HISTORY
 from taskstate.model.names import own_file
 
 if TYPE_CHECKING:
@@ -55,7 +54,6 @@ RULE = Rule(
     name="no-session-recorded",
     severity=WARNING,
     summary="the checklist or files of a task in progress changed, and no session was added",
-    needs=frozenset({HISTORY}),
 )
 
 _DERIVED = "overall_progress"

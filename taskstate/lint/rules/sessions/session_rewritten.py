@@ -38,7 +38,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.session_history import Known, archived, entries, is_reliable
-from taskstate.lint.queries.interface import HISTORY
 from taskstate.syntax.conflict_markers import find_conflicts
 
 if TYPE_CHECKING:
@@ -52,7 +51,6 @@ RULE = Rule(
     code="TS405",
     name="session-rewritten",
     summary="what a committed session says is found neither in the log nor in the archive",
-    needs=frozenset({HISTORY}),
 )
 
 _NAMED = 3  # sessions; of more it is told how many
