@@ -1,7 +1,7 @@
 """The exceptions that a caller would handle differently.
 
 What is wrong with somebody's text is never an exception: it is a value (`Problem`, `Fault`, `Diagnostic`). Exceptions
-are for a world that refuses. Only the outermost door turns them into an exit status.
+are for a world that refuses. Only the command line turns them into an exit status.
 
     TaskstateError            it could not be done; exit status 2
     ├── EditConflict          two edits of one plan touch the same text

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 
-class Door:
+class Invocation:
     """One run of a command: its arguments and its way out."""
 
     def __init__(self, *, as_json: bool) -> None:

@@ -1,6 +1,6 @@
 """The command line: turns arguments into one call of a job, and its result or error into text, JSON and an exit status.
 
-Each command is a module with `configure(parser)` and `run(door)`; it is imported only when it is called, since
+Each command is a module with `configure(parser)` and `run(invocation)`; it is imported only when it is called, since
 start-up time is imports. Adding a command is adding its file and a row here.
 """
 
@@ -13,7 +13,7 @@ import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from taskstate.cli.invocation import Door, add_common
+from taskstate.cli.invocation import Invocation, add_common
 from taskstate.errors import TaskstateError
 from taskstate.version import VERSION
 
@@ -94,12 +94,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     arguments = [*(sys.argv[1:] if argv is None else argv)]  # not `list`: that is the command's module, once imported
     _ready_streams()
-    door = Door(as_json=_wants_json(arguments))
+    invocation = Invocation(as_json=_wants_json(arguments))
     try:
-        status = _run(arguments, door)
+        status = _run(arguments, invocation)
         sys.stdout.flush()  # here, where a reader that has gone can still be told from a fault
     except TaskstateError as error:
-        return door.fail(error, CANNOT)
+        return invocation.fail(error, CANNOT)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -107,12 +107,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         if error.errno not in _DISK_FULL:
-            return door.fail(_our_fault(error), OUR_FAULT)
+            return invocation.fail(_our_fault(error), OUR_FAULT)
         _say_no_more()
         what = f"cannot write the output: {error.strerror}"
-        return door.fail(TaskstateError(what, help="free some space, then run this again", code="disk-full"), CANNOT)
+        return invocation.fail(
+            TaskstateError(what, help="free some space, then run this again", code="disk-full"), CANNOT
+        )
     except Exception as error:  # noqa: BLE001 - the last resort: a fault of our own becomes one line and a log
-        return door.fail(_our_fault(error), OUR_FAULT)
+        return invocation.fail(_our_fault(error), OUR_FAULT)
     return status
 
 
@@ -135,7 +137,7 @@ def _wants_json(arguments: Sequence[str]) -> bool:
     return "--format=json" in arguments or ("--format", "json") in pairwise(arguments)
 
 
-def _run(arguments: list[str], door: Door) -> int:
+def _run(arguments: list[str], invocation: Invocation) -> int:
     known = bool(arguments) and arguments[0] in COMMANDS
     if not arguments:
         _parser().print_help()
@@ -144,12 +146,12 @@ def _run(arguments: list[str], door: Door) -> int:
         args = _parser_of(arguments[0]).parse_args(arguments[1:]) if known else _parser().parse_args(arguments)
     except SystemExit as done:  # --help and --version have printed what was asked for
         return int(done.code or 0)
-    door.args = args
-    door.as_json = args.format == "json"
+    invocation.args = args
+    invocation.as_json = args.format == "json"
     run: object = args.run
     if not callable(run):
         raise TypeError(arguments[0])
-    return int(run(door))
+    return int(run(invocation))
 
 
 def _parser() -> Parser:

@@ -17,7 +17,7 @@ from taskstate.model.names import own_file
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.workspace.change import Outcome
     from taskstate.workspace.workspace import Workspace
 
@@ -57,15 +57,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Archive, check whether something should be archived, or do what the first word says."""
-    if door.args.ids and door.args.ids[0] in VERBS:
-        return VERBS[door.args.ids[0]](door, *door.args.ids[1:])
-    keep = door.workspace.config.size.keep_sessions if door.args.keep is None else door.args.keep
-    for wrong, what, help_ in _clashes(door.args, keep):
+    if invocation.args.ids and invocation.args.ids[0] in VERBS:
+        return VERBS[invocation.args.ids[0]](invocation, *invocation.args.ids[1:])
+    keep = invocation.workspace.config.size.keep_sessions if invocation.args.keep is None else invocation.args.keep
+    for wrong, what, help_ in _clashes(invocation.args, keep):
         if wrong:
             raise TaskstateError(what, help=help_, code="usage")
-    return _check(door, keep) if door.args.check else _archive(door, keep)
+    return _check(invocation, keep) if invocation.args.check else _archive(invocation, keep)
 
 
 def _clashes(args: argparse.Namespace, keep: int) -> tuple[tuple[object, str, str], ...]:
@@ -80,87 +80,91 @@ def _clashes(args: argparse.Namespace, keep: int) -> tuple[tuple[object, str, st
     )
 
 
-def _archive(door: Door, keep: int) -> int:
-    named = list(dict.fromkeys(door.task_id(task) for task in door.args.ids))
-    outcomes = _archived(door, named or _fitting(door, keep), keep)
+def _archive(invocation: Invocation, keep: int) -> int:
+    named = list(dict.fromkeys(invocation.task_id(task) for task in invocation.args.ids))
+    outcomes = _archived(invocation, named or _fitting(invocation, keep), keep)
     if len(named) == 1:
-        return door.done(outcomes[0], f"{outcomes[0].path}: archived")
+        return invocation.done(outcomes[0], f"{outcomes[0].path}: archived")
     data = [
         {"path": o.path, "revision": o.revision, "changed": o.changed, "notes": list(o.notes), "diff": o.diff}
         for o in outcomes
     ]
-    return door.tell(data, "\n".join(_line(door, outcome) for outcome in outcomes) or "no task is over the limit")
+    return invocation.tell(
+        data, "\n".join(_line(invocation, outcome) for outcome in outcomes) or "no task is over the limit"
+    )
 
 
-def _archived(door: Door, tasks: list[str], keep: int) -> list[Outcome]:
+def _archived(invocation: Invocation, tasks: list[str], keep: int) -> list[Outcome]:
     """Archive the tasks, all of them or none: what keeps one of several from it is found in a dry run first."""
     from taskstate.archive.archiver import archive
 
-    request, workspace = door.request(), _summarized(door)
+    request, workspace = invocation.request(), _summarized(invocation)
     if len(tasks) > 1 and not request.dry_run:
         for task in tasks:
-            archive(workspace, task, request._replace(dry_run=True), keep=keep, force=door.args.force)
-    outcomes = [archive(workspace, task, request, keep=keep, force=door.args.force) for task in tasks]
-    for outcome in outcomes if len(tasks) > 1 or door.args.check else ():
-        door.complain(outcome.warnings)
+            archive(workspace, task, request._replace(dry_run=True), keep=keep, force=invocation.args.force)
+    outcomes = [archive(workspace, task, request, keep=keep, force=invocation.args.force) for task in tasks]
+    for outcome in outcomes if len(tasks) > 1 or invocation.args.check else ():
+        invocation.complain(outcome.warnings)
     return outcomes
 
 
-def _summarized(door: Door) -> Workspace:
+def _summarized(invocation: Invocation) -> Workspace:
     """Return the workspace with the summarizer that was given."""
-    command, config = door.args.summarizer, door.workspace.config
+    command, config = invocation.args.summarizer, invocation.workspace.config
     if command is None:
-        return door.workspace
-    return door.workspace._replace(config=config._replace(archive=config.archive._replace(summarizer=command)))
+        return invocation.workspace
+    return invocation.workspace._replace(config=config._replace(archive=config.archive._replace(summarizer=command)))
 
 
-def _fitting(door: Door, keep: int) -> list[str]:
+def _fitting(invocation: Invocation, keep: int) -> list[str]:
     """Return the tasks that are over the limit, or with `--force` all that have more sessions than are kept."""
     from taskstate.archive.archiver import tasks_over_limit
 
-    paths = door.workspace.state_files()
-    fitting, unreadable = tasks_over_limit(door.workspace, paths, keep=keep, force=door.args.force)
-    door.complain(unreadable)
+    paths = invocation.workspace.state_files()
+    fitting, unreadable = tasks_over_limit(invocation.workspace, paths, keep=keep, force=invocation.args.force)
+    invocation.complain(unreadable)
     return fitting
 
 
-def _line(door: Door, outcome: Outcome) -> str:
-    return outcome.diff if door.args.dry_run else "\n".join([outcome.path, *(f"  {note}" for note in outcome.notes)])
+def _line(invocation: Invocation, outcome: Outcome) -> str:
+    return (
+        outcome.diff if invocation.args.dry_run else "\n".join([outcome.path, *(f"  {note}" for note in outcome.notes)])
+    )
 
 
-def _check(door: Door, keep: int) -> int:
+def _check(invocation: Invocation, keep: int) -> int:
     from taskstate.archive.archiver import tasks_over_limit
 
-    paths = [_state_file(door, name) for name in door.args.ids] or door.workspace.state_files()
-    paths = [path for path in paths if not door.workspace.excludes(path)]
-    over, unreadable = tasks_over_limit(door.workspace, paths, keep=keep)
-    door.complain(unreadable)
-    if door.args.fix:
-        return _fix(door, over, keep, status=2 if unreadable else 0)
+    paths = [_state_file(invocation, name) for name in invocation.args.ids] or invocation.workspace.state_files()
+    paths = [path for path in paths if not invocation.workspace.excludes(path)]
+    over, unreadable = tasks_over_limit(invocation.workspace, paths, keep=keep)
+    invocation.complain(unreadable)
+    if invocation.args.fix:
+        return _fix(invocation, over, keep, status=2 if unreadable else 0)
     text = "\n".join(f"task {task} is over the limit: run `taskstate archive {task}`" for task in over)
     status = 1 if over else 2 if unreadable else 0
-    return door.tell({"over": over}, text or "no task is over the limit", status=status)
+    return invocation.tell({"over": over}, text or "no task is over the limit", status=status)
 
 
-def _fix(door: Door, tasks: list[str], keep: int, *, status: int) -> int:
+def _fix(invocation: Invocation, tasks: list[str], keep: int, *, status: int) -> int:
     """Archive the tasks, and stage what changed: a commit then holds what it would have been refused for."""
     from taskstate.archive.restage import require_staged, restage
 
-    require_staged(door.workspace, tasks)
-    outcomes = _archived(door, tasks, keep)
-    staged = restage(door.workspace, tasks)
+    require_staged(invocation.workspace, tasks)
+    outcomes = _archived(invocation, tasks, keep)
+    staged = restage(invocation.workspace, tasks)
     data = {
         "archived": [
             {"path": o.path, "revision": o.revision, "changed": o.changed, "notes": list(o.notes)} for o in outcomes
         ],
         "staged": list(staged),
     }
-    text = "\n".join([*(_line(door, outcome) for outcome in outcomes), *(f"staged {path}" for path in staged)])
-    return door.tell(data, text or "no task is over the limit", status=status)
+    text = "\n".join([*(_line(invocation, outcome) for outcome in outcomes), *(f"staged {path}" for path in staged)])
+    return invocation.tell(data, text or "no task is over the limit", status=status)
 
 
-def _state_file(door: Door, name: str) -> Path:
+def _state_file(invocation: Invocation, name: str) -> Path:
     """Return the state file that an argument names: a hook names the very file, also one that the tool leaves out."""
     path = Path(os.path.realpath(name))
     named = own_file(path.name) is not None and path.is_file()
-    return path if named else door.workspace.locate(door.task_id(name))
+    return path if named else invocation.workspace.locate(invocation.task_id(name))

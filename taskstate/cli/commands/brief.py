@@ -10,7 +10,7 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,13 +27,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Print a brief."""
     from taskstate.workflow.brief import brief, shape
 
-    budget = door.args.budget
+    budget = invocation.args.budget
     if budget is not None and budget < 1:
         raise TaskstateError(f"--budget {budget} is no budget", help="say how many tokens, at least 1", code="usage")
-    loaded = door.workspace.load(door.workspace.locate(door.task_id(door.args.id)))
-    told = brief(door.workspace, loaded, role=door.args.role, budget=budget)
-    return door.tell(shape(loaded, told, door.args.role), told.text)
+    loaded = invocation.workspace.load(invocation.workspace.locate(invocation.task_id(invocation.args.id)))
+    told = brief(invocation.workspace, loaded, role=invocation.args.role, budget=budget)
+    return invocation.tell(shape(loaded, told, invocation.args.role), told.text)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.tasks.chain_inputs import Link, Pulled, Standing
 
 
@@ -51,70 +51,70 @@ def configure(parser: argparse.ArgumentParser) -> None:
 # output
 
 
-def run_output(door: Door) -> int:
+def run_output(invocation: Invocation) -> int:
     """Print a task's output, or a part of it."""
     from taskstate.model.chain import COMPLETE
     from taskstate.tasks.chain_inputs import output
     from taskstate.tasks.chain_output import find_parts, parts
 
-    found = output(door.workspace, door.task_id(door.args.id))
-    chosen = find_parts(found.text, door.args.part, found.id) if door.args.part else parts(found.text)
+    found = output(invocation.workspace, invocation.task_id(invocation.args.id))
+    chosen = find_parts(found.text, invocation.args.part, found.id) if invocation.args.part else parts(found.text)
     if found.status != COMPLETE:
-        door.notes((f"task {found.id} is {found.status or 'of no status'}: this may still change",))
+        invocation.notes((f"task {found.id} is {found.status or 'of no status'}: this may still change",))
     code = [each for part in chosen for each in part.code]
-    text = "\n\n".join(part.text for part in chosen) if door.args.part else found.text
+    text = "\n\n".join(part.text for part in chosen) if invocation.args.part else found.text
     shape = {"id": found.id, "path": found.path, "status": found.status, "complete": found.status == COMPLETE}
     told = [{"part": part.slug, "title": part.title, "text": part.text, "code": list(part.code)} for part in chosen]
-    return door.tell(shape | {"text": text, "parts": told}, "\n".join(code) if door.args.code else text)
+    return invocation.tell(shape | {"text": text, "parts": told}, "\n".join(code) if invocation.args.code else text)
 
 
 # pull
 
 
-def run_pull(door: Door) -> int:
+def run_pull(invocation: Invocation) -> int:
     """Bring the inputs of tasks up to date, each for itself."""
     from taskstate.tasks.chain_inputs import pull
 
-    args = door.args
+    args = invocation.args
     if bool(args.ids) == args.all:
         what = "chain pull takes either the tasks' ids or --all"
         raise TaskstateError(what, help="name the tasks, or give --all", code="usage")
     if args.expect_revision and len(args.ids) != 1:
         what = "--expect-revision is that of one task"
         raise TaskstateError(what, help="name that one alone", code="usage")
-    source = door.task_id(args.source) if args.source else ""
+    source = invocation.task_id(args.source) if args.source else ""
     if len(args.ids) == 1:
-        pulled = pull(door.workspace, door.task_id(args.ids[0]), door.request(), source=source)
+        pulled = pull(invocation.workspace, invocation.task_id(args.ids[0]), invocation.request(), source=source)
         text = "\n".join([f"{pulled.outcome.path}: inputs brought up to date", pulled.inputs.rstrip("\n")])
-        return door.done(pulled.outcome, text, diff=pulled.inputs)
-    return _pull_all(door, source)
+        return invocation.done(pulled.outcome, text, diff=pulled.inputs)
+    return _pull_all(invocation, source)
 
 
-def _pull_all(door: Door, source: str) -> int:
+def _pull_all(invocation: Invocation, source: str) -> int:
     """Pull into several tasks; one that cannot take its inputs keeps no other from it."""
     from taskstate.tasks.chain_inputs import pull
 
-    request = door.request()
+    request = invocation.request()
     told: list[Pulled] = []
     failed: list[str] = []
-    tasks: Iterable[str] = dict.fromkeys(map(door.task_id, door.args.ids))
-    if door.args.all:
-        tasks, unreadable = _building_on(door, source)
+    tasks: Iterable[str] = dict.fromkeys(map(invocation.task_id, invocation.args.ids))
+    if invocation.args.all:
+        tasks, unreadable = _building_on(invocation, source)
         failed += unreadable
     for task in tasks:
         try:
-            told.append(pull(door.workspace, task, request, source=source))
+            told.append(pull(invocation.workspace, task, request, source=source))
         except TaskstateError as error:
             failed.append(f"not pulled into task {task}: {error}")
-    door.complain((*failed, *(warning for each in told for warning in each.outcome.warnings)))
+    invocation.complain((*failed, *(warning for each in told for warning in each.outcome.warnings)))
     lines = [line for each in told for line in _lines(each)]
     shape = {"tasks": [_shape(each) for each in told], "failed": failed}
-    return door.tell(shape, "\n".join(lines) or "nothing to pull", status=1 if failed else 0)
+    return invocation.tell(shape, "\n".join(lines) or "nothing to pull", status=1 if failed else 0)
 
 
-def _building_on(door: Door, source: str) -> tuple[list[str], tuple[str, ...]]:
+def _building_on(invocation: Invocation, source: str) -> tuple[list[str], tuple[str, ...]]:
     """Return the tasks that build on any other one, or on the task `source`, and a line for each unreadable file."""
-    standing, unreadable = _standing(door)
+    standing, unreadable = _standing(invocation)
     wanted = source.casefold()
     found = (each for each in standing if each.links)
     ids = [each.id for each in found if any(wanted in ("", link.id.casefold()) for link in each.links)]
@@ -138,23 +138,23 @@ def _shape(pulled: Pulled) -> dict[str, Any]:
 # status
 
 
-def run_status(door: Door) -> int:
+def run_status(invocation: Invocation) -> int:
     """Tell how the inputs stand."""
-    standing, unreadable = _standing(door)
-    door.complain(unreadable)
-    shown = [each for each in standing if each.links or door.args.ids]
+    standing, unreadable = _standing(invocation)
+    invocation.complain(unreadable)
+    shown = [each for each in standing if each.links or invocation.args.ids]
     wrong = sum(link.is_wrong for each in shown for link in each.links)
     data = {"tasks": [_standing_shape(each) for each in shown], "wrong": wrong, "unreadable": list(unreadable)}
     text = "\n".join(_table(each) for each in shown) or "no task builds on another one"
-    return door.tell(data, text, status=1 if wrong or unreadable else 0)
+    return invocation.tell(data, text, status=1 if wrong or unreadable else 0)
 
 
-def _standing(door: Door) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
+def _standing(invocation: Invocation) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
     from taskstate.tasks.chain_inputs import status
 
-    ids = dict.fromkeys(map(door.task_id, door.args.ids))
-    paths = tuple(door.workspace.locate(each) for each in ids) or door.workspace.state_files()
-    return status(door.workspace, paths)
+    ids = dict.fromkeys(map(invocation.task_id, invocation.args.ids))
+    paths = tuple(invocation.workspace.locate(each) for each in ids) or invocation.workspace.state_files()
+    return status(invocation.workspace, paths)
 
 
 def _standing_shape(standing: Standing) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,23 +26,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Complete a task."""
     from taskstate.tasks.complete import Incomplete, complete
 
-    args = door.args
+    args = invocation.args
     if args.force != (args.note is not None):
         what = "complete --force needs a reason" if args.force else "--note is the reason for --force"
         raise TaskstateError(what, help='give both: --force --note "WHY"', code="usage")
-    note = door.text_of(args.note) if args.force else ""
+    note = invocation.text_of(args.note) if args.force else ""
     if args.force and not note.strip():
         raise TaskstateError("--note is empty", help="say why what is missing is let pass", code="empty")
     try:
-        outcome = complete(door.workspace, door.task_id(args.id), door.request(), note=note)
+        outcome = complete(invocation.workspace, invocation.task_id(args.id), invocation.request(), note=note)
     except Incomplete as error:
-        if door.as_json:
+        if invocation.as_json:
             what = f"{error.message}: {'; '.join(error.gaps)}"
             raise TaskstateError(what, help=error.help, code=error.code) from error
-        door.complain(tuple(f"  {gap}" for gap in error.gaps))
+        invocation.complain(tuple(f"  {gap}" for gap in error.gaps))
         raise
-    return door.done(outcome, f"{outcome.path}: complete")
+    return invocation.done(outcome, f"{outcome.path}: complete")

@@ -11,7 +11,7 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.context.capture_plan import Wanted
     from taskstate.context.seal_context import Sealed
 
@@ -65,65 +65,65 @@ def _add_capturing(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run_init(door: Door) -> int:
+def run_init(invocation: Invocation) -> int:
     """Seal a task's static part for the first time."""
     from taskstate.context.seal_context import init
 
-    wanted = _wanted(door)._replace(base_commit=door.given("base_commit"))
-    sealed = init(door.workspace, door.task_id(door.args.id), wanted, door.request())
-    return _done(door, sealed, "sealed")
+    wanted = _wanted(invocation)._replace(base_commit=invocation.given("base_commit"))
+    sealed = init(invocation.workspace, invocation.task_id(invocation.args.id), wanted, invocation.request())
+    return _done(invocation, sealed, "sealed")
 
 
-def run_rebuild(door: Door) -> int:
+def run_rebuild(invocation: Invocation) -> int:
     """Show what capturing anew changes, and do it."""
     from taskstate.context.seal_context import rebuild
 
-    task_id, wanted, request = door.task_id(door.args.id), _wanted(door), door.request()
-    planned = rebuild(door.workspace, task_id, wanted, request._replace(dry_run=True))
+    task_id, wanted, request = invocation.task_id(invocation.args.id), _wanted(invocation), invocation.request()
+    planned = rebuild(invocation.workspace, task_id, wanted, request._replace(dry_run=True))
     if request.dry_run:
-        return _done(door, planned, "sealed anew")
+        return _done(invocation, planned, "sealed anew")
     if planned.outcome.changed:
-        door.say(planned.outcome.diff)
-    sealed = rebuild(door.workspace, task_id, wanted, request)
-    return _done(door, sealed, "sealed anew", diff=planned.outcome.diff)
+        invocation.say(planned.outcome.diff)
+    sealed = rebuild(invocation.workspace, task_id, wanted, request)
+    return _done(invocation, sealed, "sealed anew", diff=planned.outcome.diff)
 
 
-def _wanted(door: Door) -> Wanted:
+def _wanted(invocation: Invocation) -> Wanted:
     from taskstate.context.capture_plan import Wanted
     from taskstate.context.sources import named_file
 
-    source = door.given("source", name="--from")
+    source = invocation.given("source", name="--from")
     if source == "-":
         what = "--from - would read the task file from standard input, and nobody could read it again"
         raise TaskstateError(what, help="name a file of the repository", code="usage")
-    name = named_file(door.workspace, source) if source else ""
-    return Wanted(task_file=name, shorten=door.args.shorten)
+    name = named_file(invocation.workspace, source) if source else ""
+    return Wanted(task_file=name, shorten=invocation.args.shorten)
 
 
-def _done(door: Door, sealed: Sealed, what: str, **more: object) -> int:
+def _done(invocation: Invocation, sealed: Sealed, what: str, **more: object) -> int:
     from taskstate.context.view import rows_shape, table
 
     outcome = sealed.outcome
     text = f"{outcome.path}: {what}\n\n{table(sealed.rows)}\n"
-    return door.done(outcome, text, seal=sealed.seal, parts=rows_shape(sealed.rows), **more)
+    return invocation.done(outcome, text, seal=sealed.seal, parts=rows_shape(sealed.rows), **more)
 
 
-def run_show(door: Door) -> int:
+def run_show(invocation: Invocation) -> int:
     """Show the sealed context."""
     from taskstate.context.view import shape, text, told_broken, told_moved
 
-    loaded = door.workspace.load(door.workspace.locate(door.task_id(door.args.id)))
+    loaded = invocation.workspace.load(invocation.workspace.locate(invocation.task_id(invocation.args.id)))
     told = shape(loaded)
-    warnings = (*told_broken(loaded), *told_moved(door.workspace, loaded))
-    door.notes(warnings)
-    return door.tell({**told, "warnings": list(warnings)}, text(loaded))
+    warnings = (*told_broken(loaded), *told_moved(invocation.workspace, loaded))
+    invocation.notes(warnings)
+    return invocation.tell({**told, "warnings": list(warnings)}, text(loaded))
 
 
-def run_check(door: Door) -> int:
+def run_check(invocation: Invocation) -> int:
     """Say what no longer holds."""
     from taskstate.context.check import check
     from taskstate.context.view import check_shape, check_text
 
-    checked = check(door.workspace, door.task_id(door.args.id))
-    door.notes(checked.notes)
-    return door.tell(check_shape(checked), check_text(checked), status=_FOUND if checked.points else 0)
+    checked = check(invocation.workspace, invocation.task_id(invocation.args.id))
+    invocation.notes(checked.notes)
+    return invocation.tell(check_shape(checked), check_text(checked), status=_FOUND if checked.points else 0)

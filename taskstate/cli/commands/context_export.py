@@ -14,7 +14,7 @@ from taskstate.syntax.spans import CONTROLS
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 
 def configure(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:  # argparse names it nowhere else
@@ -37,29 +37,29 @@ def configure(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     budget.set_defaults(run=run_budget)
 
 
-def run_export(door: Door) -> int:
+def run_export(invocation: Invocation) -> int:
     """Print or write the export of a role."""
     from taskstate.context.export import export, save
     from taskstate.context.preconditions import require_handed_on
     from taskstate.context.view import told_broken
     from taskstate.model.canonical_json import canonical_json, sha256
 
-    workspace, role = door.workspace, door.args.role
-    loaded = workspace.load(workspace.locate(door.task_id(door.args.id)))
+    workspace, role = invocation.workspace, invocation.args.role
+    loaded = workspace.load(workspace.locate(invocation.task_id(invocation.args.id)))
     require_handed_on(loaded)
     told = export(workspace.config, loaded.state, role)
     text = canonical_json(told)
     warnings = told_broken(loaded)
-    door.notes(warnings)
-    output = door.args.output
+    invocation.notes(warnings)
+    output = invocation.args.output
     if output is not None:
         save(workspace, Path(os.path.realpath(os.path.dirname(output))) / os.path.basename(output), text)
-    elif not door.as_json:
+    elif not invocation.as_json:
         _write(text)
         return 0
     shape = {"path": loaded.relative, "role": role, "sha256": sha256(text), "output": output, "export": told}
     shape["warnings"] = list(warnings)
-    return door.tell(shape, f"{output}: what the {role} needs of task {loaded.state.id}")
+    return invocation.tell(shape, f"{output}: what the {role} needs of task {loaded.state.id}")
 
 
 def _write(text: str) -> None:
@@ -69,12 +69,12 @@ def _write(text: str) -> None:
     sys.stdout.buffer.write(safe.encode())
 
 
-def run_budget(door: Door) -> int:
+def run_budget(invocation: Invocation) -> int:
     """Count the tokens of a task."""
     from taskstate.context.preconditions import require_handed_on
     from taskstate.workflow.token_budget import budget, shape, table
 
-    loaded = door.workspace.load(door.workspace.locate(door.task_id(door.args.id)))
+    loaded = invocation.workspace.load(invocation.workspace.locate(invocation.task_id(invocation.args.id)))
     require_handed_on(loaded)
-    told = budget(door.workspace, loaded)
-    return door.tell(shape(told), table(told))
+    told = budget(invocation.workspace, loaded)
+    return invocation.tell(shape(told), table(told))

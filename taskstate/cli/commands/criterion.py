@@ -10,7 +10,7 @@ from taskstate.cli.invocation import add_task, add_writing
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,10 +26,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action.set_defaults(run=partial(run, checked=checked))
 
 
-def run(door: Door, *, checked: bool) -> int:
+def run(invocation: Invocation, *, checked: bool) -> int:
     """Check or uncheck a criterion."""
     from taskstate.tasks.checklist import set_criterion
 
-    args = door.args
-    outcome = set_criterion(door.workspace, door.task_id(args.id), args.number, door.request(), checked=checked)
-    return door.done(outcome, f"{outcome.path}: criterion {args.number} {'checked' if checked else 'unchecked'}")
+    args = invocation.args
+    outcome = set_criterion(
+        invocation.workspace, invocation.task_id(args.id), args.number, invocation.request(), checked=checked
+    )
+    return invocation.done(outcome, f"{outcome.path}: criterion {args.number} {'checked' if checked else 'unchecked'}")

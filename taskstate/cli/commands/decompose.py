@@ -10,7 +10,7 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.tasks.decompose import Suggestion
 
 _COLUMNS = ("ID", "SESSIONS", "WORK", "AFTER", "FEATURES")
@@ -26,24 +26,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Suggest subtasks, or create them."""
     from taskstate.tasks.decompose import decompose, suggest
 
-    task = door.task_id(door.args.id)
-    if door.args.apply:
-        suggestion, outcome = decompose(door.workspace, task, door.request())
+    task = invocation.task_id(invocation.args.id)
+    if invocation.args.apply:
+        suggestion, outcome = decompose(invocation.workspace, task, invocation.request())
         text = f"{outcome.path}: divided into {', '.join(each.id for each in suggestion.subtasks)}"
-        return door.done(outcome, text, **_shape(suggestion))
-    if door.args.expect_revision or door.args.dry_run:
+        return invocation.done(outcome, text, **_shape(suggestion))
+    if invocation.args.expect_revision or invocation.args.dry_run:
         raise TaskstateError(
             "without --apply nothing is written, so there is nothing to do dry or to expect a revision of",
             help="add --apply, or leave that flag out",
             code="usage",
         )
-    suggestion = suggest(door.workspace, task)
+    suggestion = suggest(invocation.workspace, task)
     data = {"path": suggestion.path, "revision": suggestion.token, "changed": False, **_shape(suggestion)}
-    return door.tell(data, _text(suggestion))
+    return invocation.tell(data, _text(suggestion))
 
 
 def _shape(suggestion: Suggestion) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 _SHOWN_LINES = 14
 _MOST_SESSIONS = 60
@@ -44,20 +44,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Run the demo in a new temporary repository, and name the folder at the end."""
     for program, package in (("git", "git"), ("pre-commit", "pip install pre-commit")):
         if not shutil.which(program, path=_path()):
             raise TaskstateError(
                 f"the demo needs {program}, which was not found", help=f"install it ({package})", code="missing-program"
             )
-    told = door.as_json or door.args.quiet  # to whom a story on standard output would be in the way
+    told = invocation.as_json or invocation.args.quiet  # to whom a story on standard output would be in the way
     demo = Demo(Path(tempfile.mkdtemp(prefix="taskstate-demo-")), sys.stderr if told else sys.stdout)
     try:
         demo.play()
     finally:
         demo.say(f"\nThe repository is kept: {demo.root}")
-    return door.tell({"folder": str(demo.root)}, "")
+    return invocation.tell({"folder": str(demo.root)}, "")
 
 
 class Demo:

@@ -12,7 +12,7 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.workflow.doctor import Ailment
 
 _RENUMBER = ("renumber", "OLD", "NEW")
@@ -30,42 +30,42 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Examine, mend, reseal or renumber."""
-    if door.args.action:
-        return _renumber(door)
-    if door.args.reseal is not None:
-        return _reseal(door)
-    if door.args.note is not None:
+    if invocation.args.action:
+        return _renumber(invocation)
+    if invocation.args.reseal is not None:
+        return _reseal(invocation)
+    if invocation.args.note is not None:
         raise TaskstateError("doctor --note belongs to --reseal", help="name the task with --reseal", code="usage")
-    return _examine(door)
+    return _examine(invocation)
 
 
-def _examine(door: Door) -> int:
+def _examine(invocation: Invocation) -> int:
     from taskstate.workflow.doctor import CHECKS, Ailment, examine
 
     try:
-        workspace = door.workspace
+        workspace = invocation.workspace
     except TaskstateError as error:
         if error.code != "config":
             raise
-        return _tell(door, (Ailment("configuration", "", error.message, error.help),), (), ("configuration",))
+        return _tell(invocation, (Ailment("configuration", "", error.message, error.help),), (), ("configuration",))
     found = examine(workspace)
     told: tuple[str, ...] = ()
-    if door.args.fix and not door.args.dry_run:
+    if invocation.args.fix and not invocation.args.dry_run:
         from taskstate.workflow.repairs import mend
 
-        told = mend(workspace, found, door.request())
+        told = mend(workspace, found, invocation.request())
         found = examine(workspace)
-    return _tell(door, found, told, ("configuration", *CHECKS))
+    return _tell(invocation, found, told, ("configuration", *CHECKS))
 
 
-def _tell(door: Door, found: tuple[Ailment, ...], told: tuple[str, ...], checks: tuple[str, ...]) -> int:
+def _tell(invocation: Invocation, found: tuple[Ailment, ...], told: tuple[str, ...], checks: tuple[str, ...]) -> int:
     wrong = [ailment for ailment in found if not ailment.note]
     lines = [*told, *(_line(ailment) for ailment in found)]
     lines.append(_sum(len(wrong), len(checks)) if wrong else f"{len(checks)} checks, nothing is wrong")
     data = {"checks": checks, "ailments": [ailment._asdict() for ailment in found], "mended": told}
-    return door.tell(data, "\n".join(lines), status=1 if wrong else 0)
+    return invocation.tell(data, "\n".join(lines), status=1 if wrong else 0)
 
 
 def _sum(wrong: int, checks: int) -> str:
@@ -78,20 +78,25 @@ def _line(ailment: Ailment) -> str:
     return f"{'note' if ailment.note else 'wrong'}  {ailment.check:12}  {where}{ailment.message}{help_}"
 
 
-def _reseal(door: Door) -> int:
+def _reseal(invocation: Invocation) -> int:
     from taskstate.workflow.repairs import reseal
 
-    if not door.args.note:
+    if not invocation.args.note:
         raise TaskstateError("doctor --reseal: --note is missing", help="say why the change is right", code="usage")
-    outcome = reseal(door.workspace, door.task_id(door.args.reseal), door.text_of(door.args.note), door.request())
-    return door.done(outcome, f"{outcome.path}: sealed anew")
+    outcome = reseal(
+        invocation.workspace,
+        invocation.task_id(invocation.args.reseal),
+        invocation.text_of(invocation.args.note),
+        invocation.request(),
+    )
+    return invocation.done(outcome, f"{outcome.path}: sealed anew")
 
 
-def _renumber(door: Door) -> int:
+def _renumber(invocation: Invocation) -> int:
     from taskstate.model.names import own_file, parse_task_id
     from taskstate.tasks.renumber import renumber
 
-    action = door.args.action
+    action = invocation.args.action
     if len(action) != len(_RENUMBER) or action[0] != _RENUMBER[0]:
         raise TaskstateError("doctor: that is no action", help="write `doctor renumber OLD NEW`", code="usage")
     _, old, new = action
@@ -99,6 +104,6 @@ def _renumber(door: Door) -> int:
     if own and own.type == "state" and os.path.isfile(old):
         path = Path(os.path.realpath(old))
     else:
-        path = door.workspace.locate(parse_task_id(old))
-    outcome = renumber(door.workspace, path, parse_task_id(new), door.request())
-    return door.done(outcome, f"{outcome.path}: renumbered")
+        path = invocation.workspace.locate(parse_task_id(old))
+    outcome = renumber(invocation.workspace, path, parse_task_id(new), invocation.request())
+    return invocation.done(outcome, f"{outcome.path}: renumbered")

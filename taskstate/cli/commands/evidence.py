@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.verification.excerpts import Shown
 
 
@@ -41,28 +41,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
     show.set_defaults(run=run_show)
 
 
-def run_add(door: Door) -> int:
+def run_add(invocation: Invocation) -> int:
     """Record an excerpt."""
     from taskstate.verification.excerpts import Source, add
 
-    args = door.args
-    added = add(door.workspace, door.task_id(args.id), Source(args.type, args.path, args.lines), door.request())
+    args = invocation.args
+    added = add(
+        invocation.workspace,
+        invocation.task_id(args.id),
+        Source(args.type, args.path, args.lines),
+        invocation.request(),
+    )
     text = f"{added.excerpt.id}\n{added.citation}"
-    return door.done(
+    return invocation.done(
         added.outcome, text, id=added.excerpt.id, citation=added.citation, evidence=added.excerpt._asdict()
     )
 
 
-def run_show(door: Door) -> int:
+def run_show(invocation: Invocation) -> int:
     """Show an excerpt beside what its source holds now."""
     from taskstate.verification.excerpts import SAME, citation, listed, show
 
-    task = door.task_id(door.args.id)
-    if not door.args.evidence:
-        known = listed(door.workspace, task)
+    task = invocation.task_id(invocation.args.id)
+    if not invocation.args.evidence:
+        known = listed(invocation.workspace, task)
         lines = [citation(each, task) for each in known]
-        return door.tell([each._asdict() for each in known], "\n".join(lines) or "no evidence yet")
-    shown = show(door.workspace, task, door.args.evidence)
+        return invocation.tell([each._asdict() for each in known], "\n".join(lines) or "no evidence yet")
+    shown = show(invocation.workspace, task, invocation.args.evidence)
     data = {
         **shown.excerpt._asdict(),
         "citation": shown.citation,
@@ -73,7 +78,7 @@ def run_show(door: Door) -> int:
         "text_now": shown.now,
         "notes": list(shown.notes),
     }
-    return door.tell(data, "\n".join(_lines(shown)), status=0 if shown.state == SAME else 1)
+    return invocation.tell(data, "\n".join(_lines(shown)), status=0 if shown.state == SAME else 1)
 
 
 def _lines(shown: Shown) -> Iterator[str]:

@@ -10,7 +10,7 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.tasks.checklist import Tested
 
 
@@ -54,51 +54,59 @@ def _add_ids(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("feature", metavar="FID", help="the feature's id, such as jwt-1")
 
 
-def run_add(door: Door) -> int:
+def run_add(invocation: Invocation) -> int:
     """Add a feature."""
     from taskstate.tasks.checklist import add_feature
 
-    args = door.args
-    outcome = add_feature(door.workspace, door.task_id(args.id), args.feature, door.text_of(args.text), door.request())
-    return door.done(outcome, f"{outcome.path}: feature {args.feature} added")
+    args = invocation.args
+    outcome = add_feature(
+        invocation.workspace,
+        invocation.task_id(args.id),
+        args.feature,
+        invocation.text_of(args.text),
+        invocation.request(),
+    )
+    return invocation.done(outcome, f"{outcome.path}: feature {args.feature} added")
 
 
-def run_pass(door: Door) -> int:
+def run_pass(invocation: Invocation) -> int:
     """Record that a feature passes."""
     from taskstate.tasks.checklist import Tested
 
-    args = door.args
+    args = invocation.args
     if args.timeout is not None and (args.command is None or not args.timeout > 0):
         what = "--timeout is the time that --run may take"
         raise TaskstateError(what, help="give seconds above 0, together with --run", code="usage")
     if args.command is not None:
-        return _set(door, _run(door))
-    return _set(door, Tested(passes=True, evidence=_evidence(door) if args.commit is None else _commit(door)))
+        return _set(invocation, _run(invocation))
+    return _set(
+        invocation, Tested(passes=True, evidence=_evidence(invocation) if args.commit is None else _commit(invocation))
+    )
 
 
-def run_fail(door: Door) -> int:
+def run_fail(invocation: Invocation) -> int:
     """Record that a feature does not pass."""
     from taskstate.tasks.checklist import Tested
 
-    return _set(door, Tested(passes=False, evidence=_evidence(door)))
+    return _set(invocation, Tested(passes=False, evidence=_evidence(invocation)))
 
 
-def _set(door: Door, tested: Tested) -> int:
+def _set(invocation: Invocation, tested: Tested) -> int:
     from taskstate.tasks.checklist import set_feature
 
-    args = door.args
-    outcome = set_feature(door.workspace, door.task_id(args.id), args.feature, tested, door.request())
+    args = invocation.args
+    outcome = set_feature(invocation.workspace, invocation.task_id(args.id), args.feature, tested, invocation.request())
     told = f"{outcome.path}: feature {args.feature} {'passes' if tested.passes else 'does not pass'}"
-    return door.done(outcome, told, feature=args.feature, passes=tested.passes, evidence=tested.evidence)
+    return invocation.done(outcome, told, feature=args.feature, passes=tested.passes, evidence=tested.evidence)
 
 
-def _evidence(door: Door) -> str:
+def _evidence(invocation: Invocation) -> str:
     from taskstate.syntax.escaping import clean
 
-    return clean(door.text_of(door.args.evidence), what="--evidence")
+    return clean(invocation.text_of(invocation.args.evidence), what="--evidence")
 
 
-def _commit(door: Door) -> dict[str, str]:
+def _commit(invocation: Invocation) -> dict[str, str]:
     """Return the evidence that a commit is.
 
     Raises:
@@ -108,15 +116,15 @@ def _commit(door: Door) -> dict[str, str]:
     from taskstate.storage.git import client as git
     from taskstate.syntax.escaping import one_line
 
-    named = one_line(door.args.commit, what="--commit")
+    named = one_line(invocation.args.commit, what="--commit")
     try:
-        return {"commit": git.commit(door.workspace.root, named)}
+        return {"commit": git.commit(invocation.workspace.root, named)}
     except GitFailed as error:
-        what = f"there is no commit {named} here, so feature {door.args.feature} is not recorded as passing"
+        what = f"there is no commit {named} here, so feature {invocation.args.feature} is not recorded as passing"
         raise TaskstateError(what, help="name one that `git log` shows", code="no-commit") from error
 
 
-def _run(door: Door) -> Tested:
+def _run(invocation: Invocation) -> Tested:
     """Run the command that proves the feature, and return what it showed.
 
     Raises:
@@ -126,12 +134,12 @@ def _run(door: Door) -> Tested:
     from taskstate.tasks.checklist import Tested, require_feature
     from taskstate.verification.command_evidence import run_command
 
-    args, allow = door.args, door.workspace.config.secrets.allow
-    require_feature(door.workspace, door.task_id(args.id), args.feature)
+    args, allow = invocation.args, invocation.workspace.config.secrets.allow
+    require_feature(invocation.workspace, invocation.task_id(args.id), args.feature)
     command = one_line(args.command, what="--run")
-    ran = run_command(door.workspace.root, command, timeout=args.timeout)
+    ran = run_command(invocation.workspace.root, command, timeout=args.timeout)
     if ran.exit_status:
-        door.notes(tuple(filter(None, [ran.tail(allow)])))
+        invocation.notes(tuple(filter(None, [ran.tail(allow)])))
         raise TaskstateError(
             f"`{command}` exited with status {ran.exit_status}, so feature {args.feature} is not recorded as passing",
             help=f"mend it, or record it with `taskstate feature fail {args.id} {args.feature}`",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 
 class _Seen(NamedTuple):
@@ -39,25 +39,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Format, or say what would change."""
-    if door.args.paths == ["-"]:
-        return _run_stdin(door)
-    only_looks = door.args.check or door.args.diff
-    seen = _look(door) if only_looks else _write(door)
-    door.complain(seen.failed)
+    if invocation.args.paths == ["-"]:
+        return _run_stdin(invocation)
+    only_looks = invocation.args.check or invocation.args.diff
+    seen = _look(invocation) if only_looks else _write(invocation)
+    invocation.complain(seen.failed)
     status = 1 if only_looks and seen.changed else 0
     data = {"files": seen.files, "changed": list(seen.changed), "failed": list(seen.failed)}
-    if door.args.diff or door.args.dry_run:
+    if invocation.args.diff or invocation.args.dry_run:
         data["diff"] = seen.diff
     status = 2 if seen.failed else status
-    return door.tell(data, _told(door, seen), status=status)
+    return invocation.tell(data, _told(invocation, seen), status=status)
 
 
-def _told(door: Door, seen: _Seen) -> str:
-    if door.args.diff or door.args.dry_run:
+def _told(invocation: Invocation, seen: _Seen) -> str:
+    if invocation.args.diff or invocation.args.dry_run:
         return seen.diff
-    verb = "would be reformatted" if door.args.check else "reformatted"
+    verb = "would be reformatted" if invocation.args.check else "reformatted"
     same = seen.files - len(seen.changed) - len(seen.failed)
     counts = [_count(len(seen.changed), verb), _count(same, "already in form"), _count(len(seen.failed), "skipped")]
     summary = ", ".join(count for count in counts if count) or "no state files"
@@ -68,24 +68,24 @@ def _count(number: int, what: str) -> str:
     return f"{number} file{'' if number == 1 else 's'} {what}" if number else ""
 
 
-def _paths(door: Door) -> tuple[Path, ...]:
+def _paths(invocation: Invocation) -> tuple[Path, ...]:
     """Return the state files that are meant; a named file that is none of ours is told."""
     from taskstate.formatting.format_files import has_form
     from taskstate.lint.runner import own_files_in
 
-    named = [real(path) for path in door.args.paths] or [door.anywhere.root]
-    found, others = own_files_in(door.anywhere, named)
-    door.notes(others)
+    named = [real(path) for path in invocation.args.paths] or [invocation.anywhere.root]
+    found, others = own_files_in(invocation.anywhere, named)
+    invocation.notes(others)
     return tuple(path for path in found if has_form(path))
 
 
-def _look(door: Door) -> _Seen:
+def _look(invocation: Invocation) -> _Seen:
     """Return what would change."""
     from taskstate.formatting.format_files import format_bytes
     from taskstate.storage import files
     from taskstate.workspace.writer import unified_diff
 
-    paths, changed, failed, diff = _paths(door), list[str](), list[str](), ""
+    paths, changed, failed, diff = _paths(invocation), list[str](), list[str](), ""
     for path in paths:
         try:
             found = format_bytes(files.read(path), shown(path))
@@ -94,47 +94,47 @@ def _look(door: Door) -> _Seen:
             continue
         if found.changed:
             changed.append(shown(path))
-            diff += unified_diff(shown(path), found.before, found.after) if door.args.diff else ""
+            diff += unified_diff(shown(path), found.before, found.after) if invocation.args.diff else ""
     return _Seen(len(paths), tuple(changed), diff, tuple(failed))
 
 
-def _write(door: Door) -> _Seen:
+def _write(invocation: Invocation) -> _Seen:
     """Put the files into their form."""
     from taskstate.formatting.format_files import format_file
 
-    paths, changed, failed, diff = _paths(door), list[str](), list[str](), ""
-    request = door.request()
+    paths, changed, failed, diff = _paths(invocation), list[str](), list[str](), ""
+    request = invocation.request()
     for path in paths:
         try:
-            outcome = format_file(door.workspace, path, request)
+            outcome = format_file(invocation.workspace, path, request)
         except TaskstateError as error:
             failed.append(str(error))
             continue
         if outcome.changed:
             changed.append(shown(path))
             diff += outcome.diff
-        door.notes(outcome.notes)
+        invocation.notes(outcome.notes)
     return _Seen(len(paths), tuple(changed), diff, tuple(failed))
 
 
-def _run_stdin(door: Door) -> int:
+def _run_stdin(invocation: Invocation) -> int:
     """Print what standard input is in its form, or with `--check` and `--diff` whether and how it differs."""
     from taskstate.formatting.format_files import format_bytes
     from taskstate.storage.files import MAX_BYTES
     from taskstate.workspace.writer import unified_diff
 
-    name = door.args.stdin_filename
+    name = invocation.args.stdin_filename
     if not name:
         what = "fmt: - needs --stdin-filename"
         raise TaskstateError(what, help="name the file, such as task-101-state.md", code="usage")
     found = format_bytes(standard_input(MAX_BYTES), name)
-    status = 1 if found.changed and (door.args.check or door.args.diff) else 0
-    if door.as_json:
-        return door.tell({"path": name, "changed": found.changed, "text": found.after}, "", status=status)
-    if door.args.diff:
-        door.say(unified_diff(name, found.before, found.after))
-    elif door.args.check:
-        door.say(f"would be reformatted: {name}" if found.changed else "")
+    status = 1 if found.changed and (invocation.args.check or invocation.args.diff) else 0
+    if invocation.as_json:
+        return invocation.tell({"path": name, "changed": found.changed, "text": found.after}, "", status=status)
+    if invocation.args.diff:
+        invocation.say(unified_diff(name, found.before, found.after))
+    elif invocation.args.check:
+        invocation.say(f"would be reformatted: {name}" if found.changed else "")
     else:
         sys.stdout.buffer.write(found.after.encode())
     return status

@@ -9,7 +9,7 @@ from taskstate.cli.invocation import add_task, add_writing
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,9 +25,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     sync.set_defaults(run=run_sync)
 
 
-def run_sync(door: Door) -> int:
+def run_sync(invocation: Invocation) -> int:
     """List the commits that name a task."""
     from taskstate.tasks.git_history import sync
 
-    outcome = sync(door.workspace, door.task_id(door.args.id), door.request(), since=door.args.since)
-    return door.done(outcome, f"{outcome.path}: git history written")
+    outcome = sync(
+        invocation.workspace, invocation.task_id(invocation.args.id), invocation.request(), since=invocation.args.since
+    )
+    return invocation.done(outcome, f"{outcome.path}: git history written")

@@ -10,7 +10,7 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.tasks.dependency_graph import Graph
 
 
@@ -26,22 +26,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Draw the tasks."""
     from taskstate.tasks import dependency_graph
     from taskstate.workspace import task_index
 
-    tasks = task_index.all_tasks(door.workspace)
-    door.complain(tuple(f"not drawn: {task.problem}" for task in tasks if task.problem))
+    tasks = task_index.all_tasks(invocation.workspace)
+    invocation.complain(tuple(f"not drawn: {task.problem}" for task in tasks if task.problem))
     drawn = dependency_graph.Graph(
         dependency_graph.Drawn(task.id, task.title, task.status, task.depends_on, task.parent) for task in tasks
     )
-    if door.args.ids:
-        ids = [door.task_id(each) for each in door.args.ids]
+    if invocation.args.ids:
+        ids = [invocation.task_id(each) for each in invocation.args.ids]
         _require_known(drawn, ids)
         drawn = drawn.around(ids)
     forms = {"text": dependency_graph.as_text, "mermaid": dependency_graph.as_mermaid, "dot": dependency_graph.as_dot}
-    told = forms[door.args.output_format](drawn)
+    told = forms[invocation.args.output_format](drawn)
     data = {
         "tasks": [{"id": t.id, "title": t.title, "status": t.status or None} for t in drawn.tasks.values()],
         "chains": [[drawn.tasks[up].id, drawn.tasks[down].id] for up, down in drawn.chains],
@@ -49,7 +49,7 @@ def run(door: Door) -> int:
         "circles": [list(circle) for circle in drawn.circles()],
         "drawing": told,
     }
-    return door.tell(data if door.as_json else {}, told)
+    return invocation.tell(data if invocation.as_json else {}, told)
 
 
 def _require_known(drawn: Graph, ids: list[str]) -> None:

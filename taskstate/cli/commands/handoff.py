@@ -10,7 +10,7 @@ from taskstate.cli.invocation import add_common, add_task, add_writing
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.handoff.create import Written
     from taskstate.handoff.document import Handoff
 
@@ -80,19 +80,19 @@ def _configure_new(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run_new)
 
 
-def run_new(door: Door) -> int:
+def run_new(invocation: Invocation) -> int:
     """Hand a phase over."""
     from taskstate.handoff.create import Wanted
     from taskstate.workflow.hand_over import hand_over
 
-    args = door.args
-    wanted = Wanted(_given(door), draft=args.draft, force=args.force)
-    written = hand_over(door.workspace, door.task_id(args.id), wanted, door.request())
+    args = invocation.args
+    wanted = Wanted(_given(invocation), draft=args.draft, force=args.force)
+    written = hand_over(invocation.workspace, invocation.task_id(args.id), wanted, invocation.request())
     if written.outcome is None:
-        return _drafted(door, written)
+        return _drafted(invocation, written)
     metadata = written.metadata
     if args.dry_run:
-        return door.done(written.outcome, "", handoff_path=written.path, **metadata)
+        return invocation.done(written.outcome, "", handoff_path=written.path, **metadata)
     outcome = written.outcome
     data = {
         "path": outcome.path,
@@ -101,74 +101,76 @@ def run_new(door: Door) -> int:
         "handoff_path": written.path,
         **metadata,
     }
-    door.complain(outcome.warnings)
-    _aside(door, f"{written.path}: handed over", *outcome.notes)
-    return door.tell(
+    invocation.complain(outcome.warnings)
+    _aside(invocation, f"{written.path}: handed over", *outcome.notes)
+    return invocation.tell(
         data | {"notes": [*outcome.notes, *outcome.warnings]}, json.dumps(metadata, ensure_ascii=False, indent=2)
     )
 
 
-def _drafted(door: Door, written: Written) -> int:
+def _drafted(invocation: Invocation, written: Written) -> int:
     """Print a draft that lacks something."""
     missing = ", ".join(written.missing)
     _aside(
-        door,
+        invocation,
         f"nothing is written yet: {missing} {'is' if len(written.missing) == 1 else 'are'} still to be said",
-        f"say it, or complete this draft for `taskstate handoff new {door.args.id} --from FILE`",
+        f"say it, or complete this draft for `taskstate handoff new {invocation.args.id} --from FILE`",
     )
     data = {"path": None, "revision": None, "changed": False, "handoff_path": None}
-    return door.tell(data | {"draft": written.text, "missing": list(written.missing)}, written.text)
+    return invocation.tell(data | {"draft": written.text, "missing": list(written.missing)}, written.text)
 
 
-def _aside(door: Door, *lines: str) -> None:
+def _aside(invocation: Invocation, *lines: str) -> None:
     """Print remarks beside what is printed for programs; JSON says the same itself."""
-    if not door.as_json:
-        door.notes(lines)
+    if not invocation.as_json:
+        invocation.notes(lines)
 
 
-def _given(door: Door) -> Handoff:
+def _given(invocation: Invocation) -> Handoff:
     from taskstate.handoff.document import Handoff
     from taskstate.handoff.input import joined, read_input
 
-    args = door.args
-    said: dict[str, Any] = {name: door.text_of(getattr(args, name)) for _, name, _, _ in _TEXTS}
-    said |= {name: tuple(door.text_of(text) for text in getattr(args, name)) for _, name, _, _ in _LISTS}
+    args = invocation.args
+    said: dict[str, Any] = {name: invocation.text_of(getattr(args, name)) for _, name, _, _ in _TEXTS}
+    said |= {name: tuple(invocation.text_of(text) for text in getattr(args, name)) for _, name, _, _ in _LISTS}
     flags = Handoff(**said)
     if args.source is None:
         return flags
-    return joined(read_input(door.read(args.source), args.source), flags)
+    return joined(read_input(invocation.read(args.source), args.source), flags)
 
 
-def run_show(door: Door) -> int:
+def run_show(invocation: Invocation) -> int:
     """Show the open handoff, or the newest one."""
     from taskstate.handoff.accept import fields_of, show
 
-    shown = show(door.workspace, door.task_id(door.args.id))
+    shown = show(invocation.workspace, invocation.task_id(invocation.args.id))
     document = shown.file.document
     body = shown.file.reading.body.of(document.text)
     notes = [f"! {note}" for note in shown.notes] or ["all that was verified still holds"]
-    path = f"{door.workspace.config.root}/{shown.file.path}"
+    path = f"{invocation.workspace.config.root}/{shown.file.path}"
     data = fields_of(shown.file) | {"handoff_path": path, "holds": not shown.notes, "notes": list(shown.notes)}
-    return door.tell(data, "\n".join([body, "", f"{path}: {shown.file.status or 'without a status'}", *notes]))
+    return invocation.tell(data, "\n".join([body, "", f"{path}: {shown.file.status or 'without a status'}", *notes]))
 
 
-def run_accept(door: Door) -> int:
+def run_accept(invocation: Invocation) -> int:
     """Accept the open handoff."""
     from taskstate.handoff.accept import accept
     from taskstate.syntax.escaping import one_line
 
-    args, request = door.args, door.request()
+    args, request = invocation.args, invocation.request()
     agent = one_line(args.agent, what="--agent") if args.agent else request.stamp.actor
-    accepted = accept(door.workspace, door.task_id(args.id), agent, request)
-    return door.done(accepted.outcome, f"{accepted.path}: accepted by {agent}", handoff_path=accepted.path, agent=agent)
+    accepted = accept(invocation.workspace, invocation.task_id(args.id), agent, request)
+    return invocation.done(
+        accepted.outcome, f"{accepted.path}: accepted by {agent}", handoff_path=accepted.path, agent=agent
+    )
 
 
-def run_list(door: Door) -> int:
+def run_list(invocation: Invocation) -> int:
     """List the handoffs of a task."""
     from taskstate.handoff.document_files import survey
 
-    workspace = door.workspace
-    task = workspace.load(workspace.locate(door.task_id(door.args.id))).state.id
+    workspace = invocation.workspace
+    task = workspace.load(workspace.locate(invocation.task_id(invocation.args.id))).state.id
     found, unread = survey(workspace, task)
     told = ("status", "phase", "created_at", "from_agent", "accepted_by")
     data: list[dict[str, Any]] = [
@@ -188,15 +190,15 @@ def run_list(door: Door) -> int:
         where = f"{workspace.config.root}/{path}"
         data.append({"handoff_path": where, **dict.fromkeys((*told, "action")), "fault": fault})
         lines.append(f"unread    {where}: {fault}")
-    return door.tell(data, "\n".join(lines) or f"task {task} has no handoffs")
+    return invocation.tell(data, "\n".join(lines) or f"task {task} has no handoffs")
 
 
-def run_successor(door: Door) -> int:
+def run_successor(invocation: Invocation) -> int:
     """Print the successor's prompt."""
     from taskstate.handoff.prompt import prompt
 
-    made = prompt(door.workspace, door.task_id(door.args.id))
+    made = prompt(invocation.workspace, invocation.task_id(invocation.args.id))
     if made.file.status != "open":
-        _aside(door, f"nothing is handed over at the moment; this is from {made.path}, which was accepted")
+        _aside(invocation, f"nothing is handed over at the moment; this is from {made.path}, which was accepted")
     data = {"prompt": made.text, "tokens": made.tokens, "handoff_path": made.path, "status": made.file.status}
-    return door.tell(data, made.text)
+    return invocation.tell(data, made.text)

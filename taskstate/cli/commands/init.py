@@ -9,7 +9,7 @@ from taskstate.cli.invocation import add_common
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,20 +22,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Set the repository up and say what was done."""
     from taskstate.workspace.setup import set_up
 
-    workspace = door.anywhere
-    result = set_up(workspace, pre_commit=door.args.pre_commit, dry_run=door.args.dry_run)
-    would = "would be " if door.args.dry_run else ""
+    workspace = invocation.anywhere
+    result = set_up(workspace, pre_commit=invocation.args.pre_commit, dry_run=invocation.args.dry_run)
+    would = "would be " if invocation.args.dry_run else ""
     lines = [f"{would}created  {name}" for name in result.created] + [
         f"{would}changed  {name}" for name in result.changed
     ]
-    if door.args.pre_commit and result.created + result.changed:
+    if invocation.args.pre_commit and result.created + result.changed:
         lines.append(PRE_COMMIT_STEP)
     text = "\n".join(lines) or "nothing to do: the repository is set up"
-    return door.tell(
+    return invocation.tell(
         {"root": str(workspace.root), "created": result.created, "changed": result.changed, "kept": result.kept}, text
     )
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.lint.runner import Checking, Report
     from taskstate.model.config import Config
 
@@ -52,35 +52,35 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Lint, and with `--fix` mend; once, or with `--watch` again and again."""
-    check_flags(door)
-    if door.args.watch:
+    check_flags(invocation)
+    if invocation.args.watch:
         from taskstate.cli.commands.lint_watch import watch
 
-        return watch(door, _run, _paths(door))
-    return _run(door)
+        return watch(invocation, _run, _paths(invocation))
+    return _run(invocation)
 
 
-def _run(door: Door) -> int:
-    config = _config(door)
-    if door.args.paths == ["-"]:
+def _run(invocation: Invocation) -> int:
+    config = _config(invocation)
+    if invocation.args.paths == ["-"]:
         from taskstate.cli.commands import lint_stdin
 
-        return lint_stdin.run(door, config)
-    report, diff = _check_paths(door, config)
-    door.complain(report.unreadable)
-    status = tell(door, report, diff)
+        return lint_stdin.run(invocation, config)
+    report, diff = _check_paths(invocation, config)
+    invocation.complain(report.unreadable)
+    status = tell(invocation, report, diff)
     return 2 if report.unreadable else status
 
 
-def _config(door: Door) -> Config:
-    config = door.anywhere.config
+def _config(invocation: Invocation) -> Config:
+    config = invocation.anywhere.config
     lint = config.lint
-    if door.args.select is not None:
-        lint = lint._replace(select=_codes(door.args.select), extend_select=())
-    if door.args.ignore is not None:
-        lint = lint._replace(ignore=(*lint.ignore, *_codes(door.args.ignore)))
+    if invocation.args.select is not None:
+        lint = lint._replace(select=_codes(invocation.args.select), extend_select=())
+    if invocation.args.ignore is not None:
+        lint = lint._replace(ignore=(*lint.ignore, *_codes(invocation.args.ignore)))
     return config._replace(lint=lint)
 
 
@@ -101,40 +101,42 @@ def _codes(text: str) -> tuple[str, ...]:
     return codes
 
 
-def _check_paths(door: Door, config: Config) -> tuple[Report, str]:
+def _check_paths(invocation: Invocation, config: Config) -> tuple[Report, str]:
     """Return what is found, and in a dry run what the fixes would change."""
     from taskstate.cli.progress import Bar
     from taskstate.lint.runner import check_files, own_files_in, with_removed
 
-    files, others = own_files_in(door.anywhere, _paths(door))
-    door.notes(others)
-    with checking(door, config) as found:
-        found.repository.listed = None if door.args.paths else files
-        diff = _fix(door, files, found) if door.args.fix else ""
+    files, others = own_files_in(invocation.anywhere, _paths(invocation))
+    invocation.notes(others)
+    with checking(invocation, config) as found:
+        found.repository.listed = None if invocation.args.paths else files
+        diff = _fix(invocation, files, found) if invocation.args.fix else ""
         found.repository.forget()
         found.repository.now = _now()  # what was just mended bears a later time than the run's begin
-        with Bar("checking", wanted=not (door.args.quiet or door.as_json), no_color=door.args.no_color) as bar:
+        with Bar(
+            "checking", wanted=not (invocation.args.quiet or invocation.as_json), no_color=invocation.args.no_color
+        ) as bar:
             report = check_files(files, found, shown, bar)
-        if found.cache and not door.args.paths:
+        if found.cache and not invocation.args.paths:
             found.cache.keep(found.name(path) for path in files)
-        return with_removed(report, found, _paths(door), shown), diff
+        return with_removed(report, found, _paths(invocation), shown), diff
 
 
-def _fix(door: Door, paths: tuple[Path, ...], found: Checking) -> str:
+def _fix(invocation: Invocation, paths: tuple[Path, ...], found: Checking) -> str:
     """Mend the files, and return the diff of a dry run."""
     from taskstate.lint.fixer import fix_file
 
-    request, diffs = door.request(), []
+    request, diffs = invocation.request(), []
     for path in paths:
         try:
-            outcome = fix_file(found, path, request, unsafe=door.args.unsafe_fixes)
+            outcome = fix_file(found, path, request, unsafe=invocation.args.unsafe_fixes)
         except TaskstateError as error:
-            door.complain((f"not fixed: {error}",))
+            invocation.complain((f"not fixed: {error}",))
             continue
-        door.notes(tuple(f"{outcome.path}: {note}" for note in outcome.notes))
+        invocation.notes(tuple(f"{outcome.path}: {note}" for note in outcome.notes))
         diffs.append(outcome.diff)
     return "".join(diffs)
 
 
-def _paths(door: Door) -> list[Path]:
-    return [real(path) for path in door.args.paths] or [door.anywhere.root]
+def _paths(invocation: Invocation) -> list[Path]:
+    return [real(path) for path in invocation.args.paths] or [invocation.anywhere.root]

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TextIO
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.lint.runner import Checking, Report
     from taskstate.model.config import Config
 
 
 @contextmanager
-def checking(door: Door, config: Config) -> Iterator[Checking]:
+def checking(invocation: Invocation, config: Config) -> Iterator[Checking]:
     """Give how the command checks; what was asked for and cannot be known is told, and what was found remembered."""
     from taskstate.lint.runner import Wanted, open_checking
 
-    args = door.args
+    args = invocation.args
     wanted = Wanted(
         now=_now(),
         against=args.against or ("HEAD" if args.staged else ""),
@@ -33,8 +33,8 @@ def checking(door: Door, config: Config) -> Iterator[Checking]:
         remember=not args.no_cache,
         jobs=args.jobs,
     )
-    found, remarks = open_checking(door.anywhere, config, wanted)
-    door.complain(remarks)
+    found, remarks = open_checking(invocation.anywhere, config, wanted)
+    invocation.complain(remarks)
     try:
         yield found
         if found.cache:
@@ -49,17 +49,17 @@ def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def check_flags(door: Door) -> None:
+def check_flags(invocation: Invocation) -> None:
     """Refuse flags that cannot be had together, and let `--diff` be a dry run of the fixes.
 
     Raises:
         TaskstateError: the error of usage.
     """
-    args = door.args
+    args = invocation.args
     output = args.output_format or "text"
     if args.diff and output not in FOR_PEOPLE:
         raise _clash("--diff prints a diff", f"leave out --diff or --output-format {output}")
-    if args.watch and (door.as_json or output not in FOR_PEOPLE):
+    if args.watch and (invocation.as_json or output not in FOR_PEOPLE):
         raise _clash("--watch prints for people", "leave out --watch, or the format")
     if args.watch and "-" in args.paths:
         raise _clash("--watch cannot watch standard input", "name a file or folder instead of -")
@@ -75,58 +75,60 @@ def _clash(what: str, help_: str) -> TaskstateError:
     return TaskstateError(f"lint: {what}", help=help_, code="usage")
 
 
-def tell(door: Door, report: Report, diff: str = "") -> int:
+def tell(invocation: Invocation, report: Report, diff: str = "") -> int:
     """Print what was found, and return the exit status; `diff` is what fixes would change in a dry run."""
-    args = door.args
-    status = status_of(door, report)
-    if door.as_json:
+    args = invocation.args
+    status = status_of(invocation, report)
+    if invocation.as_json:
         from taskstate.lint.reporters.json import shape
 
         data = shape(report.findings, files=report.files)
-        return door.tell(data | {"diff": diff} if args.diff else data, "", status=1 if args.diff and diff else status)
+        return invocation.tell(
+            data | {"diff": diff} if args.diff else data, "", status=1 if args.diff and diff else status
+        )
     if args.diff:
-        return _tell_diff(door, report, diff, status)
+        return _tell_diff(invocation, report, diff, status)
     for_people = (args.output_format or "text") in FOR_PEOPLE
     if diff and for_people:
-        print_diff(door, diff)
+        print_diff(invocation, diff)
     if not (args.quiet and status == 0 and for_people):
-        sys.stdout.write(rendered(door, report, sys.stdout))
+        sys.stdout.write(rendered(invocation, report, sys.stdout))
     return status
 
 
-def status_of(door: Door, report: Report) -> int:
+def status_of(invocation: Invocation, report: Report) -> int:
     """Return 1 where there are errors, or anything under `--strict`."""
     errors = any(finding.diagnostic.severity == "error" for finding in report.findings)
-    return 1 if errors or (door.args.strict and report.findings) else 0
+    return 1 if errors or (invocation.args.strict and report.findings) else 0
 
 
-def rendered(door: Door, report: Report, stream: TextIO) -> str:
+def rendered(invocation: Invocation, report: Report, stream: TextIO) -> str:
     """Return the report in the format that was asked for, as it is to be printed on `stream`."""
-    name = door.args.output_format or "text"
-    if door.args.statistics and name in FOR_PEOPLE:
+    name = invocation.args.output_format or "text"
+    if invocation.args.statistics and name in FOR_PEOPLE:
         name = "statistics"
-    elif door.args.statistics:
-        door.notes((f"--statistics does not go with --output-format {name}, which stays as it is",))
-    colour = name in {*FOR_PEOPLE, "statistics"} and shows_colour(stream, refused=door.args.no_color)
+    elif invocation.args.statistics:
+        invocation.notes((f"--statistics does not go with --output-format {name}, which stays as it is",))
+    colour = name in {*FOR_PEOPLE, "statistics"} and shows_colour(stream, refused=invocation.args.no_color)
     return reporter(name)(report.findings, Run(files=report.files, colour=colour))
 
 
-def print_diff(door: Door, diff: str) -> None:
+def print_diff(invocation: Invocation, diff: str) -> None:
     """Print a unified diff, in colour where that is seen."""
-    if diff and not door.args.quiet:
+    if diff and not invocation.args.quiet:
         from taskstate.lint.reporters.colors import Paint
 
-        sys.stdout.write(Paint(shows_colour(sys.stdout, refused=door.args.no_color)).diff(printable(diff)))
+        sys.stdout.write(Paint(shows_colour(sys.stdout, refused=invocation.args.no_color)).diff(printable(diff)))
 
 
-def _tell_diff(door: Door, report: Report, diff: str, status: int) -> int:
+def _tell_diff(invocation: Invocation, report: Report, diff: str, status: int) -> int:
     """Print the diff alone on standard output, so that it can be piped, and what it leaves on standard error."""
     from taskstate.lint.reporters.text import summary
 
-    print_diff(door, diff)
+    print_diff(invocation, diff)
     if diff:
         what = "Something would change; nothing was written."
     else:
         what = f"Nothing would change. {summary(report.findings, files=report.files)}"
-    door.notes((what,))
+    invocation.notes((what,))
     return 1 if diff else status

@@ -17,25 +17,25 @@ from taskstate.storage.files import MAX_BYTES
 from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.lint.runner import Checking
     from taskstate.model.config import Config
 
 
-def run(door: Door, config: Config) -> int:
+def run(invocation: Invocation, config: Config) -> int:
     """Lint standard input under the name that was given, with `--fix` print it as the fixes leave it."""
-    name = door.args.stdin_filename
+    name = invocation.args.stdin_filename
     if not name:
         raise TaskstateError(
             "lint: - needs --stdin-filename", help="name the file, such as task-101-state.md", code="usage"
         )
     data = standard_input(MAX_BYTES)
-    with checking(door, config) as found:
-        fixed = _fixed(data, name, found, unsafe=door.args.unsafe_fixes) if door.args.fix else data
-        if door.args.dry_run:
-            return tell(door, _report(data, name, found), _diff(name, data, fixed))
+    with checking(invocation, config) as found:
+        fixed = _fixed(data, name, found, unsafe=invocation.args.unsafe_fixes) if invocation.args.fix else data
+        if invocation.args.dry_run:
+            return tell(invocation, _report(data, name, found), _diff(name, data, fixed))
         report = _report(fixed, name, found)
-    return _give_back(door, fixed, report) if door.args.fix else tell(door, report)
+    return _give_back(invocation, fixed, report) if invocation.args.fix else tell(invocation, report)
 
 
 def _report(data: bytes, name: str, checking: Checking) -> Report:
@@ -60,20 +60,20 @@ def _diff(name: str, old: bytes, new: bytes) -> str:
     return unified_diff(name, old.decode(), new.decode()) if old != new else ""
 
 
-def _give_back(door: Door, data: bytes, report: Report) -> int:
+def _give_back(invocation: Invocation, data: bytes, report: Report) -> int:
     """Print the text on standard output, byte for byte, and what is left to mend on standard error."""
-    status = status_of(door, report)
-    if door.as_json:
+    status = status_of(invocation, report)
+    if invocation.as_json:
         from taskstate.lint.reporters.json import shape
 
         text = data.decode("utf-8", errors="replace")
-        return door.tell(shape(report.findings, files=1) | {"text": text}, "", status=status)
+        return invocation.tell(shape(report.findings, files=1) | {"text": text}, "", status=status)
     if is_terminal(sys.stdout):  # whoever reads it there is no editor
         sys.stdout.write(printable(data.decode("utf-8", errors="replace")))
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
-    if report.findings and not (door.args.quiet and status == 0):
-        sys.stderr.write(rendered(door, report, sys.stderr))
+    if report.findings and not (invocation.args.quiet and status == 0):
+        sys.stderr.write(rendered(invocation, report, sys.stderr))
     return status

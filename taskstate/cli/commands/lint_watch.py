@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from taskstate.cli.invocation import Door
+from taskstate.cli.invocation import Invocation
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
 from taskstate.model import names
@@ -21,15 +21,15 @@ _NEVER_OURS = frozenset({".git", ".venv", "node_modules", "artifacts", "cache", 
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 
 
-def watch(door: Door, lint: Callable[[Door], int], paths: list[Path]) -> int:
+def watch(invocation: Invocation, lint: Callable[[Invocation], int], paths: list[Path]) -> int:
     """Run `lint` now and after each change; a file that is gone or a broken configuration is told, and waited for.
 
     Raises:
         KeyboardInterrupt: somebody has seen enough. There is no other end.
     """
-    for _change in _changes(paths, door.args.config or ""):  # the first one says that watching has begun
-        again = Door(as_json=False)  # nothing is known any more, the configuration least of all
-        again.args = door.args
+    for _change in _changes(paths, invocation.args.config or ""):  # the first one says that watching has begun
+        again = Invocation(as_json=False)  # nothing is known any more, the configuration least of all
+        again.args = invocation.args
         if is_terminal(sys.stdout):
             sys.stdout.write(_CLEAR)
         try:

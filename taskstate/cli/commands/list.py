@@ -9,7 +9,7 @@ from taskstate.cli.invocation import add_common
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 _STATUSES = ("created", "in_progress", "blocked", "complete")
 
@@ -29,12 +29,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """List the tasks, those that cannot be read too."""
     from taskstate.tasks.overview import list_tasks, listing, task_shape
 
-    args = door.args
+    args = invocation.args
     chosen = {"status": args.status or "", "area": args.area or ""}
-    tasks, unreadable = list_tasks(door.workspace, **chosen, ready=args.ready, blocked=args.blocked)
-    door.complain(unreadable)
-    return door.tell([task_shape(loaded) for loaded in tasks], listing(tasks, door.workspace.config.size.max_sessions))
+    tasks, unreadable = list_tasks(invocation.workspace, **chosen, ready=args.ready, blocked=args.blocked)
+    invocation.complain(unreadable)
+    return invocation.tell(
+        [task_shape(loaded) for loaded in tasks], listing(tasks, invocation.workspace.config.size.max_sessions)
+    )

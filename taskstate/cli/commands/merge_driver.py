@@ -15,7 +15,7 @@ from taskstate.cli.invocation import add_common
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,17 +28,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Merge, write the result over our version, and return whether there are conflicts."""
     from taskstate.merge.files import merge_files
     from taskstate.merge.three_way import Sides
     from taskstate.storage import files
 
-    args = door.args
+    args = invocation.args
     merged = merge_files(Sides(*(files.read(Path(path)) for path in (args.base, args.ours, args.theirs))), args.name)
     files.replace(Path(args.ours), merged.data)
-    door.tell({"path": args.name, "conflicts": merged.conflicts}, "", status=0)
+    invocation.tell({"path": args.name, "conflicts": merged.conflicts}, "", status=0)
     if not merged.conflicts:
         return 0
-    door.notes((f"{args.name}: {merged.conflicts} left to decide; `taskstate lint` names the lines",))
+    invocation.notes((f"{args.name}: {merged.conflicts} left to decide; `taskstate lint` names the lines",))
     return 1

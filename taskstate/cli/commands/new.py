@@ -11,7 +11,7 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.tasks.create import NewTask
 
 
@@ -43,45 +43,45 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Create the state file."""
     from taskstate.tasks.create import STANDARD_INPUT, create
     from taskstate.tasks.decomposition_plan import guidance
 
-    task = _task(door)
+    task = _task(invocation)
     if not task.title:
         raise TaskstateError(
             "new: --title is missing", help="give the task a title, or a task file that has one", code="usage"
         )
-    outcome = create(door.workspace, task, door.request())
-    if door.args.source == STANDARD_INPUT:
+    outcome = create(invocation.workspace, task, invocation.request())
+    if invocation.args.source == STANDARD_INPUT:
         note = "the task file came from standard input, so it is not recorded: section 1 is the source"
         outcome = outcome._replace(notes=(*outcome.notes, note))
-    size = guidance(door.workspace.config.size.max_sessions)
-    return door.done(outcome, f"{outcome.path}: created\n  {size}", id=task.id)
+    size = guidance(invocation.workspace.config.size.max_sessions)
+    return invocation.done(outcome, f"{outcome.path}: created\n  {size}", id=task.id)
 
 
-def _task(door: Door) -> NewTask:
+def _task(invocation: Invocation) -> NewTask:
     from taskstate.storage import files
     from taskstate.tasks.create import STANDARD_INPUT, NewTask, with_task_file
 
-    args = door.args
+    args = invocation.args
     task = NewTask(
-        id=door.task_id(args.id),
+        id=invocation.task_id(args.id),
         title=args.title,
-        description=door.text_of(args.description),
+        description=invocation.text_of(args.description),
         criteria=tuple(args.criterion),
         features=tuple(_feature(text) for text in args.feature),
-        depends_on=tuple(dict.fromkeys(door.task_id(upstream) for upstream in args.depends_on)),
+        depends_on=tuple(dict.fromkeys(invocation.task_id(upstream) for upstream in args.depends_on)),
         priority=args.priority,
         area=args.area,
     )
     if args.source is None:
         return task
-    if door.given("source", name="--from") == STANDARD_INPUT:
+    if invocation.given("source", name="--from") == STANDARD_INPUT:
         return with_task_file(task, STANDARD_INPUT, _standard_input(args.description))
     path = Path(args.source).resolve()
-    root = door.workspace.root.resolve()
+    root = invocation.workspace.root.resolve()
     if not path.is_relative_to(root):
         raise TaskstateError(
             f"{args.source} lies outside the repository", help="put the task file into it", code="path-escapes"

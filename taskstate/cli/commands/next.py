@@ -10,7 +10,7 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.tasks.next_task import Choice, Ready
 
 _MOST_TOLD = 10  # tasks that are not to be worked on now
@@ -23,16 +23,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Name what to work on now."""
     from taskstate.tasks.next_task import choose
 
-    count = 1 if door.args.count is None else door.args.count
+    count = 1 if invocation.args.count is None else invocation.args.count
     if count < 1:
         raise TaskstateError(f"--count {count} names nothing", help="give 1 or more", code="usage")
-    choice = choose(door.workspace, max(count, _MOST_TOLD) if door.as_json else count)
-    door.complain(choice.unreadable)
-    return door.tell(_shape(choice), "\n".join(_lines(choice)))
+    choice = choose(invocation.workspace, max(count, _MOST_TOLD) if invocation.as_json else count)
+    invocation.complain(choice.unreadable)
+    return invocation.tell(_shape(choice), "\n".join(_lines(choice)))
 
 
 def _lines(choice: Choice) -> list[str]:

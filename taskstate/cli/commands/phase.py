@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 _STATUSES = ("not_started", "in_progress", "done", "blocked")
 
@@ -74,59 +74,67 @@ def _add_ids(parser: argparse.ArgumentParser, what: str = "the phase, such as 3"
     parser.add_argument("phase", metavar="P", help=what)
 
 
-def run_add(door: Door) -> int:
+def run_add(invocation: Invocation) -> int:
     """Add a phase."""
     from taskstate.handoff.phases import add_phase
 
-    args = door.args
-    objectives = tuple(door.text_of(text) for text in args.objectives)
-    phase = (args.phase, door.text_of(args.name))
-    outcome = add_phase(door.workspace, door.task_id(args.id), phase, objectives, door.request())
-    return door.done(outcome, f"{outcome.path}: phase {args.phase} added", phase=args.phase)
+    args = invocation.args
+    objectives = tuple(invocation.text_of(text) for text in args.objectives)
+    phase = (args.phase, invocation.text_of(args.name))
+    outcome = add_phase(invocation.workspace, invocation.task_id(args.id), phase, objectives, invocation.request())
+    return invocation.done(outcome, f"{outcome.path}: phase {args.phase} added", phase=args.phase)
 
 
-def run_set(door: Door) -> int:
+def run_set(invocation: Invocation) -> int:
     """Record where an objective stands."""
     from taskstate.handoff.phases import Told, set_objective
 
-    args = door.args
-    told = Told(args.status, None if args.note is None else door.text_of(args.note))
+    args = invocation.args
+    told = Told(args.status, None if args.note is None else invocation.text_of(args.note))
     place = (args.phase, args.objective)
-    outcome = set_objective(door.workspace, door.task_id(args.id), place, told, door.request())
-    return door.done(outcome, f"{outcome.path}: objective {args.objective} of phase {args.phase} is {args.status}")
+    outcome = set_objective(invocation.workspace, invocation.task_id(args.id), place, told, invocation.request())
+    return invocation.done(
+        outcome, f"{outcome.path}: objective {args.objective} of phase {args.phase} is {args.status}"
+    )
 
 
-def run_extend(door: Door) -> int:
+def run_extend(invocation: Invocation) -> int:
     """Add an objective."""
     from taskstate.handoff.phases import extend
 
-    args = door.args
-    outcome = extend(door.workspace, door.task_id(args.id), args.phase, door.text_of(args.text), door.request())
-    return door.done(outcome, f"{outcome.path}: an objective added to phase {args.phase}")
+    args = invocation.args
+    outcome = extend(
+        invocation.workspace,
+        invocation.task_id(args.id),
+        args.phase,
+        invocation.text_of(args.text),
+        invocation.request(),
+    )
+    return invocation.done(outcome, f"{outcome.path}: an objective added to phase {args.phase}")
 
 
-def run_tried(door: Door) -> int:
+def run_tried(invocation: Invocation) -> int:
     """Record what was tried."""
     from taskstate.handoff.phases import tried
 
-    args = door.args
-    attempt = (door.text_of(args.approach), door.text_of(args.result))
-    outcome = tried(door.workspace, door.task_id(args.id), args.phase, attempt, door.request())
-    return door.done(outcome, f"{outcome.path}: recorded what was tried in phase {args.phase}")
+    args = invocation.args
+    attempt = (invocation.text_of(args.approach), invocation.text_of(args.result))
+    outcome = tried(invocation.workspace, invocation.task_id(args.id), args.phase, attempt, invocation.request())
+    return invocation.done(outcome, f"{outcome.path}: recorded what was tried in phase {args.phase}")
 
 
-def run_show(door: Door) -> int:
+def run_show(invocation: Invocation) -> int:
     """Show the phases, or one."""
     from taskstate.handoff.phases import find_phase, read_phases
 
-    workspace = door.workspace
-    state = workspace.load(workspace.locate(door.task_id(door.args.id))).state
-    if door.args.phase is not None:
-        value = find_phase(state, door.args.phase).value
-        return door.tell(value, "\n".join(_table(value)))
+    workspace = invocation.workspace
+    state = workspace.load(workspace.locate(invocation.task_id(invocation.args.id))).state
+    if invocation.args.phase is not None:
+        value = find_phase(state, invocation.args.phase).value
+        return invocation.tell(value, "\n".join(_table(value)))
     values = [phase.value for phase in read_phases(state)]
     text = "\n\n".join("\n".join(_table(value)) for value in values)
-    return door.tell({"phases": values}, text or f"task {state.id} has no phases")
+    return invocation.tell({"phases": values}, text or f"task {state.id} has no phases")
 
 
 def _table(phase: Mapping[str, Any]) -> Iterator[str]:
@@ -148,25 +156,25 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def run_export(door: Door) -> int:
+def run_export(invocation: Invocation) -> int:
     """Write a phase as a file of its own."""
     from pathlib import Path
 
     from taskstate.handoff.phases import export, find_phase
 
-    args, workspace = door.args, door.workspace
-    task = door.task_id(args.id)
+    args, workspace = invocation.args, invocation.workspace
+    task = invocation.task_id(args.id)
     if args.output == "-":
         from taskstate.syntax.json_edit import json_text
 
         value = find_phase(workspace.load(workspace.locate(task)).state, args.phase).value
-        return door.tell(value, json_text(value))
+        return invocation.tell(value, json_text(value))
     output = Path(args.output) if args.output is not None else None
-    exported = export(workspace, task, args.phase, output, door.request())
+    exported = export(workspace, task, args.phase, output, invocation.request())
     outcome = exported.outcome
     data = {"path": outcome.path, "revision": outcome.revision, "changed": outcome.changed}
     where = f"{outcome.path}: phase {args.phase} {'written' if outcome.changed else 'was there already'}"
     if args.dry_run or output is None:
-        door.notes(() if args.dry_run or door.as_json else (where,))
-        return door.tell(data | {"progress": exported.value}, exported.text)
-    return door.tell(data | {"progress": exported.value}, where)
+        invocation.notes(() if args.dry_run or invocation.as_json else (where,))
+        return invocation.tell(data | {"progress": exported.value}, exported.text)
+    return invocation.tell(data | {"progress": exported.value}, where)

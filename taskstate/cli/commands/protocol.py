@@ -9,7 +9,7 @@ from taskstate.cli.invocation import add_common
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,15 +26,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Print the protocol."""
     from taskstate.handoff import protocol
 
-    args = door.args
-    task, kind = door.task_id(args.id) if args.id else "", ""
+    args = invocation.args
+    task, kind = invocation.task_id(args.id) if args.id else "", ""
     if task:
-        path = door.workspace.locate(task)  # or it says that there is none
-        kind = door.workspace.load(path).state.kind if args.short else ""
-    told = protocol.text(door.anywhere, role=args.role, agent=args.agent, short=args.short, task=(task, kind))
+        path = invocation.workspace.locate(task)  # or it says that there is none
+        kind = invocation.workspace.load(path).state.kind if args.short else ""
+    told = protocol.text(invocation.anywhere, role=args.role, agent=args.agent, short=args.short, task=(task, kind))
     shape = {"id": task or None, "role": args.role or None, "agent": args.agent or None, "text": told}
-    return door.tell(shape, told)
+    return invocation.tell(shape, told)

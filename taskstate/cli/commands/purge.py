@@ -9,7 +9,7 @@ from taskstate.cli.invocation import add_task, add_writing
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,9 +19,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Drop a task's delta data and artifacts."""
     from taskstate.verification.snapshots.purge import purge
 
-    outcome = purge(door.workspace, door.task_id(door.args.id), door.request())
-    return door.done(outcome, f"{outcome.path}: delta data and artifacts dropped; who left what stays as events")
+    outcome = purge(invocation.workspace, invocation.task_id(invocation.args.id), invocation.request())
+    return invocation.done(outcome, f"{outcome.path}: delta data and artifacts dropped; who left what stays as events")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.verification.qa.record import Compared
     from taskstate.verification.qa.results import Result
 
@@ -58,18 +58,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     compare.set_defaults(run=run_compare)
 
 
-def run_record(door: Door) -> int:
+def run_record(invocation: Invocation) -> int:
     """Record the results in a log."""
     from taskstate.verification.qa.record import Told, record
 
-    args = door.args
+    args = invocation.args
     texts = dict(_pairs(args.result, "--result", 'test="212 passed"'))
     told = Told(_log(args.log), texts, dict(_statuses(args.exit_status)))
-    done = record(door.workspace, door.task_id(args.id), told, door.request(), role=args.role)
+    done = record(invocation.workspace, invocation.task_id(args.id), told, invocation.request(), role=args.role)
     results = {name: result._asdict() for name, result in sorted(done.results.items())}
     whose = f"results of the {args.role}" if args.role else "baseline"
     lines = [f"{done.outcome.path}: {whose} recorded", *_table(done.results)]
-    return door.done(done.outcome, "\n".join(lines), role=args.role or None, results=results)
+    return invocation.done(done.outcome, "\n".join(lines), role=args.role or None, results=results)
 
 
 def _log(name: str) -> bytes:
@@ -113,18 +113,18 @@ def _table(results: Mapping[str, Result]) -> Iterator[str]:
         yield f"  {name:{width}}  {'ok  ' if result.ok else 'FAIL'}  {result.text}"
 
 
-def run_compare(door: Door) -> int:
+def run_compare(invocation: Invocation) -> int:
     """Compare a role's results with the baseline."""
     from taskstate.verification.qa.record import compared
 
-    found = compared(door.workspace, door.task_id(door.args.id), door.args.role)
+    found = compared(invocation.workspace, invocation.task_id(invocation.args.id), invocation.args.role)
     told = found.comparison
     data = {
         "regressions": [each._asdict() for each in told.regressions],
         "improvements": [each._asdict() for each in told.improvements],
         "same": list(told.same),
     }
-    return door.tell(data, "\n".join(_lines(found)), status=1 if told.regressions else 0)
+    return invocation.tell(data, "\n".join(_lines(found)), status=1 if told.regressions else 0)
 
 
 def _lines(found: Compared) -> Iterator[str]:

@@ -9,7 +9,7 @@ from taskstate.cli.invocation import add_task, add_writing
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,10 +20,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Reopen a task."""
     from taskstate.tasks.complete import reopen
 
-    args = door.args
-    outcome = reopen(door.workspace, door.task_id(args.id), door.request(), note=door.text_of(args.note))
-    return door.done(outcome, f"{outcome.path}: in progress again")
+    args = invocation.args
+    outcome = reopen(
+        invocation.workspace, invocation.task_id(args.id), invocation.request(), note=invocation.text_of(args.note)
+    )
+    return invocation.done(outcome, f"{outcome.path}: in progress again")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -81,27 +81,27 @@ def _add_role(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("role", metavar="ROLE", help="implementer, reviewer, validator, or as the configuration says")
 
 
-def run_show(door: Door) -> int:
+def run_show(invocation: Invocation) -> int:
     """Show where the roles of a task stand."""
     from taskstate.workflow.status import role_table, roles_shape
 
-    workspace = door.workspace
-    loaded = workspace.load(workspace.locate(door.task_id(door.args.id)))
+    workspace = invocation.workspace
+    loaded = workspace.load(workspace.locate(invocation.task_id(invocation.args.id)))
     names = workspace.config.roles
     data = {"id": loaded.state.id, "path": loaded.relative, "roles": roles_shape(loaded, names)}
-    return door.tell(data, role_table(loaded, names))
+    return invocation.tell(data, role_table(loaded, names))
 
 
-def run_set(door: Door) -> int:
+def run_set(invocation: Invocation) -> int:
     """Begin a role, or end it."""
     from taskstate.tasks.role_changes import set_role
     from taskstate.tasks.role_rules import Setting
 
-    args = door.args
+    args = invocation.args
     setting = Setting(status=args.status, log=_log(args.qa_log), session_id=args.session_id)
-    outcome = set_role(door.workspace, door.task_id(args.id), args.role, setting, door.request())
+    outcome = set_role(invocation.workspace, invocation.task_id(args.id), args.role, setting, invocation.request())
     said = f"{outcome.path}: {args.role} is {args.status.replace('_', ' ')}"
-    return door.done(outcome, said, role=args.role, status=args.status)
+    return invocation.done(outcome, said, role=args.role, status=args.status)
 
 
 def _log(name: str | None) -> bytes | None:
@@ -112,32 +112,32 @@ def _log(name: str | None) -> bytes | None:
     return standard_input(files.MAX_BYTES) if name == "-" else files.read(Path(name))
 
 
-def run_block(door: Door) -> int:
+def run_block(invocation: Invocation) -> int:
     """Record a finding that blocks a role."""
     from taskstate.tasks.role_changes import block
 
-    args = door.args
-    finding = door.text_of(args.finding)
-    outcome = block(door.workspace, door.task_id(args.id), args.role, finding, door.request())
-    return door.done(outcome, f"{outcome.path}: {args.role} is blocked", role=args.role, status="blocked")
+    args = invocation.args
+    finding = invocation.text_of(args.finding)
+    outcome = block(invocation.workspace, invocation.task_id(args.id), args.role, finding, invocation.request())
+    return invocation.done(outcome, f"{outcome.path}: {args.role} is blocked", role=args.role, status="blocked")
 
 
-def run_unblock(door: Door) -> int:
+def run_unblock(invocation: Invocation) -> int:
     """Take a finding back, or all of them."""
     from taskstate.tasks.role_changes import unblock
 
-    args = door.args
-    finding = None if args.all else door.text_of(args.finding)
-    outcome = unblock(door.workspace, door.task_id(args.id), args.role, finding, door.request())
+    args = invocation.args
+    finding = None if args.all else invocation.text_of(args.finding)
+    outcome = unblock(invocation.workspace, invocation.task_id(args.id), args.role, finding, invocation.request())
     what = "all findings" if args.all else "a finding"
-    return door.done(outcome, f"{outcome.path}: {what} of {args.role} taken back", role=args.role)
+    return invocation.done(outcome, f"{outcome.path}: {what} of {args.role} taken back", role=args.role)
 
 
-def run_reopen(door: Door) -> int:
+def run_reopen(invocation: Invocation) -> int:
     """Take a role back to work."""
     from taskstate.tasks.role_changes import reopen
 
-    args = door.args
-    note = door.text_of(args.note)
-    outcome = reopen(door.workspace, door.task_id(args.id), args.role, note, door.request())
-    return door.done(outcome, f"{outcome.path}: {args.role} is back at work", role=args.role)
+    args = invocation.args
+    note = invocation.text_of(args.note)
+    outcome = reopen(invocation.workspace, invocation.task_id(args.id), args.role, note, invocation.request())
+    return invocation.done(outcome, f"{outcome.path}: {args.role} is back at work", role=args.role)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
     from types import ModuleType
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,15 +23,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Show a rule's page, or the list."""
     from taskstate.lint.registry import rules
     from taskstate.lint.rule_pages import listing, page, shape
 
-    if door.args.code:
-        rule = _find(door.args.code)
-        return door.tell(shape(rule), page(rule))
-    return door.tell([shape(rule) for rule in rules()], listing())
+    if invocation.args.code:
+        rule = _find(invocation.args.code)
+        return invocation.tell(shape(rule), page(rule))
+    return invocation.tell([shape(rule) for rule in rules()], listing())
 
 
 def _find(code: str) -> ModuleType:

@@ -10,7 +10,7 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.tasks.sessions import Entry, Told
 
 _BRIEF = 80  # characters of a session in a list
@@ -64,25 +64,31 @@ def _configure_add(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run_add)
 
 
-def run_add(door: Door) -> int:
+def run_add(invocation: Invocation) -> int:
     """Append a session."""
     from taskstate.tasks.overview import warning
     from taskstate.tasks.sessions import add
 
-    outcome = add(door.workspace, door.task_id(door.args.id), _entry(door), door.request())
-    status = door.done(outcome, f"{outcome.path}: session added")
-    door.warn(warning(outcome.state, door.workspace.config.size))
+    outcome = add(
+        invocation.workspace, invocation.task_id(invocation.args.id), _entry(invocation), invocation.request()
+    )
+    status = invocation.done(outcome, f"{outcome.path}: session added")
+    invocation.warn(warning(outcome.state, invocation.workspace.config.size))
     return status
 
 
-def _entry(door: Door) -> Entry:
+def _entry(invocation: Invocation) -> Entry:
     from taskstate.tasks.sessions import Entry
 
-    said = {} if door.args.source is None else _from_json(door.read(door.args.source), door.args.source)
+    said = (
+        {}
+        if invocation.args.source is None
+        else _from_json(invocation.read(invocation.args.source), invocation.args.source)
+    )
     for key in _LISTS:
-        said[key] = (*said.get(key, ()), *(door.text_of(text) for text in getattr(door.args, key)))
+        said[key] = (*said.get(key, ()), *(invocation.text_of(text) for text in getattr(invocation.args, key)))
     for key in _TEXTS:
-        said[key] = door.text_of(getattr(door.args, key)) or said.get(key, "")
+        said[key] = invocation.text_of(getattr(invocation.args, key)) or said.get(key, "")
     for key, flag in (("did", "--did"), ("state", "--state"), ("next", "--next")):
         if not said[key]:
             raise TaskstateError(
@@ -125,16 +131,16 @@ def _from_json(text: str, name: str) -> dict[str, Any]:
     return said
 
 
-def run_list(door: Door) -> int:
+def run_list(invocation: Invocation) -> int:
     """List all sessions."""
     from taskstate.tasks.sessions import all_sessions
 
-    told = all_sessions(door.workspace, door.task_id(door.args.id))
+    told = all_sessions(invocation.workspace, invocation.task_id(invocation.args.id))
     lines = [
         f"{session.number:>4}  {session.time or '?':16}  {'archived' if session.archived else '':8}  {_brief(session)}"
         for session in told
     ]
-    return door.tell(
+    return invocation.tell(
         [{"number": s.number, "time": s.time, "archived": s.archived} for s in told],
         "\n".join(lines) or "no sessions yet",
     )
@@ -145,11 +151,11 @@ def _brief(session: Told) -> str:
     return line if len(line) <= _BRIEF else line[: _BRIEF - 1] + "\u2026"
 
 
-def run_show(door: Door) -> int:
+def run_show(invocation: Invocation) -> int:
     """Show one session."""
     from taskstate.tasks.sessions import find_session
 
-    session = find_session(door.workspace, door.task_id(door.args.id), door.args.number)
+    session = find_session(invocation.workspace, invocation.task_id(invocation.args.id), invocation.args.number)
     shape = session._asdict()
     text = shape.pop("entry")
-    return door.tell(shape, text)
+    return invocation.tell(shape, text)

@@ -10,7 +10,7 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.syntax.document import Section
     from taskstate.workspace.workspace import Loaded
 
@@ -23,17 +23,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Show a task, or one section of it."""
     from taskstate.tasks.overview import overview, task_shape, warning
 
-    loaded = door.workspace.load(door.workspace.locate(door.task_id(door.args.id)))
-    if door.args.section:
-        section = _section(loaded, door.args.section)
+    loaded = invocation.workspace.load(invocation.workspace.locate(invocation.task_id(invocation.args.id)))
+    if invocation.args.section:
+        section = _section(loaded, invocation.args.section)
         text = section.span.of(loaded.document.text).strip("\r\n")
-        return door.tell({"path": loaded.relative, "section": section.title, "text": text}, text)
-    status = door.tell(task_shape(loaded), overview(loaded))
-    door.warn(warning(loaded.state, door.workspace.config.size))
+        return invocation.tell({"path": loaded.relative, "section": section.title, "text": text}, text)
+    status = invocation.tell(task_shape(loaded), overview(loaded))
+    invocation.warn(warning(loaded.state, invocation.workspace.config.size))
     return status
 
 

@@ -10,7 +10,7 @@ from taskstate.cli.invocation import add_common, add_task, add_writing
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
     from taskstate.verification.snapshots.drift import Difference, Verified
 
 _SHORT = 12  # digits of a hash that a person is shown
@@ -69,37 +69,39 @@ def _add_role(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--role", metavar="R", required=True, help="whose snapshot, such as implementer")
 
 
-def run_take(door: Door) -> int:
+def run_take(invocation: Invocation) -> int:
     """Take a snapshot."""
     from taskstate.verification.snapshots.take import take
 
-    taken = take(door.workspace, door.task_id(door.args.id), door.args.role, door.request())
-    text = f"{taken.outcome.path}: snapshot of {door.args.role} taken: {taken.stat}"
-    return door.done(taken.outcome, text, role=door.args.role, diff_stat=taken.stat, files=taken.number)
+    taken = take(
+        invocation.workspace, invocation.task_id(invocation.args.id), invocation.args.role, invocation.request()
+    )
+    text = f"{taken.outcome.path}: snapshot of {invocation.args.role} taken: {taken.stat}"
+    return invocation.done(taken.outcome, text, role=invocation.args.role, diff_stat=taken.stat, files=taken.number)
 
 
-def run_verify(door: Door) -> int:
+def run_verify(invocation: Invocation) -> int:
     """Compare the working tree with a snapshot, after files were put back where that was asked for."""
     from taskstate.errors import TaskstateError
     from taskstate.model.roles import require_role
     from taskstate.verification.snapshots.verify import compare, count_up
 
-    args, workspace = door.args, door.workspace
-    task = door.task_id(args.id)
+    args, workspace = invocation.args, invocation.workspace
+    task = invocation.task_id(args.id)
     require_role(args.role, workspace.config.roles)
     restored: tuple[str, ...] = ()
     if args.restore:
         from taskstate.verification.snapshots.restore import restore
 
         restored, notes = restore(workspace, task, args.role, args.restore, dry_run=args.dry_run)
-        door.notes(notes)
+        invocation.notes(notes)
     try:
         verified = compare(workspace, workspace.load(workspace.locate(task)), args.role)
     except TaskstateError:
-        door.notes(tuple(_put_back(restored, dry_run=args.dry_run)))  # that has happened all the same
+        invocation.notes(tuple(_put_back(restored, dry_run=args.dry_run)))  # that has happened all the same
         raise
     if verified.drift:
-        count_up(workspace, task, args.role, door.request())
+        count_up(workspace, task, args.role, invocation.request())
     data = {
         "drift": verified.drift,
         "checks": [check._asdict() for check in verified.checks],
@@ -109,7 +111,7 @@ def run_verify(door: Door) -> int:
         **({"restored": list(restored)} if args.restore else {}),
     }
     lines = [*_put_back(restored, dry_run=args.dry_run), *_report(verified, args.role)]
-    return door.tell(data, "\n".join(lines), status=1 if verified.drift else 0)
+    return invocation.tell(data, "\n".join(lines), status=1 if verified.drift else 0)
 
 
 def _put_back(restored: tuple[str, ...], *, dry_run: bool) -> list[str]:
@@ -138,28 +140,28 @@ def _line(each: Difference) -> str:
     return f"  {each.change:<8} {on_a_line(each.path)}{was}: expected {hashes[0]}, is {hashes[1]}"
 
 
-def run_diff(door: Door) -> int:
+def run_diff(invocation: Invocation) -> int:
     """Show a diff: exactly where it goes into a pipe or a file, readable and in colour on a terminal."""
     from taskstate.verification.snapshots.restore import diff_of
 
-    args = door.args
-    found = diff_of(door.workspace, door.task_id(args.id), args.role, args.type)
+    args = invocation.args
+    found = diff_of(invocation.workspace, invocation.task_id(args.id), args.role, args.type)
     if args.path:
-        return door.tell({"path": found.path, "role": args.role, "type": args.type}, found.path)
-    if door.as_json:
+        return invocation.tell({"path": found.path, "role": args.role, "type": args.type}, found.path)
+    if invocation.as_json:
         text = found.content.decode("utf-8", "replace")
-        return door.tell({"path": found.path, "role": args.role, "type": args.type, "diff": text}, "")
+        return invocation.tell({"path": found.path, "role": args.role, "type": args.type, "diff": text}, "")
     if not args.quiet:
-        _show(door, found.content)
+        _show(invocation, found.content)
     return 0
 
 
-def _show(door: Door, content: bytes) -> None:
+def _show(invocation: Invocation, content: bytes) -> None:
     from taskstate.cli.terminal import is_terminal, shows_colour
     from taskstate.lint.reporters.colors import Paint
     from taskstate.syntax.spans import printable
 
-    colour = shows_colour(sys.stdout, refused=door.args.no_color)
+    colour = shows_colour(sys.stdout, refused=invocation.args.no_color)
     if not colour and not is_terminal(sys.stdout):
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
@@ -169,11 +171,16 @@ def _show(door: Door, content: bytes) -> None:
     sys.stdout.write(Paint(colour).diff(text))
 
 
-def run_resolve(door: Door) -> int:
+def run_resolve(invocation: Invocation) -> int:
     """Accept a drift."""
     from taskstate.verification.snapshots.accept_drift import resolve
 
-    resolved = resolve(door.workspace, door.task_id(door.args.id), door.text_of(door.args.note), door.request())
+    resolved = resolve(
+        invocation.workspace,
+        invocation.task_id(invocation.args.id),
+        invocation.text_of(invocation.args.note),
+        invocation.request(),
+    )
     anew = f"; snapshot of {' and '.join(resolved.retaken)} taken anew" if resolved.retaken else ""
     text = f"{resolved.outcome.path}: the working tree is accepted as it is{anew}"
-    return door.done(resolved.outcome, text, retaken=list(resolved.retaken), base_commit=resolved.base)
+    return invocation.done(resolved.outcome, text, retaken=list(resolved.retaken), base_commit=resolved.base)

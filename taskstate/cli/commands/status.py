@@ -9,7 +9,7 @@ from taskstate.cli.invocation import add_common
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Door
+    from taskstate.cli.invocation import Invocation
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,15 +21,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(door: Door) -> int:
+def run(invocation: Invocation) -> int:
     """Show where the tasks in progress stand, or one task."""
     from taskstate.workflow.status import at_work, status_shape, status_text
 
-    workspace, task = door.workspace, door.args.id
+    workspace, task = invocation.workspace, invocation.args.id
     names = workspace.config.roles
     if task is not None:
-        loaded = workspace.load(workspace.locate(door.task_id(task)))
-        return door.tell(status_shape(loaded, names), status_text((loaded,), names))
+        loaded = workspace.load(workspace.locate(invocation.task_id(task)))
+        return invocation.tell(status_shape(loaded, names), status_text((loaded,), names))
     found, unreadable = at_work(workspace)
-    door.complain(unreadable)
-    return door.tell({"tasks": [status_shape(loaded, names) for loaded in found]}, status_text(found, names))
+    invocation.complain(unreadable)
+    return invocation.tell({"tasks": [status_shape(loaded, names) for loaded in found]}, status_text(found, names))
