@@ -1,1 +1,1 @@
-"""Handing work over: phases, handoff documents, the prompt for the successor, the protocol, the parts of a brief."""
+"""Handing work over: phases, handoff documents, the prompt for the successor, the protocol, and how tokens are counted."""

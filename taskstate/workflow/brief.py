@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.context.preconditions import broken_fences
 from taskstate.handoff import protocol, token_count
-from taskstate.handoff.brief_sections import ALWAYS, SHOW_SECTION, Part, parts_of
 from taskstate.model import roles
 from taskstate.model.config import export_drop
 from taskstate.model.derived_values import session_counts
 from taskstate.model.static_context import context_seal
 from taskstate.model.write_metadata import front_matter_values
+from taskstate.workflow.brief_sections import ALWAYS, SHOW_SECTION, Part, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from taskstate.context import export as context_export
 from taskstate.handoff import token_count
-from taskstate.handoff.brief_sections import units_of
 from taskstate.model.config import EXPORT_FIELDS
 from taskstate.model.config_reader import read_config
 from taskstate.model.task_state import read_state
@@ -27,6 +26,7 @@ from taskstate.syntax.markdown_blocks import read_blocks
 from taskstate.syntax.spans import with_newlines
 from taskstate.tasks.decomposition_plan import open_features
 from taskstate.workflow.brief import brief
+from taskstate.workflow.brief_sections import units_of
 from taskstate.workspace.workspace import Loaded
 from tests.support.markdown_strategies import bodies, outside, state_files
 from tests.support.place import Place

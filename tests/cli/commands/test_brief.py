@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.cli.main import _parser_of
-from taskstate.handoff.brief_sections import TASK_ROWS, Row
+from taskstate.workflow.brief_sections import TASK_ROWS, Row
 from tests.support.place import tree
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from taskstate.handoff.brief_sections import ALWAYS, TASK_ROWS, Part, Unit, parts_of, units_of
 from taskstate.model.config import EXPORT_FIELDS
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
+from taskstate.workflow.brief_sections import ALWAYS, TASK_ROWS, Part, Unit, parts_of, units_of
 
 EXAMPLE = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 
