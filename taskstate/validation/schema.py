@@ -10,12 +10,16 @@ No schema is checked at run time, and no key is known here by its name.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from taskstate.validation.schema_compiler import is_valid
-from taskstate.validation.schema_errors import SchemaFault
 from taskstate.validation.schema_files import load
 from taskstate.validation.typed_values import annotated, typed_value
 
-__all__ = ["SchemaFault", "annotated", "faults", "is_valid", "load", "typed_value"]
+if TYPE_CHECKING:
+    from taskstate.validation.schema_errors import SchemaFault
+
+__all__ = ["annotated", "faults", "is_valid", "load", "typed_value"]
 
 
 def faults(value: object, name: str) -> tuple[SchemaFault, ...]:

@@ -10,6 +10,7 @@ import re
 from functools import cache, reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from taskstate.validation.formats import FORMATS
 from taskstate.validation.schema_files import load, resolved, types_of
 
 if TYPE_CHECKING:
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
 
     Test: TypeAlias = Callable[[Any], bool]
 
-_ANNOTATIONS = frozenset(
-    {"$schema", "$id", "$defs", "$comment", "title", "description", "examples", "default", "format"}
-)
+_ANNOTATIONS = frozenset({"$schema", "$id", "$defs", "$comment", "title", "description", "examples", "default"})
 
 
 class _DeclinedError(Exception):
@@ -184,11 +183,17 @@ def _pattern(pattern: str) -> Test:
     return lambda value: not isinstance(value, str) or search(value) is not None
 
 
+def _format(name: str) -> Test:
+    problem = FORMATS.get(name)
+    return lambda value: problem is None or not isinstance(value, str) or not problem(value)
+
+
 _SIMPLE: Mapping[str, Callable[[Any], Test]] = {
     "type": _type,
     "enum": _enum,
     "const": lambda wanted: _enum([wanted]),
     "pattern": _pattern,
+    "format": _format,
     "minLength": lambda least: lambda value: not isinstance(value, str) or len(value) >= least,
     "maxLength": lambda most: lambda value: not isinstance(value, str) or len(value) <= most,
     "minimum": lambda least: lambda value: not _is_number(value) or value >= least,

@@ -12,13 +12,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.syntax.nodes import resolve_plain
+from taskstate.validation.formats import FORMATS
 from taskstate.validation.schema_compiler import TYPES
 from taskstate.validation.schema_files import alternatives, load, types_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from jsonschema import Draft202012Validator
+    from jsonschema import Draft202012Validator, FormatChecker
     from jsonschema.exceptions import ValidationError
 
     from taskstate.validation.schema_files import KeyPath
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 class SchemaFault(NamedTuple):
     """One thing that breaks a schema.
 
-    `path` leads to the value, for an unknown key (keyword "unknown-key") to that key, for a missing one (keyword
-    "required") to the map that lacks `key`; `where` is the same in writing, such as `features[3].passes`. `suggestion`
-    is the known key or allowed value that is nearest to what stands there, or empty.
+    `path` leads to the value, for a key that is not allowed (keyword "unknown-key") to that key, for a missing one
+    (keyword "required") to the map that lacks `key`; `where` is the same in writing, such as `features[3].passes`.
+    `suggestion` is the known key or allowed value that is nearest to what stands there, or empty.
     """
 
     path: KeyPath
@@ -103,7 +104,17 @@ def _plain(word: str) -> str:
 def _validator(name: str) -> Draft202012Validator:
     from jsonschema import Draft202012Validator
 
-    return Draft202012Validator(load(name))
+    return Draft202012Validator(load(name), format_checker=format_checker())
+
+
+def format_checker() -> FormatChecker:
+    """Return our own formats for jsonschema, and none of those that it knows itself."""
+    from jsonschema import FormatChecker
+
+    checker = FormatChecker(())
+    for name, problem in FORMATS.items():
+        checker.checks(name)(lambda value, problem=problem: not isinstance(value, str) or not problem(value))
+    return checker
 
 
 def _sortable(path: KeyPath) -> tuple[tuple[bool, int, str], ...]:
@@ -111,7 +122,10 @@ def _sortable(path: KeyPath) -> tuple[tuple[bool, int, str], ...]:
 
 
 class _Breach(NamedTuple):
-    """An error of jsonschema: where, what stands there, which keyword wants what; for branches the errors of each."""
+    """An error of jsonschema: where, what stands there, which keyword wants what; for branches the errors of each.
+
+    With `of_key` the value is a key of the map at `path`.
+    """
 
     path: KeyPath
     value: Any
@@ -119,6 +133,7 @@ class _Breach(NamedTuple):
     wanted: Any
     schema: Any
     branches: tuple[tuple[_Breach, ...], ...]
+    of_key: bool
 
 
 def _breach(error: ValidationError) -> _Breach:
@@ -132,6 +147,7 @@ def _breach(error: ValidationError) -> _Breach:
         wanted=error.validator_value,
         schema=error.schema,
         branches=tuple(tuple(branch) for branch in branches.values()),
+        of_key="propertyNames" in error.absolute_schema_path,
     )
 
 
@@ -143,6 +159,8 @@ def _worded(breach: _Breach, root: Mapping[str, Any]) -> Iterator[SchemaFault]:
         yield from _unknown_keys(breach)
     elif breach.keyword == "required":
         yield from _missing_keys(breach, root)
+    elif breach.of_key:
+        yield _wrong_key(breach, root)
     else:
         yield _wrong_value(breach, root)
 
@@ -169,6 +187,8 @@ def _unknown_keys(breach: _Breach) -> Iterator[SchemaFault]:
             words += f"; did you mean `{near}`, which is missing?" if near in missing else f"; did you mean `{near}`?"
         elif own:
             words += "; the name of a key of your own begins with x-"
+        else:
+            words += f"; known are {', '.join(breach.schema.get('properties', {}))}"
         yield _fault((*breach.path, key), "unknown-key", words, key=key, suggestion=near)
 
 
@@ -187,6 +207,12 @@ def _misspelt(breach: _Breach) -> dict[str, str]:
     return found
 
 
+def _wrong_key(breach: _Breach, root: Mapping[str, Any]) -> SchemaFault:
+    path = (*breach.path, breach.value)
+    words = f"{_subject(path)} is no allowed key; it must be {_expected(breach.schema, root) or 'another'}"
+    return _fault(path, "unknown-key", words, key=breach.value)
+
+
 def _missing_keys(breach: _Breach, root: Mapping[str, Any]) -> Iterator[SchemaFault]:
     misspelt = _misspelt(breach).values()
     for key in breach.wanted:
@@ -198,6 +224,8 @@ def _missing_keys(breach: _Breach, root: Mapping[str, Any]) -> Iterator[SchemaFa
 
 def _wrong_value(breach: _Breach, root: Mapping[str, Any]) -> SchemaFault:
     path, value, keyword, wanted = breach.path, breach.value, breach.keyword, breach.wanted
+    if keyword == "format":
+        return _fault(path, keyword, f"{_subject(path)} {FORMATS[wanted](value)}")
     if keyword in _MEASURES:
         return _fault(path, keyword, f"{_subject(path)} {_MEASURES[keyword](value, wanted)}")
     words = _must_be(breach, root)
@@ -262,7 +290,7 @@ def _shown(value: object) -> str:
     if value is None:
         return "empty (null)"
     if not isinstance(value, str):
-        return json.dumps(value)[:_SHOWN]
+        return json.dumps(value, default=str)[:_SHOWN]  # TOML has dates
     short = value if len(value) <= _SHOWN else value[:_SHOWN] + "…"
     return '"' + "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in short) + '"'
 

@@ -15,6 +15,7 @@ from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Node
 from taskstate.syntax.yaml_parser import read_yaml
 from taskstate.validation import schema
+from taskstate.validation.schema_errors import format_checker
 from taskstate.validation.schema_files import load
 from tests.support.schema_samples import SAMPLES
 
@@ -101,6 +102,7 @@ def schemas(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
         "oneOf": st.lists(inner, min_size=1, max_size=2),
         "not": inner,
         "$ref": st.just("#/$defs/other"),
+        "format": st.sampled_from(["printable", "python-regex", "qa-pattern", "date"]),
         "contains": inner,
         "x-form": TEXTS,
         "description": TEXTS,
@@ -119,7 +121,7 @@ ANY_SCHEMA = st.builds(
 @cache
 def reference(name: str) -> Draft202012Validator:
     """Return jsonschema's own validator of a published schema."""
-    return Draft202012Validator(load(name))
+    return Draft202012Validator(load(name), format_checker=format_checker())
 
 
 @given(near_the_schemas())
@@ -133,7 +135,7 @@ def test_the_quick_reading_agrees_with_jsonschema(named: tuple[str, Any]) -> Non
 def test_the_quick_reading_is_exact_or_declines(anyhow: dict[str, Any], value: object) -> None:
     """By whatever schema: the quick reading says what jsonschema says, or nothing."""
     quick = schema.is_valid(value, anyhow)
-    assert quick is None or quick is Draft202012Validator(anyhow).is_valid(value)
+    assert quick is None or quick is Draft202012Validator(anyhow, format_checker=format_checker()).is_valid(value)
 
 
 @given(near_the_schemas())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Any
 
 _SHA256 = "19581e27de7ced00ff1ce50b2047e7a567c76b1cbaebabe5ef03f7c3017bb5b7"
@@ -38,7 +39,69 @@ _SNAPSHOT: dict[str, Any] = {
     "pack": "artifacts/task-101/a.pack",
 }
 
+CONFIG = r"""
+root = "state/"
+exclude = ["tests/data/**"]
+roles = ["author", "checker"]
+
+[lint]
+select = ["TS1", "TS404"]
+ignore = ["TSP"]
+extend-select = ["TS952"]
+per-file-ignores = { "old/**" = ["TS4"] }
+severity = { TS503 = "error", TS2 = "warning" }
+require-command-evidence = true
+
+[size]
+warn-kb = 30
+max-kb = 40
+warn-tokens = 9000
+max-tokens = 12000
+keep-sessions = 3
+max-sessions = 12
+
+[[standards]]
+area = "frontend"
+priority = ["P0", "P3"]
+cite = ["rules/web.md#forms"]
+
+[[standards]]
+cite = ["rules/all.md#names"]
+
+[validation]
+"*" = ["just check"]
+frontend = ["npm test", "npm run lint"]
+
+[scope]
+web = ["web/**", "shared/web/**"]
+
+[export.checker]
+drop = ["baseline", "delta"]
+
+[secrets]
+allow = ['^EXAMPLE_[A-Z]+$']
+
+[[qa]]
+name = "speed"
+pattern = 'took (?P<text>\d+ ms)'
+
+[chain]
+max-input-kb = 5
+
+[permanent]
+writers = ["lead"]
+
+[archive]
+summarizer = "summarise --short"
+
+[handoff]
+max-lines = 40
+max-kb = 2
+minimum-progress = false
+"""
+
 SAMPLES: dict[str, Any] = {
+    "config": tomllib.loads(CONFIG),
     "task": {
         "taskstate": 1,
         "kind": "task",

@@ -13,7 +13,7 @@ from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.yaml_parser import read_yaml
 from taskstate.validation import schema, schema_errors
-from taskstate.validation.schema_errors import json_path, nearest
+from taskstate.validation.schema_errors import format_checker, json_path, nearest
 from tests.support.schema_samples import SAMPLES
 
 SHIPPED = tuple(
@@ -106,7 +106,7 @@ def test_knows_the_shipped_schemas(name: str) -> None:
     assert Draft202012Validator(schema.load(name)).is_valid(SAMPLES[name])
 
 
-@pytest.mark.parametrize("name", sorted({*SHIPPED} - {"config"}))
+@pytest.mark.parametrize("name", SHIPPED)
 def test_the_samples_have_every_key(name: str) -> None:
     """What the quick reading is tried with holds every key that the schema describes."""
     text = json.dumps(SAMPLES[name])
@@ -152,6 +152,9 @@ def test_declines_what_it_does_not_know(unknown: dict[str, Any]) -> None:
         ({"ab": 1}, {"propertyNames": {"maxLength": 1}}, False),
         (1, {"oneOf": [{"minimum": 0}, {"maximum": 2}]}, False),
         (1, {"not": {"type": "string"}}, True),
+        ("(", {"format": "python-regex"}, False),
+        (1, {"format": "python-regex"}, True),
+        ("a", {"format": "date"}, True),
         (1, {}, True),
     ],
     ids=repr,
@@ -159,7 +162,7 @@ def test_declines_what_it_does_not_know(unknown: dict[str, Any]) -> None:
 def test_is_exact(value: object, given: dict[str, Any], *, expected: bool) -> None:
     """The quick reading keeps to JSON Schema where Python's own equality and types would not."""
     assert schema.is_valid(value, given) is expected
-    assert Draft202012Validator(given).is_valid(value) is expected
+    assert Draft202012Validator(given, format_checker=format_checker()).is_valid(value) is expected
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -213,6 +216,16 @@ def test_each_unknown_key_is_one_fault() -> None:
         ("owner",): "",
     }
     assert found[-1].message == "`titel` is no known key; the name of a key of your own begins with x-"
+
+
+def test_each_key_that_is_not_allowed_is_one_fault() -> None:
+    """A key of the wrong form is a fault of its own at that key, beside what is wrong with its value."""
+    found = schema.faults({"scope": {"a b": 1, "c d": []}}, "config")
+    assert [(fault.where, fault.keyword, fault.key) for fault in found] == [
+        ('scope["a b"]', "type", ""),
+        ('scope["a b"]', "unknown-key", "a b"),
+        ('scope["c d"]', "unknown-key", "c d"),
+    ]
 
 
 def test_a_misspelt_key_is_told_once() -> None:
@@ -269,6 +282,19 @@ def test_one_value_has_one_fault() -> None:
             ["a"] * 3,
             "`interfaces[0].between` has 3 items; it must have at most 2",
         ),
+        (
+            "config",
+            ("secrets", "allow", 0),
+            "[",
+            "`secrets.allow[0]` is no regular expression: unterminated character set at position 0",
+        ),
+        (
+            "config",
+            ("scope", "a b"),
+            [],
+            '`scope["a b"]` is no allowed key; it must be letters and digits, joined by . _ or -',
+        ),
+        ("config", ("chain", "kb"), 3, "`chain.kb` is no known key; known are max-input-kb"),
         ("task-file", ("priority",), "high", '`priority` is "high"; it must be one of P0, P1, P2, P3, null'),
     ],
 )

@@ -287,8 +287,8 @@ def test_watching_is_not_for_json(cli: Cli) -> None:
 def test_unknown_key_of_a_real_configuration_is_refused(cli: Cli, place: Place) -> None:
     """A key that is not known stops the command with the nearest known one, from either file."""
     place.configure("[lint]\nslect = ['TS4']\n")
-    assert "taskstate.toml: lint.slect is not a key that taskstate knows: did you mean select?" in cli.refused("lint")
+    assert "taskstate.toml: `lint.slect` is no known key; did you mean `select`?" in cli.refused("lint")
     (place.root / "taskstate.toml").unlink()
     (place.root / "pyproject.toml").write_text("[tool.taskstate.size]\nmaxkb = 1\n", encoding="utf-8")
     said = cli.refused("lint")
-    assert "pyproject.toml [tool.taskstate]: size.maxkb is not a key that taskstate knows: did you mean max-kb?" in said
+    assert "pyproject.toml [tool.taskstate]: `size.maxkb` is no known key; did you mean `max-kb`?" in said
