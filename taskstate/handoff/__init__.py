@@ -1,1 +1,1 @@
-"""Handing work over: phases, handoff documents, the prompt for the successor, the protocol, and how tokens are counted."""
+"""Handing work over: phases, handoff documents, the successor's prompt, the protocol, and how tokens are counted."""
