@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.archive.summary import MAX_BYTES, Lists, Rolled, composed, still_open, summarise
+from taskstate.archive.summary import MAX_BYTES, Lists, Rolled, composed, room, summarise
 from taskstate.archive.summary_statements import Statement, united
 from taskstate.errors import TaskstateError
 from taskstate.syntax.spans import CONTROLS, printable
@@ -31,7 +31,6 @@ _MOST = 256 * 1024  # bytes that the program may print
 _LONGEST = 500  # characters of a statement
 _TOLD = 200  # characters of what the program says of its failure
 _CHUNK = 64 * 1024
-_LISTS = ("accomplishments", "issues_resolved")
 
 
 class Unusable(TaskstateError):
@@ -61,8 +60,7 @@ class Summarizer(NamedTuple):
         return text, ()
 
     def _lists(self, rolled: Rolled) -> Lists:
-        limit = MAX_BYTES - len(composed(rolled, Lists([], [])).encode())
-        asked = json.dumps(request(rolled, limit), ensure_ascii=False).encode(errors="backslashreplace")
+        asked = json.dumps(request(rolled, room(rolled)), ensure_ascii=False).encode(errors="backslashreplace")
         answer = _answer(self, asked)
         if isinstance(answer, str):
             raise _unusable(answer)
@@ -126,7 +124,7 @@ def request(rolled: Rolled, limit: int) -> dict[str, Any]:
             "title": state.title,
             "status": state.status,
             "features": [{"id": each.id, "description": each.description, "passes": each.passes} for each in features],
-            "open_issues": [each.text for each in still_open(state)],
+            "open_issues": [each.text for each in rolled.live_issues],
         },
         "first": first,
         "last": last,
@@ -135,8 +133,7 @@ def request(rolled: Rolled, limit: int) -> dict[str, Any]:
         and {
             "first": before.first,
             "last": before.last,
-            "accomplishments": [_statement(each) for each in before.statements("key accomplishments")],
-            "issues_resolved": [_statement(each) for each in before.statements("issues resolved")],
+            **{name: [_statement(each) for each in part] for name, part in before.lists._asdict().items()},
             "text": before.text,
         },
         "limit": {"bytes": limit, "characters": _LONGEST},
@@ -153,9 +150,9 @@ def read_answer(printed: bytes, first: int, last: int) -> Lists:
         answer = json.loads(printed.decode())
     except (ValueError, RecursionError) as error:
         raise _unusable("it printed no JSON") from error
-    if not isinstance(answer, dict) or not answer.keys() & set(_LISTS):
-        raise _unusable(f"it printed no object with {' and '.join(_LISTS)}")
-    return Lists(*(_list(answer, name, first, last) for name in _LISTS))
+    if not isinstance(answer, dict) or not answer.keys() & set(Lists._fields):
+        raise _unusable("it printed no object with accomplishments, issues_encountered or issues_resolved")
+    return Lists(*(_list(answer, name, first, last) for name in Lists._fields))
 
 
 def _list(answer: Mapping[str, Any], name: str, first: int, last: int) -> list[Statement]:

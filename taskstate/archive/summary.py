@@ -1,9 +1,11 @@
 """The Archived Summary: what is left in the state file of the sessions that went into the archive.
 
-Each line is a sentence of a session with the sessions that it stands for; nothing is invented. The summary rolls
-forward: the statements of the earlier one and those of the sessions that go become one list, in which what says the
-same is joined, the latest about a file or feature stands, and what passed in the checklist ranks first. Where the
-whole passes its limit the oldest statements go, which is said.
+Each line is a sentence of a session, word for word, with the sessions that say it. The summary rolls forward: the
+statements of the earlier one and those of the sessions that go become one list, in which the same statement stands
+once. An issue counts as resolved only where a later session says so.
+
+Where the whole passes its limit the newest statements stay, and the room is given out in this order: issues that
+nobody called resolved (up to half of it, and what the others leave), accomplishments, resolved issues.
 """
 
 from __future__ import annotations
@@ -11,20 +13,25 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.archive.similarity import Told, describes, feature_pattern, joined_alike, superseded
-from taskstate.archive.summary_statements import Statement, read_statement, said
+from taskstate.archive.summary_statements import (
+    Statement,
+    comparable,
+    read_statement,
+    resolved_issue,
+    said,
+    said_lines,
+    without_duplicates,
+)
 from taskstate.model.task_state import field_values, labelled_fields
 from taskstate.syntax import escaping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from taskstate.model.task_state import Feature, Session, Summary, TaskState
+    from taskstate.model.task_state import Session, Summary, TaskState
 
 MAX_BYTES = 3 * 1024
 _MAX_COMMITS = 12
-_SHARE = 0.7  # of what headings, dates and commits leave; the accomplishments get it, the issues the rest
-_PASSED_SHARE = 0.6  # of a list's room that what passed takes before what is newest
 
 _SHA = re.compile(r"\b[0-9a-f]{7,40}\b")
 _EARLIER = re.compile(r"Earlier ones are in the archive only \(S(\d{1,9})(?:-S(\d{1,9}))?\)\Z")
@@ -32,14 +39,18 @@ _ONLY = re.compile(r"^More of sessions? (\d{1,9})(?:-(\d{1,9}))? is in the archi
 _AND_EARLIER = " and earlier ones"
 _DURATION = re.compile(r"(\d{4}-\d{2}-\d{2} \d{2}:\d{2}) - (\d{4}-\d{2}-\d{2} \d{2}:\d{2})")
 _LINK = re.compile(r"^\[[^\]\n]*\]\([^)\n]*\)(?=[ \t]*$)", re.MULTILINE)
-_DONE, _RESOLVED = "key accomplishments", "issues resolved"
 
 
 class Lists(NamedTuple):
-    """The two lists of a summary."""
+    """The lists of a summary; issues encountered are those that no later session called resolved."""
 
-    done: list[Statement]
-    issues: list[Statement]
+    accomplishments: list[Statement]
+    issues_encountered: list[Statement]
+    issues_resolved: list[Statement]
+
+
+_TITLES = ("Key Accomplishments", "Issues Encountered", "Issues Resolved")
+_NO_LISTS = Lists([], [], [])
 
 
 class _Frame(NamedTuple):
@@ -70,29 +81,69 @@ class Rolled(NamedTuple):
         before = self.before
         return before.first if before else self.archived[0].number, self.archived[-1].number
 
+    @property
+    def live_issues(self) -> list[Statement]:
+        """The issues that the sessions that stay report."""
+        return without_duplicates(_issues(self.state.sessions[len(self.archived) :]))
+
 
 def summarise(state: TaskState, archived: Sequence[Session], link: str) -> str:
     """Return the Archived Summary, LF line ends, that stands for the earlier one and the sessions now `archived`."""
     rolled = Rolled(state, archived, link)
     before = rolled.before
+    earlier = before.lists if before else _NO_LISTS
     done = [each for session in archived for text in session.did for each in said(text, session.number)]
-    issues = [each for session in archived for text in session.issues for each in said(text, session.number)]
-    if before:
-        done, issues = [*before.statements(_DONE), *done], [*before.statements(_RESOLVED), *issues]
-    features = state.checklist.features if state.checklist else ()
-    return _fitted(_frame(rolled, before), _told(done, issues, features, still_open(state)), _passed(features))
+    reported = [*earlier.issues_resolved, *earlier.issues_encountered, *_issues(archived)]
+    resolved_until = _last_reports(earlier.issues_resolved) | _resolutions(state.sessions)
+    issues = _sorted_issues(reported, resolved_until, rolled.live_issues)
+    return _fitted(_frame(rolled, before), Lists(without_duplicates([*earlier.accomplishments, *done]), *issues))
 
 
-def still_open(state: TaskState) -> list[Statement]:
-    """Return the issues that the newest session names: they are not resolved."""
-    newest = state.sessions[-1:]
-    return [each for session in newest for text in session.issues for each in said(text, session.number)]
+def _issues(sessions: Iterable[Session]) -> list[Statement]:
+    return [each for session in sessions for text in session.issues for each in said(text, session.number)]
+
+
+def _last_reports(issues: Iterable[Statement]) -> dict[str, int]:
+    return {comparable(each.text): each.last for each in sorted(issues, key=lambda each: each.last)}
+
+
+def _resolutions(sessions: Iterable[Session]) -> dict[str, int]:
+    """Return the issues that sessions say are resolved, each with the last session whose report that answers."""
+    return {
+        comparable(resolved_issue(line)): session.number - 1
+        for session in sessions
+        for text in (*session.did, *session.issues, session.state)
+        for line in said_lines(text)
+    }
+
+
+def _sorted_issues(
+    reported: Iterable[Statement], resolved_until: Mapping[str, int], live: Iterable[Statement]
+) -> tuple[list[Statement], list[Statement]]:
+    """Return the issues encountered, and apart from them those that are resolved.
+
+    Resolved is what was called so after its last report, and what no session that stays reports.
+    """
+    in_order = sorted(reported, key=lambda each: each.first)
+    issues = {comparable(each.text): each for each in without_duplicates(in_order)}
+    still = {comparable(each.text) for each in live}
+    encountered, resolved = [], []
+    for key, each in issues.items():
+        if key not in still and resolved_until.get(key, -1) >= each.last:
+            resolved.append(each)
+        elif comparable(resolved_issue(each.text)) not in issues:  # else "Resolved: X", and X itself is in a list
+            encountered.append(each)
+    return encountered, resolved
 
 
 def composed(rolled: Rolled, lists: Lists) -> str:
     """Return the summary with just these lists, all of them, whatever size it has."""
-    frame = _frame(rolled, rolled.before)
-    return _text(frame, _part("Key Accomplishments", lists.done), _part("Issues Resolved", lists.issues))
+    return _text(_frame(rolled, rolled.before), lists)
+
+
+def room(rolled: Rolled) -> int:
+    """Return how many bytes the lines of all lists may have together."""
+    return _room(_frame(rolled, rolled.before))
 
 
 def joined(ours: TaskState, theirs: TaskState, *, above: int, shift: int) -> str:
@@ -103,11 +154,8 @@ def joined(ours: TaskState, theirs: TaskState, *, above: int, shift: int) -> str
     if ours.summary is None or theirs.summary is None:
         raise ValueError("both must have a summary")
     sides = [Earlier(ours, ours.summary, 1), Earlier(theirs, theirs.summary, 1)]
-
-    def both(name: str) -> list[Statement]:
-        new = [each for each in sides[1].statements(name) if each.last > above]
-        return [*sides[0].statements(name), *(_moved(each, above, shift) for each in new)]
-
+    lists, their_lists = sides[0].lists, sides[1].lists
+    new = Lists(*([_moved(each, above, shift) for each in part if each.last > above] for part in their_lists))
     links = _LINK.findall(ours.summary.span.of(ours.document.text))
     theirs_left_out = [max(number, above + 1) + shift for number in sides[1].left_out if sides[1].left_out[-1] > above]
     frame = _Frame(
@@ -117,8 +165,11 @@ def joined(ours: TaskState, theirs: TaskState, *, above: int, shift: int) -> str
         link=links[-1] if links else "",
         left_out=(*sides[0].left_out, *theirs_left_out),
     )
-    features = [each for state in (ours, theirs) if state.checklist for each in state.checklist.features]
-    return _fitted(frame, _told(both(_DONE), both(_RESOLVED), features, []), _passed(features))
+    done = without_duplicates([*lists.accomplishments, *new.accomplishments])
+    reported = [each for part in (lists, new) for each in (*part.issues_resolved, *part.issues_encountered)]
+    resolved = [*lists.issues_resolved, *their_lists.issues_resolved, *new.issues_resolved]
+    live = _issues((*ours.sessions, *theirs.sessions))
+    return _fitted(frame, Lists(done, *_sorted_issues(reported, _last_reports(resolved), live)))
 
 
 def _moved(statement: Statement, above: int, shift: int) -> Statement:
@@ -143,16 +194,19 @@ class Earlier:
         field = self.fields.get(name)
         return field_values(self.document, field.span) if field else ()
 
-    def statements(self, name: str) -> list[Statement]:
-        """Return the statements of a list."""
-        told = (text for text in self.values(name) if not _EARLIER.match(text))
-        texts = (" ".join(text.split()) for text in told)
+    @property
+    def lists(self) -> Lists:
+        """The statements of its lists."""
+        return Lists(*(self._statements(title) for title in _TITLES))
+
+    def _statements(self, title: str) -> list[Statement]:
+        texts = (text for text in self.values(title.lower()) if not _EARLIER.match(text))
         return [found for text in texts if (found := read_statement(text, self.first, self.last))]
 
     @property
     def left_out(self) -> tuple[int, ...]:
         """The first and last session of which it tells a part only; none where it tells all."""
-        lists = (_EARLIER.match(text) for name in (_DONE, _RESOLVED) for text in self.values(name))
+        lists = (_EARLIER.match(text) for title in _TITLES for text in self.values(title.lower()))
         found = [match for match in (*lists, *_ONLY.finditer("\n".join(self.values("commits")))) if match]
         numbers = sorted(int(number) for match in found for number in (match[1], match[2] or match[1]))
         return (numbers[0], numbers[-1]) if numbers else ()
@@ -169,54 +223,37 @@ def _frame(rolled: Rolled, before: Earlier | None) -> _Frame:
     )
 
 
-def _told(
-    done: list[Statement], issues: list[Statement], features: Iterable[Feature], unsolved: list[Statement]
-) -> Lists:
-    """Return what is left of the statements once they are joined."""
-    still = Told(unsolved)
-    done = superseded(joined_alike(done), [feature.id for feature in features])
-    return Lists(done, [each for each in joined_alike(issues) if not still.tells(each)])
-
-
-def _passed(features: Sequence[Feature]) -> Callable[[Statement], bool]:
-    """Return what tells whether a statement is about a feature that passed."""
-    passed = [feature for feature in features if feature.passes]
-    ids = feature_pattern(feature.id for feature in passed)
-    described = describes(feature.description for feature in passed)
-    return lambda statement: bool(ids and ids.search(statement.text)) or described(statement.text)
-
-
 # What fits
 
 
-def _fitted(frame: _Frame, lists: Lists, passed: Callable[[Statement], bool]) -> str:
-    """Return the summary with as many statements as its limit allows."""
-    first: list[Statement] = []
-    others: list[Statement] = []
-    for each in lists.done:
-        (first if passed(each) else others).append(each)
-    done, issues = [*first, *others], lists.issues
-    whole = _text(frame, _part("Key Accomplishments", done), _part("Issues Resolved", issues))
+def _fitted(frame: _Frame, lists: Lists) -> str:
+    """Return the summary with as many statements as its limit allows, in the order that the module's docstring says."""
+    whole = _text(frame, lists)
     if len(whole.encode()) <= MAX_BYTES:
         return whole
-    widest = frame._replace(left_out=frame.sessions)
-    room = MAX_BYTES - len(_text(widest, _part("Key Accomplishments", []), _part("Issues Resolved", [])).encode())
-    share = max(int(room * _SHARE), room - _size(issues))
-    few = _within(first, int(share * _PASSED_SHARE) if others else share)
-    some = [*few, *_within(others, share - _size(few))]
-    rest = _within(issues, room - _size(some))
-    gone = {*done, *issues}.difference(some, rest)
+    limit = _room(frame._replace(left_out=frame.sessions))
+    done, encountered, resolved = lists
+    first = _newest(encountered, limit // 2)
+    done = _newest(done, limit - _size(first))
+    resolved = _newest(resolved, limit - _size(first) - _size(done))
+    encountered = _newest(encountered, limit - _size(done) - _size(resolved))
+    kept = Lists(done, encountered, resolved)
+    gone = [each for before, after in zip(lists, kept, strict=True) for each in before if each not in after]
     numbers = sorted([*frame.left_out, *(number for each in gone for number in (each.first, each.last))])
-    frame = frame._replace(left_out=(numbers[0], numbers[-1]) if numbers else ())
-    return _text(frame, _part("Key Accomplishments", some), _part("Issues Resolved", rest))
+    return _text(frame._replace(left_out=(numbers[0], numbers[-1]) if numbers else ()), kept)
+
+
+def _room(frame: _Frame) -> int:
+    heading = f"**{_TITLES[1]}:**\n\n\n"  # of the one list that is not there where it is empty
+    return MAX_BYTES - len((_text(frame, _NO_LISTS) + heading).encode())
 
 
 def _size(statements: Iterable[Statement]) -> int:
     return sum(len(escaping.item(str(each)).encode()) + len("\n") for each in statements)
 
 
-def _within(statements: Sequence[Statement], limit: int) -> list[Statement]:
-    """Return those of the statements that fit into `limit` bytes, the newest of them, in their order."""
+def _newest(statements: Sequence[Statement], limit: int) -> list[Statement]:
+    """Return the newest of the statements that fit into `limit` bytes, in their order."""
     kept: set[int] = set()
     for place in sorted(range(len(statements)), key=lambda place: (-statements[place].last, -place)):
         limit -= _size([statements[place]])
@@ -226,9 +263,11 @@ def _within(statements: Sequence[Statement], limit: int) -> list[Statement]:
     return [each for place, each in enumerate(statements) if place in kept]
 
 
-def _text(frame: _Frame, *parts: str) -> str:
+def _text(frame: _Frame, lists: Lists) -> str:
     first, last = frame.sessions
-    whole = [f"### Archived Summary (Sessions {first}-{last})", f"**Duration:** {frame.duration}", *parts]
+    whole = [f"### Archived Summary (Sessions {first}-{last})", f"**Duration:** {frame.duration}"]
+    parts = zip(_TITLES, lists, strict=True)
+    whole += [_part(title, part) for title, part in parts if part or title != _TITLES[1]]
     whole.append(f"**Commits:** {frame.commits}")
     if frame.left_out:
         start, end = frame.left_out[0], frame.left_out[-1]

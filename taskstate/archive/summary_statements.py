@@ -1,4 +1,7 @@
-"""Statements: what sessions say, cut to a line each, with the sessions that each one stands for."""
+"""Statements: what sessions say, cut to a line each, with the sessions that each one stands for.
+
+Two statements are the same where their words are, after case, spacing and end punctuation are set aside.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ if TYPE_CHECKING:
 
 MAX_LINE = 160
 MORE = "\u2026"
+_END_PUNCTUATION = " .,;:!?\u3002\uff01\uff1f"  # not the mark of a cut line: what follows it may differ
 _MAX_RUNS = 5  # of sessions behind a line; more are told as the first and the last
 _LISTED = 3  # from so many sessions in a row on they are told as a range
 _MIN_SENTENCE = 40  # a cut at a sentence's end must leave that much, or it is made at a word
@@ -24,6 +28,10 @@ _COMMENT = re.compile(r"^[ \t]*<!--.*?(?:-->|\Z)", re.DOTALL | re.MULTILINE)
 _RULE = re.compile(r"[ \t]*(?:[-=*_][ \t]*)+\Z")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]`*_]*(?= [A-Z`\"'(\[*_])|(?<=[\u3002\uff01\uff1f])")
 _NOT_AN_END = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|[A-Z])\.\Z", re.IGNORECASE)
+_RESOLVED_WORD = "(?:resolved|fixed|solved)"
+_RESOLUTION = re.compile(
+    rf"{_RESOLVED_WORD}(?::| -)? (?P<after>.+)|(?P<before>.+?)(?::| -| is| was)? \(?{_RESOLVED_WORD}\)?", re.IGNORECASE
+)
 _NOTHING = frozenset(
     {"", "-", "\u2013", "\u2014", "none", "no", "nothing", "n/a", "n.a", "na", "nil", "no issue", "no issues"}
     | {"none so far", "none known", "none encountered", "no issues encountered", "no problems", "nothing to report"}
@@ -52,6 +60,26 @@ class Statement(NamedTuple):
     def standing_for(self, *others: Statement) -> Statement:
         """Return the statement as one that stands for the sessions of others too."""
         return self._replace(runs=united((*self.runs, *(run for other in others for run in other.runs))))
+
+
+def comparable(text: str) -> str:
+    """Return the text by which two statements are compared: without case, extra spaces and end punctuation."""
+    return " ".join(text.split()).casefold().rstrip(_END_PUNCTUATION) or text
+
+
+def without_duplicates(statements: Iterable[Statement]) -> list[Statement]:
+    """Return the statements in their order; the first of those that are the same stands for the sessions of all."""
+    found: dict[str, Statement] = {}
+    for each in statements:
+        key = comparable(each.text)
+        found[key] = found[key].standing_for(each) if key in found else each
+    return list(found.values())
+
+
+def resolved_issue(text: str) -> str:
+    """Return the issue that a text says is resolved ("Resolved: X", "Fixed X", "X: resolved"), or nothing."""
+    match = _RESOLUTION.fullmatch(text.rstrip(" .!"))
+    return cut(match["after"] or match["before"]) if match else ""
 
 
 def united(runs: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -87,11 +115,15 @@ def read_statement(line: str, first: int, last: int) -> Statement | None:
 
 
 def said(text: str, number: int) -> list[Statement]:
-    """Return what a text of a session says: its first paragraph, or the list that this announces, outside fences."""
+    """Return the statements that a text of session `number` makes."""
+    return [Statement(cut(line), ((number, number),)) for line in said_lines(text)]
+
+
+def said_lines(text: str) -> list[str]:
+    """Return what a text says, uncut: its first paragraph, or the list that this announces, outside fences."""
     paragraphs = _paragraphs(text)
     announced = len(paragraphs) > 1 and paragraphs[0].endswith(":")
-    paragraphs = paragraphs[1:] if announced else paragraphs[:1]
-    return [Statement(cut(told), ((number, number),)) for told in paragraphs if not says_nothing(told)]
+    return [line for line in (paragraphs[1:] if announced else paragraphs[:1]) if not says_nothing(line)]
 
 
 def says_nothing(text: str) -> bool:

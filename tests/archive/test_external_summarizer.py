@@ -66,6 +66,18 @@ def test_a_program_writes_the_lists(tmp_path: Path) -> None:
     )
 
 
+def test_a_program_keeps_issues_encountered(tmp_path: Path) -> None:
+    """Issues that the earlier summary lists as encountered are asked about, and stand where the program puts them."""
+    code = (
+        "import json, sys; before = json.load(sys.stdin)['previous']['issues_encountered']; "
+        "print(json.dumps({'issues_encountered': [{'text': e['text'], 'sessions': e['sessions'][0]} for e in before]}))"
+    )
+    before = "### Archived Summary (Sessions 1-2)\n\n**Issues Encountered:**\n\n- slow (S1)\n\n"
+    text, note = made(tmp_path, program(tmp_path, code), before, session(3), session(4))
+    assert not note
+    assert items(text, "Issues Encountered") == ("slow (S1)",)
+
+
 def test_what_a_program_is_asked(tmp_path: Path) -> None:
     """It gets the task, the sessions that go, the earlier summary and the limit, and runs in the root."""
     code = "import pathlib, sys; pathlib.Path('asked').write_text(sys.stdin.read()); print('{\"accomplishments\": []}')"
@@ -90,7 +102,7 @@ def test_what_a_program_is_asked(tmp_path: Path) -> None:
     [
         ("", "it printed no JSON"),
         ("[" * 100_000, "it printed no JSON"),
-        ("[]", "it printed no object with accomplishments and issues_resolved"),
+        ("[]", "it printed no object with accomplishments, issues_encountered or issues_resolved"),
         ('{"summary": "x"}', "it printed no object with"),
         ('{"accomplishments": "x"}', "its accomplishments is no list"),
         ('{"accomplishments": ["x"]}', "accomplishments[0].text is no text of 1 to 500 characters"),

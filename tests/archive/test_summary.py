@@ -17,14 +17,6 @@ if TYPE_CHECKING:
 
 HEAD = '---\ntaskstate: 1\ntask_id: "1"\ntitle: T\n---\n\n# Task #1: T - State\n\n## 4. Progress Log\n\n'
 LINK = "../archives/task-1-archive.md"
-FEATURES = (
-    '{"id": "login-1", "description": "The login form", "passes": true, "tested_at": "2026-01-02T10:00:00Z"},'
-    '{"id": "out-1", "description": "The logout button", "passes": false, "tested_at": null},'
-    '{"id": "mail-1", "description": "Sends mail on sign-up", "passes": true, "tested_at": "2026-01-02T10:00:00Z"}'
-)
-CHECKLIST = HEAD.replace(
-    "## 4. Progress", '## 3. Feature Checklist\n\n```json\n{"features": [' + FEATURES + "]}\n```\n\n## 4. Progress"
-)
 
 
 def session(number: int, did: str = "", issues: str = "None", commits: str = "", time: str = "") -> str:
@@ -57,11 +49,11 @@ def items(summary: str, label: str) -> tuple[str, ...]:
 
 
 def test_form_of_a_summary() -> None:
-    """A summary has its heading with the numbers, and five parts in order."""
+    """A summary has its heading with the numbers, and its parts in order."""
     assert summary_of(session(1, issues="\n\n- slow", commits="abc1234, def5678"), session(2), session(3)) == (
         "### Archived Summary (Sessions 1-2)\n\n**Duration:** 2026-01-02 10:00 - 2026-01-03 10:00\n\n"
-        "**Key Accomplishments:**\n\n- did 1 (S1)\n- did 2 (S2)\n\n**Issues Resolved:**\n\n- slow (S1)\n\n"
-        f"**Commits:** abc1234, def5678\n\n[Full session details]({LINK})"
+        "**Key Accomplishments:**\n\n- did 1 (S1)\n- did 2 (S2)\n\n**Issues Encountered:**\n\n- slow (S1)\n\n"
+        f"**Issues Resolved:** None.\n\n**Commits:** abc1234, def5678\n\n[Full session details]({LINK})"
     )
 
 
@@ -75,6 +67,7 @@ def test_what_says_nothing_is_left_out() -> None:
     texts = ("None", "none.", "-", "N/A", "No issues.", "nothing")
     summary = summary_of(*(session(n, issues=text) for n, text in enumerate(texts, 1)), session(9))
     assert "**Issues Resolved:** None." in summary
+    assert "**Issues Encountered:**" not in summary
 
 
 def test_what_was_said_twice_stands_there_once() -> None:
@@ -83,12 +76,46 @@ def test_what_was_said_twice_stands_there_once() -> None:
     assert items(summary, "Key Accomplishments") == ("Fixed the bug (S1, S2)",)
 
 
+def test_issue_is_resolved_only_where_a_later_session_says_so() -> None:
+    """What nobody called resolved stays among the issues encountered, what was not verified as well."""
+    issues = "\n\n- Clock skew\n- Slow start\n- Not verified: the retry\n- Lost update\n- Broken pipe"
+    summary = summary_of(
+        session(1, issues=issues),
+        session(2, "Fixed: the clock\n- Resolved: clock  skew."),
+        session(3, issues="\n\n- Broken pipe: fixed"),
+        session(4, "Slow start is fixed"),
+    )
+    assert items(summary, "Issues Encountered") == ("Not verified: the retry (S1)", "Lost update (S1)")
+    assert items(summary, "Issues Resolved") == ("Clock skew (S1)", "Slow start (S1)", "Broken pipe (S1)")
+
+
+def test_session_does_not_resolve_what_it_reports() -> None:
+    """An issue that is reported again by the session that calls it resolved, or by a later one, is not resolved."""
+    first, again = session(1, issues="Clock skew"), session(2, "Fixed clock skew", issues="Clock skew")
+    assert items(summary_of(first, again, session(3)), "Issues Encountered") == ("Clock skew (S1, S2)",)
+    later = session(3, issues="Clock skew")
+    assert items(summary_of(first, session(2, "Fixed clock skew"), later, session(4)), "Issues Encountered") == (
+        "Clock skew (S1, S3)",
+    )
+
+
 @pytest.mark.parametrize("issue", ["Clock skew", "Clock skew " * 40, "Clock skew\n  on two hosts"])
-def test_issue_that_is_still_open_is_not_called_resolved(issue: str) -> None:
-    """What the newest session still names as an issue was not resolved, however long it is."""
-    said = f"\n\n- {issue.strip()}\n- other {{}}"
-    summary = summary_of(session(1, issues=said.format(1)), session(2), session(3, issues=said.format(3)))
-    assert items(summary, "Issues Resolved") == ("other 1 (S1)",)
+@pytest.mark.parametrize("kept", [1, 2])
+def test_issue_of_a_session_that_stays_is_not_resolved(issue: str, kept: int) -> None:
+    """What any session that stays reports was not resolved, however long it is and whatever was said before."""
+    report = f"\n\n- {issue.strip()}"
+    parts = (session(1, issues=report), session(2, f"Resolved: {issue.strip()}"), session(3, issues=report))
+    summary = summary_of(*parts, *([session(4)] if kept > 1 else []), kept=kept)
+    assert "**Issues Resolved:** None." in summary
+    assert len(items(summary, "Issues Encountered")) == 1
+
+
+def test_long_issue_is_resolved_by_its_words() -> None:
+    """An issue that is cut in the summary is known by the part that stands there."""
+    issue = "Clock skew " * 40
+    before = summary_of(session(1, issues=issue), session(2)) + "\n\n"
+    assert items(before, "Issues Encountered")
+    assert items(summary_of(before, session(2, f"Resolved: {issue}"), session(3)), "Issues Resolved")
 
 
 def test_first_line_is_told_and_cut_at_a_word() -> None:
@@ -128,16 +155,13 @@ def test_long_text_is_cut_where_a_sentence_ends() -> None:
     ],
 )
 def test_markdown_in_a_line_makes_no_structure(text: str, told: str) -> None:
-    """Whatever a session's first line looks like, the summary has its own five parts and one heading."""
+    """Whatever a session's first line looks like, the summary has its own parts and one heading."""
     summary = summary_of(session(1, text, issues=f"\n\n- {text}"), session(2))
     document = parse(summary + "\n")
     assert [section.title for section in document.sections] == ["Archived Summary (Sessions 1-1)"]
-    assert list(labelled_fields(document, document.sections[0])) == [
-        "duration",
-        "key accomplishments",
-        "issues resolved",
-        "commits",
-    ]
+    issues = [] if told == "None." else ["issues encountered"]
+    labels = ["duration", "key accomplishments", *issues, "issues resolved", "commits"]
+    assert list(labelled_fields(document, document.sections[0])) == labels
     assert items(summary, "Key Accomplishments")[0] == told
 
 
@@ -146,74 +170,43 @@ def test_control_characters_are_spelled_out() -> None:
     assert "- red \\x1b[31m (S1)" in summary_of(session(1, "red \x1b[31m"), session(2))
 
 
-def test_what_passed_leaves_room_for_what_is_newest() -> None:
-    """However much is said of features that passed, the newest other lines are told too."""
-    texts = "\n".join(f"- mail-1: step {n} at some length, so that there is no room" for n in range(90))
-    other = "Did what no feature of the checklist names, and told of it in a line that is as long as two others are."
-    state = read_state(parse(CHECKLIST + session(1, f"{other}\n{texts}") + session(2)))
-    lines = items(summarise(state, state.sessions[:-1], LINK), "Key Accomplishments")
-    assert lines[0].startswith("mail-1: ")
-    assert lines[-1] == f"{other} (S1)"
-
-
 # What becomes one
 
 
-def test_what_passed_in_the_checklist_ranks_first() -> None:
-    """What names a feature that passes, or says what it is, comes first; one that does not pass changes nothing."""
-    did = ("Set up the project", "out-1: the button is there", "mail-1 done", "Wrote the login form")
-    state = read_state(parse(CHECKLIST + "".join(session(n, text) for n, text in enumerate((*did, "x"), 1))))
-    assert items(summarise(state, state.sessions[:-1], LINK), "Key Accomplishments") == (
-        "mail-1 done (S3)",
-        "Wrote the login form (S4)",
-        "Set up the project (S1)",
-        "out-1: the button is there (S2)",
-    )
+def test_statements_in_other_words_all_stand() -> None:
+    """Statements about one file, or in almost the same words, are statements of their own."""
+    did = ("Began `src/auth.py`", "Finished src/auth.py", "Reverted src/auth.py", "Add tests", "Added tests", "x")
+    summary = summary_of(*(session(n, text, issues=text) for n, text in enumerate(did, 1)))
+    lines = tuple(f"{text} (S{n})" for n, text in enumerate(did[:-1], 1))
+    assert items(summary, "Key Accomplishments") == lines
+    assert items(summary, "Issues Encountered") == lines
 
 
-def test_near_duplicates_are_joined() -> None:
-    """What says the same in other words stands there once, for all its sessions."""
-    did = ("Added tests for the parser", "Add parser tests.", "Writing the parser tests", "Added tests for the lexer")
-    summary = summary_of(*(session(n, text, issues=text) for n, text in enumerate((*did, "x"), 1)))
-    both = ("Added tests for the parser (S1-S3)", "Added tests for the lexer (S4)")
-    assert items(summary, "Key Accomplishments") == both
-    assert items(summary, "Issues Resolved") == both
+def test_rolled_lines_are_joined_with_the_same_new_ones() -> None:
+    """A line of the earlier summary and a new one that is the same become one."""
+    before = summary_of(session(1, "Added parser tests"), session(2)) + "\n\n"
+    after = summary_of(before, session(2, "x"), session(3, "added parser tests."), session(4))
+    assert items(after, "Key Accomplishments") == ("Added parser tests (S1, S3)", "x (S2)")
 
 
-def test_later_statement_about_the_same_file_or_feature_supersedes() -> None:
-    """The latest about a file or feature stands, for all sessions; issues are no such statements."""
-    did = ("Began `src/auth.py`", "out-1: sketch", "Finished src/auth.py", "out-1: works", "src/auth.py, src/b.py", "x")
-    sessions = (session(n, text, issues=text) for n, text in enumerate(did, 1))
-    state = read_state(parse(CHECKLIST + "".join(sessions)))
-    summary = summarise(state, state.sessions[:-1], LINK)
-    assert items(summary, "Key Accomplishments") == (
-        "Finished src/auth.py (S1, S3)",
-        "out-1: works (S2, S4)",
-        "src/auth.py, src/b.py (S5)",
-    )
-    assert len(items(summary, "Issues Resolved")) == 5
-
-
-def test_statements_of_one_session_about_a_file_all_stand() -> None:
-    """What one session says twice about a file is no later statement."""
-    did = "x\n- Parses lists in a.py\n- Parses quotes in a.py"
-    told = items(summary_of(session(1, did), session(2)), "Key Accomplishments")
-    assert told == ("x (S1)", "Parses lists in a.py (S1)", "Parses quotes in a.py (S1)")
-
-
-def test_rolled_lines_are_joined_with_new_ones() -> None:
-    """A line of the earlier summary and a new one that says the same become one."""
-    before = summary_of(session(1, "Added parser tests"), session(2, "Began lib/x.py"), session(3)) + "\n\n"
-    after = summary_of(before, session(3, "Add the parser tests"), session(4, "Finished lib/x.py"), session(5))
-    assert items(after, "Key Accomplishments") == ("Added parser tests (S1, S3)", "Finished lib/x.py (S2, S4)")
+def test_issue_is_resolved_after_its_session_was_archived() -> None:
+    """What the earlier summary lists as encountered moves to the resolved ones when a session says so."""
+    before = summary_of(session(1, issues="Clock skew"), session(2)) + "\n\n"
+    after = summary_of(before, session(2), session(3, "Resolved: clock skew"))
+    assert "**Issues Encountered:**" not in after
+    assert items(after, "Issues Resolved") == ("Clock skew (S1)",)
 
 
 def test_issue_that_comes_back_is_no_longer_called_resolved() -> None:
-    """What the newest session names again leaves the summary, though an earlier one called it resolved."""
-    before = summary_of(session(1, issues="The clock is skewed"), session(2)) + "\n\n"
-    assert "(S1)" in before.split("Issues Resolved")[1]
-    after = summary_of(before, session(2), session(3, issues="\n\n- the clock is skewed again?\n- Clock skewed!"))
-    assert "**Issues Resolved:** None." in after
+    """What is reported again leaves the resolved issues, and stays out until another session says so."""
+    before = summary_of(session(1, issues="Clock skew"), session(2, "Clock skew: fixed")) + "\n\n"
+    assert items(before, "Issues Resolved") == ("Clock skew (S1)",)
+    live = summary_of(before, session(2), session(3, issues="- clock skew!")) + "\n\n"
+    assert items(live, "Issues Encountered") == ("Clock skew (S1)",)
+    gone = summary_of(live, session(3, issues="- clock skew!"), session(4)) + "\n\n"
+    assert items(gone, "Issues Encountered") == ("Clock skew (S1, S3)",)
+    again = summary_of(gone, session(4, "Fixed Clock skew"), session(5))
+    assert items(again, "Issues Resolved") == ("Clock skew (S1, S3)",)
 
 
 def test_summary_of_the_earlier_form_loses_nothing() -> None:
@@ -241,6 +234,31 @@ def test_joined_summaries_of_two_branches() -> None:
     assert items(text, "Key Accomplishments") == ("Wrote it (S1, S5)", "Ours (S4)", "Theirs (S5-S7)")
     assert text.startswith("### Archived Summary (Sessions 1-7)\n")
     assert "More of session 5 is in the archive only.\n\n[Full session details](x.md)" in text
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "live", "encountered"),
+    [
+        (("x (S1)", ""), ("", "x (S1)"), "None", ()),
+        (("", "x (S1)"), ("x (S1)", ""), "None", ()),
+        (("", "x (S1)"), ("x (S1, S3)", ""), "None", ("x (S1, S5)",)),
+        (("x (S1, S3)", ""), ("", "x (S1)"), "None", ("x (S1, S3)",)),
+        (("", "x (S1)"), ("", "x (S1)"), "x", ("x (S1)",)),
+    ],
+)
+def test_issues_of_two_branches(
+    ours: tuple[str, str], theirs: tuple[str, str], live: str, encountered: tuple[str, ...]
+) -> None:
+    """An issue is resolved where one side says so and the other has not reported it since."""
+
+    def side(last: int, lists: tuple[str, str], *more: str) -> TaskState:
+        labels = zip(("Issues Encountered", "Issues Resolved"), lists, strict=True)
+        parts = "".join(f"**{label}:** {line}\n\n" for label, line in labels if line)
+        return state_of(f"### Archived Summary (Sessions 1-{last})\n\n{parts}", *more)
+
+    text = joined(side(4, ours), side(4, theirs, session(5, issues=live)), above=2, shift=2)
+    assert items(text, "Issues Encountered" if encountered else "Issues Resolved") == (encountered or ("x (S1)",))
+    assert ("**Issues Resolved:** None." in text) == bool(encountered)
 
 
 def test_duration_without_times() -> None:
@@ -280,7 +298,7 @@ def test_summary_rolls_forward() -> None:
     *_, last = roll(range(1, 3), range(3, 4), range(4, 6), issues="\n\n- issue {}", commits="aaaaaa{}")
     assert last.startswith("### Archived Summary (Sessions 1-5)\n\n**Duration:** 2026-01-02 10:00 - 2026-01-06 10:00\n")
     assert items(last, "Key Accomplishments") == tuple(f"did {n} (S{n})" for n in range(1, 6))
-    assert items(last, "Issues Resolved") == tuple(f"issue {n} (S{n})" for n in range(1, 6))
+    assert items(last, "Issues Encountered") == tuple(f"issue {n} (S{n})" for n in range(1, 6))
     assert f"**Commits:** {', '.join(f'aaaaaa{n}' for n in range(1, 6))}\n" in last
 
 
@@ -311,13 +329,29 @@ def test_oldest_lines_go_first_and_that_is_said() -> None:
     assert all(summary.count("More of ") <= 1 for summary in summaries)
 
 
-def test_what_passed_stays_when_older_lines_go() -> None:
-    """What is said of a feature that passed outlives newer lines, but not all of them."""
-    sessions = [session(1, "login-1 works"), *(session(n, f"Did thing number {n} at length") for n in range(2, 200))]
-    state = read_state(parse(CHECKLIST + "".join(sessions)))
-    lines = items(summarise(state, state.sessions[:-1], LINK), "Key Accomplishments")
-    assert lines[0] == "login-1 works (S1)"
-    assert lines[-1] == "Did thing number 198 at length (S198)"
+def test_issues_that_are_not_resolved_outlive_the_rest() -> None:
+    """Over the limit issues encountered get half of the room first, and the resolved ones what the others leave."""
+    resolved = "".join(f"\n- Resolved: Old issue {n}" for n in range(100))
+    first = session(1, issues="\n\n- Lost update\n" + "\n".join(f"- Old issue {n}" for n in range(100)))
+    rest = (session(n, f"Did thing number {n} at length") for n in range(3, 200))
+    summary = summary_of(first, session(2, f"x{resolved}"), *rest)
+    assert items(summary, "Issues Encountered") == ("Lost update (S1)",)
+    assert items(summary, "Key Accomplishments")[-1] == "Did thing number 198 at length (S198)"
+    assert len(items(summary, "Issues Resolved")) <= 1
+
+
+@pytest.mark.parametrize(("issues", "least"), [("\n\n- Issue number {} at length", 25), ("None", 50)])
+def test_accomplishments_get_half_of_the_room(issues: str, least: int) -> None:
+    """However many issues there are, half of the room is for what was done; the room is used as a whole."""
+    (summary,) = roll(range(1, 200), did="Did thing number {} at length", issues=issues)
+    assert len(items(summary, "Key Accomplishments")) >= least
+    assert len(summary.encode()) > MAX_BYTES - 100
+
+
+def test_issues_get_what_accomplishments_leave() -> None:
+    """Where little else is to be told, issues encountered may take more than half of the room."""
+    (summary,) = roll(range(1, 200), did="x", issues="\n\n- Issue number {} at length")
+    assert len(items(summary, "Issues Encountered")) >= 50
 
 
 @pytest.mark.parametrize("batch", [1, 40, 1000])

@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.archive.summary_statements import MAX_LINE, Statement, cut, read_statement, said, united
+from taskstate.archive.summary_statements import (
+    MAX_LINE,
+    Statement,
+    cut,
+    read_statement,
+    resolved_issue,
+    said,
+    united,
+    without_duplicates,
+)
 
 
 @pytest.mark.parametrize(
@@ -25,6 +34,59 @@ def test_sessions_behind_a_line(numbers: list[int], told: str) -> None:
     read = read_statement(str(statement), 1, 99)
     assert read
     assert str(read) == str(statement)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Fixed the bug", "fixed  the Bug."),
+        ("It works", "It works!"),
+        ("\u4fee\u590d\u4e86\u89e3\u6790\u5668", "\u4fee\u590d\u4e86\u89e3\u6790\u5668\u3002"),
+        ("!!!", "!!!"),
+    ],
+)
+def test_same_statements_are_one(earlier: str, later: str) -> None:
+    """Case, spacing and end punctuation make no other statement; the first one stands for the sessions of both."""
+    both = [Statement(earlier, ((1, 1),)), Statement(later, ((2, 2),))]
+    assert without_duplicates(both) == [Statement(earlier, ((1, 2),))]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Added the clicks column", "Renamed the internal helpers"),
+        ("Added tests for the parser", "Add parser tests"),
+        ("Fixed the bug in the login form", "Fixed the bug in the login form validation"),
+        ("Documented the retry behaviour", "Documented the retry behavoiur"),
+        ("Began src/a.py", "Finished src/a.py"),
+        ("Limit is > 3", "Limit is < 3"),
+        ("Saw one", "Saw two"),
+    ],
+)
+def test_other_words_are_another_statement(earlier: str, later: str) -> None:
+    """Statements are never joined by what they seem to be about."""
+    both = [Statement(earlier, ((1, 1),)), Statement(later, ((2, 2),))]
+    assert without_duplicates(both) == both
+
+
+@pytest.mark.parametrize(
+    ("text", "issue"),
+    [
+        ("Resolved: Clock skew", "Clock skew"),
+        ("fixed Clock skew.", "Clock skew"),
+        ("Solved - Clock skew", "Clock skew"),
+        ("Clock skew: resolved", "Clock skew"),
+        ("Clock skew is fixed", "Clock skew"),
+        ("Clock skew (solved)!", "Clock skew"),
+        ("Clock skew fixed?", ""),
+        ("Clock skew", ""),
+        ("Resolved", ""),
+        ("Fixed-width columns", ""),
+    ],
+)
+def test_what_a_statement_says_is_resolved(text: str, issue: str) -> None:
+    """An issue is resolved by its own words, with "resolved", "fixed" or "solved" before or behind them."""
+    assert resolved_issue(text) == issue
 
 
 @pytest.mark.parametrize(

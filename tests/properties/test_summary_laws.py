@@ -16,9 +16,9 @@ from taskstate.syntax.spans import printable
 from tests.support.markdown_strategies import outside
 
 HEAD = '---\ntaskstate: 1\ntask_id: "1"\ntitle: T\n---\n\n# Task #1: T - State\n\n## 4. Progress Log\n\n'
-LISTS = ("key accomplishments", "issues resolved")
+LISTS = ("key accomplishments", "issues encountered", "issues resolved")
 PHRASES = (
-    *("Added tests for the parser", "Add parser tests", "Began src/a.py", "Finished `src/a.py`", "Did thing 3", "None"),
+    *("Added tests", "added  tests.", "Resolved: added tests", "Did thing 3", "Did thing 3: fixed", "None"),
     *("A long sentence that says quite enough alone. " + "And more of it; " * 12, "word " * 60, "\u6587" * 300),
 )
 
@@ -47,7 +47,7 @@ def lists_of(summary: str) -> list[list[Statement]]:
     state = read_state(parse(HEAD + summary + "\n"))
     assert state.summary
     earlier = Earlier(state, state.summary, 1)
-    return [earlier.statements(name) for name in LISTS]
+    return list(earlier.lists)
 
 
 def normal(texts: tuple[str, ...]) -> list[str]:
@@ -60,8 +60,10 @@ def check(summary: str, told: dict[int, tuple[list[str], list[str]]]) -> None:
     document = parse(summary + "\n")
     assert len(summary.encode()) <= MAX_BYTES
     assert len(document.sections) == 1
-    assert list(labelled_fields(document, document.sections[0])) == ["duration", *LISTS, "commits"]
-    for place, statements in enumerate(lists_of(summary)):
+    lists = lists_of(summary)
+    present = [name for name, statements in zip(LISTS, lists, strict=True) if statements or name != LISTS[1]]
+    assert list(labelled_fields(document, document.sections[0])) == ["duration", *present, "commits"]
+    for place, statements in zip((0, 1, 1), lists, strict=True):
         for statement in statements:
             words = statement.text.removesuffix(MORE).rstrip()
             named = [number for first, last in statement.runs for number in range(first, last + 1)]
@@ -96,10 +98,46 @@ def test_nothing_is_invented_by_rolling_forward(said: list[tuple[list[str], list
         before = summary + "\n\n"
 
 
+def words(text: str) -> str:
+    """Return a text without case, extra spaces and end punctuation."""
+    return " ".join(text.split()).casefold().rstrip(" .,;:!?\u3002\uff01\uff1f") or text
+
+
+@given(SESSIONS, st.integers(1, 3))
+def test_what_a_session_that_stays_reports_is_not_resolved(said: list[tuple[list[str], list[str]]], kept: int) -> None:
+    """No issue of a session that stays is among the resolved ones."""
+    state = state_of("", 1, said)
+    kept = min(kept, len(said) - 1)
+    summary = summarise(state, state.sessions[:-kept], "x.md")
+    still = {words(text) for session in state.sessions[-kept:] for text in session.issues}
+    assert not {words(each.text) for each in lists_of(summary)[2]} & still
+
+
 @given(SESSIONS)
-def test_what_the_newest_session_names_is_not_resolved(said: list[tuple[list[str], list[str]]]) -> None:
-    """No issue of the newest session is among the resolved ones."""
+def test_nothing_is_dropped_but_for_the_limit(said: list[tuple[list[str], list[str]]]) -> None:
+    """Where the summary does not say that there is more, every short statement stands in it."""
     state = state_of("", 1, said)
     summary = summarise(state, state.sessions[:-1], "x.md")
-    still = {" ".join(text.lower().split()) for text in state.sessions[-1].issues}
-    assert not {each.text.lower() for each in lists_of(summary)[1]} & still
+    if "is in the archive only." in summary:
+        return
+    lists = [{words(each.text) for each in statements} for statements in lists_of(summary)]
+    for session in state.sessions[:-1]:
+        assert {words(text) for text in session.did if text in PHRASES[:5]} <= lists[0]
+        issues = {words(text) for text in session.issues if text in ("Added tests", "added  tests.", "Did thing 3")}
+        assert issues <= lists[1] | lists[2]
+
+
+@given(SESSIONS)
+def test_archiving_one_by_one_or_at_once_tells_the_same_issues(said: list[tuple[list[str], list[str]]]) -> None:
+    """Which issues are resolved does not depend on how often the summary was rolled forward."""
+    whole = state_of("", 1, said)
+    at_once = summarise(whole, whole.sessions[:-1], "x.md")
+    rolled = ""
+    for number in range(1, len(said)):
+        state = state_of(rolled, number, said[number - 1 :])
+        rolled = summarise(state, state.sessions[:1], "x.md") + "\n\n"
+    if "is in the archive only." not in at_once + rolled:
+        expected, found = lists_of(at_once), lists_of(rolled)
+        assert [{words(each.text) for each in part} for part in found] == [
+            {words(each.text) for each in part} for part in expected
+        ]
