@@ -201,7 +201,7 @@ def open_history(root: Path, revision: str, objects: git.Objects, *, staged: boo
 
 
 def _why(root: Path, error: GitFailed) -> str:
-    if not error.message.startswith("git rev-parse failed"):
+    if error.code != "no-commit":
         return str(error)
     if git.is_shallow(root):
         return "this clone is shallow and lacks it; `git fetch --unshallow` brings it"

@@ -38,11 +38,14 @@ _PATHSPECS = ("GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPE
 _SETTINGS = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "GIT_OPTIONAL_LOCKS": "0"}
 
 
-def run(args: Sequence[str], cwd: Path, *, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> bytes:
+def run(
+    args: Sequence[str], cwd: Path, *, stdin: bytes = b"", env: Mapping[str, str] | None = None, code: str = ""
+) -> bytes:
     """Return what `git ARGS` prints when it is run in the folder `cwd`; `env` are further environment variables.
 
     Raises:
-        GitFailed: git is missing, or it ended with another status than 0; its own words are in the message.
+        GitFailed: git is missing, or it ended with another status than 0: then with its own words in the message, and
+            `code` as the error's code where the caller knows what such an end means.
     """
     import subprocess
 
@@ -63,7 +66,7 @@ def run(args: Sequence[str], cwd: Path, *, stdin: bytes = b"", env: Mapping[str,
         raise GitFailed(f"cannot run git in {printable(str(cwd))}: {error.strerror}") from error
     if done.returncode:
         said = printable(done.stderr.decode("utf-8", "replace")) or f"exit status {done.returncode}"
-        raise GitFailed(f"git {_command(args)} failed in {printable(str(cwd))}: {said}")
+        raise GitFailed(f"git {_command(args)} failed in {printable(str(cwd))}: {said}", code=code)
     return done.stdout
 
 
@@ -183,11 +186,11 @@ def commit(root: Path, revision: str) -> str:
     """Return the full id of the commit that `revision` names.
 
     Raises:
-        GitFailed: it names none here.
+        GitFailed: code "no-commit": it names none here; or git is missing.
     """
     # `:/words` takes all that follows for words, and means a commit anyway.
     name = revision if revision.startswith(":/") else f"{revision}^{{commit}}"
-    found = run(["rev-parse", "--verify", "--end-of-options", name], root)
+    found = run(["rev-parse", "--verify", "--end-of-options", name], root, code="no-commit")
     return found.decode("ascii", "replace").strip()
 
 

@@ -30,7 +30,7 @@ def log(root: Path, *, since: str = "", after: str = "", digits: int = 10) -> tu
     `after` is a time such as 2026-01-31T12:00:00Z; one of another form leaves nothing out.
 
     Raises:
-        GitFailed: `since` names no commit, or git fails.
+        GitFailed: code "no-commit": `since` names no commit; or git fails.
     """
     newest = git.head(root)
     if newest is None:
@@ -47,7 +47,7 @@ def touched(root: Path, since: str) -> tuple[str, ...]:
     """Return the paths, from `root`, that differ between the commit `since` and HEAD; a renaming is two of them.
 
     Raises:
-        GitFailed: `since` names no commit here, or git fails.
+        GitFailed: code "no-commit": `since` names no commit here; or git fails.
     """
     newest = git.head(root)
     if newest is None or newest == since:
@@ -63,7 +63,7 @@ def passed(root: Path, since: str) -> tuple[str, ...]:
     Where HEAD does not come after `since`, they are those that differ.
 
     Raises:
-        GitFailed: `since` names no commit here, or git fails.
+        GitFailed: code "no-commit": `since` names no commit here; or git fails.
     """
     differing, newest = touched(root, since), git.head(root)
     at = git.folders(root)

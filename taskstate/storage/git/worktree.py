@@ -158,13 +158,21 @@ def take_in(place: Scratch, is_ours: Callable[[str], bool], folder: str) -> tupl
     try:
         place.run([*_AT_ONCE, "add", "--all", *sparse, "--", *_all_but(folder)])
     except GitFailed as error:
-        unborn = re.search(r"error: '(.+?)/?' does not have a commit checked out", error.message)
+        unborn = _unborn(place, folder)
         if unborn:
-            what = f"{unborn[1]} is a repository of its own without a commit, so git cannot take it in"
+            what = f"{unborn} is a repository of its own without a commit, so git cannot take it in"
             help_ = "have git ignore it, make a commit in it, or add it as a submodule"
             raise GitFailed(what, help=help_) from error
         raise GitFailed(error.message, help="mend that, or have git ignore the file") from error
     return ours_in(place.run(["ls-files", "-z", "--cached", "--", *_ours(folder)]), is_ours)
+
+
+def _unborn(place: Scratch, folder: str) -> str:
+    """Return the path of a repository without a commit among what git does not know yet, or nothing."""
+    new = place.run(["ls-files", "-z", "--others", "--exclude-standard", "--", *_all_but(folder)]).split(b"\0")
+    nested = (name.removesuffix(b"/") for name in new if name.endswith(b"/"))  # git does not look into those
+    found = next((name for name in nested if git.head(place.root / os.fsdecode(name)) is None), b"")
+    return git.printable(place.prefix + found.decode("utf-8", "replace")) if found else ""
 
 
 def _look_at_all(place: Scratch) -> None:

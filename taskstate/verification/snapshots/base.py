@@ -96,7 +96,7 @@ def committed_since(workspace: Workspace, base: str, task_id: str) -> tuple[str,
     try:
         touched = git_log.passed(workspace.root, base)
     except GitFailed as error:
-        if not error.message.startswith("git rev-parse failed"):
+        if error.code != "no-commit":
             raise
         raise no_commit(base, task_id) from error
     return tuple(path for path in touched if not workspace.is_ours(path))
@@ -136,7 +136,14 @@ def is_purged(snapshot: Mapping[str, Any]) -> bool:
     return "pack" in snapshot and snapshot["pack"] is None
 
 
-def has_pack(workspace: Workspace, snapshot: Mapping[str, Any]) -> bool:
+def artifacts_of(workspace: Workspace, snapshot: Mapping[str, Any]) -> drift.Artifacts:
+    """Say whether the artifacts of a snapshot are here."""
+    if is_purged(snapshot):
+        return drift.Artifacts.PURGED
+    return drift.Artifacts.WHOLE if _has_pack(workspace, snapshot) else drift.Artifacts.LOST
+
+
+def _has_pack(workspace: Workspace, snapshot: Mapping[str, Any]) -> bool:
     """Return whether the pack of a snapshot is here, and looks whole by its ends; what lies between is not read."""
     told = snapshot.get("pack")
     named = re.fullmatch(f".*pack-({_COMMIT})[.]pack", told) if isinstance(told, str) else None
@@ -262,10 +269,6 @@ def _absent(root: Path) -> Iterator[str]:
         told, _, path = entry.partition(b"\t")
         if told.startswith(b"160000 ") and not os.path.lexists(os.path.join(os.fsencode(root), path, b".git")):
             yield drift.quoted(path)
-
-
-LOST = "the snapshot's artifacts are lost or broken, as in another clone: it can be compared, and not restored"
-PURGED = "the snapshot's artifacts were purged: it can be compared, and not restored"
 
 
 def require_open(state: TaskState) -> None:

@@ -7,6 +7,7 @@ differs: a file edited by hand, work committed too early, a branch rebased or me
 from __future__ import annotations
 
 import re
+from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.canonical_json import canonical_json
@@ -58,6 +59,14 @@ class Difference(NamedTuple):
         """Return it as JSON has it."""
         more = {"from": self.origin} if self.origin else {}
         return {"path": self.path, "change": self.change, "expected": self.expected, "current": self.current, **more}
+
+
+class Artifacts(Enum):
+    """What there is of the files that were kept with a snapshot, and the note about it."""
+
+    WHOLE = ""
+    LOST = "the snapshot's artifacts are lost or broken, as in another clone: it can be compared, and not restored"
+    PURGED = "the snapshot's artifacts were purged: it can be compared, and not restored"
 
 
 class Check(NamedTuple):
@@ -226,7 +235,6 @@ class Seen(NamedTuple):
     snapshot's own changes were committed, None where nobody can tell. `history`: "after", "merged" or "other", how HEAD
     follows the base. `is_clean`: nothing differs from HEAD any more, though the snapshot had changes. `ignored`: files
     of the snapshot that are there, and that git ignores now.
-    `purged`: what the snapshot kept was dropped, so that nothing can be put back from it.
     """
 
     task_id: str
@@ -244,13 +252,18 @@ class Seen(NamedTuple):
     same_scope: bool = True
     outside: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    purged: bool = False
+    artifacts: Artifacts = Artifacts.WHOLE
+
+    @property
+    def purged(self) -> bool:
+        """Whether what the snapshot kept was dropped, so that nothing can be put back from it."""
+        return self.artifacts is Artifacts.PURGED
 
 
 def judged(seen: Seen) -> Verified:
     """Return what was seen as a verdict: the seven checks, what happened as far as one can tell, and what to do."""
     drift = bool(seen.committed) or not seen.same_tree
-    notes = seen.notes
+    notes = _noted(seen.artifacts, seen.notes)
     if not seen.same_status and not drift:
         notes = (*notes, STAGED_OTHERWISE)
     if seen.outside:
@@ -259,9 +272,14 @@ def judged(seen: Seen) -> Verified:
     return Verified(drift, _checks(seen, drift=drift), seen.files or (), notes, what, help_)
 
 
-def matching(notes: tuple[str, ...] = ()) -> Verified:
+def matching(artifacts: Artifacts = Artifacts.WHOLE, notes: tuple[str, ...] = ()) -> Verified:
     """Return the verdict that all is as a role left it."""
-    return Verified(drift=False, checks=tuple(Check(name, ok=True) for name in CHECKS), notes=notes)
+    checks = tuple(Check(name, ok=True) for name in CHECKS)
+    return Verified(drift=False, checks=checks, notes=_noted(artifacts, notes))
+
+
+def _noted(artifacts: Artifacts, notes: tuple[str, ...]) -> tuple[str, ...]:
+    return (artifacts.value, *notes) if artifacts.value else notes
 
 
 def _checks(seen: Seen, *, drift: bool) -> tuple[Check, ...]:

@@ -12,7 +12,7 @@ from taskstate.storage import files
 from taskstate.storage.git.objects import GITLINK, leaves
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift
-from taskstate.verification.snapshots.base import LOST, PURGED, require_snapshot
+from taskstate.verification.snapshots.base import require_snapshot
 from taskstate.verification.snapshots.changed_files import (
     changed_files,
     hashes,
@@ -22,7 +22,7 @@ from taskstate.verification.snapshots.changed_files import (
     scope_hash,
     scope_of,
 )
-from taskstate.verification.snapshots.drift import Difference, File, Seen, Verified
+from taskstate.verification.snapshots.drift import Artifacts, Difference, File, Seen, Verified
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
-def compared(workspace: Workspace, loaded: Loaded, role: str, notes: tuple[str, ...] = ()) -> Verified:
+def compared(
+    workspace: Workspace, loaded: Loaded, role: str, artifacts: Artifacts, notes: tuple[str, ...] = ()
+) -> Verified:
     """Return how the working tree and HEAD differ from what a role left; the trees decide whether they do.
 
     Raises:
@@ -54,7 +56,7 @@ def compared(workspace: Workspace, loaded: Loaded, role: str, notes: tuple[str, 
             same_tree=seen.tree == snapshot.get("tree"),
             same_status=seen.index_tree == snapshot.get("index_tree"),
             notes=notes,
-            purged=snapshot_base.is_purged(snapshot),
+            artifacts=artifacts,
         )
         if known.same_tree and not committed:
             return drift.judged(known)
@@ -95,7 +97,8 @@ class _Comparison(_Parts):
             listed: tuple[Difference, ...] | None = drift.differences(entries, self._hash_then, self._hash_now)
             modes = drift.modes_differ(entries)
         except GitFailed:
-            known = known._replace(notes=(*(() if {LOST, PURGED} & {*known.notes} else (LOST,)), *known.notes))
+            if known.artifacts is Artifacts.WHOLE:  # by its ends alone
+                known = known._replace(artifacts=Artifacts.LOST)
             listed = self._by_list(known.base)
             modes = tuple(each.path for each in listed or () if each.change == "mode")
         at_head = store.tree_of(head)

@@ -17,7 +17,7 @@ from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift
-from taskstate.verification.snapshots.base import LOST, PURGED, require_open, require_snapshot
+from taskstate.verification.snapshots.base import require_open, require_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,16 +90,13 @@ def compare(workspace: Workspace, loaded: Loaded, role: str) -> Verified:
     snapshot_base.require_quiet(workspace)
     snapshot = require_snapshot(workspace, loaded, role)
     kept = snapshot_base.kept_in(workspace, snapshot)
-    notes = (
-        () if snapshot_base.has_pack(workspace, snapshot) else (PURGED if snapshot_base.is_purged(snapshot) else LOST,)
-    )
-    remarks = (*notes, *snapshot_base.remarks(workspace.root))
+    artifacts, remarks = snapshot_base.artifacts_of(workspace, snapshot), snapshot_base.remarks(workspace.root)
     unmoved = kept is not None and _is_unmoved(workspace, str(snapshot.get("base_commit")), loaded.state.id)
     if kept and unmoved and snapshot_base.is_as_left(workspace, snapshot, kept):
-        return drift.matching(remarks)
+        return drift.matching(artifacts, remarks)
     from taskstate.verification.snapshots.tree_comparison import compared
 
-    return compared(workspace, loaded, role, remarks)
+    return compared(workspace, loaded, role, artifacts, remarks)
 
 
 def _is_unmoved(workspace: Workspace, base: str, task_id: str) -> bool:

@@ -153,6 +153,17 @@ def test_toplevel_follows_the_environment(repository: Path, tmp_path: Path, monk
 # HEAD
 
 
+def test_revision_that_names_no_commit_has_its_own_code(repository: Path, tmp_path: Path) -> None:
+    """A caller can tell it from a git that cannot be run."""
+    commit(repository)
+    with pytest.raises(GitFailed, match="git rev-parse failed") as caught:
+        git.commit(repository, "nowhere")
+    assert caught.value.code == "no-commit"
+    with pytest.raises(GitFailed, match="no such folder") as caught:
+        git.commit(tmp_path / "gone", "HEAD")
+    assert caught.value.code == "git"
+
+
 def test_head_without_a_commit_is_none(repository: Path, tmp_path: Path) -> None:
     """Before the first commit and outside a repository there is no HEAD."""
     assert git.head(repository) is None

@@ -242,7 +242,7 @@ def test_conflict_in_our_own_file_is_no_matter(place: GitPlace) -> None:
 
 def _nested(place: GitPlace, name: str) -> Path:
     inner = place.root / name
-    inner.mkdir()
+    inner.mkdir(parents=True)
     place.git("init", "--quiet", str(inner))
     (inner / "inside").write_text("in\n")
     return inner
@@ -286,6 +286,14 @@ def test_nested_repository_without_a_commit_is_refused_plainly(place: GitPlace) 
     error = refusal(place.take)
     assert error.message == "nest it is a repository of its own without a commit, so git cannot take it in"
     assert "make a commit in it" in error.help
+
+
+def test_nested_repository_is_told_by_its_path_from_the_top(place: GitPlace) -> None:
+    """So git says it too, also where the root lies below the top; one with a commit is not the one that is meant."""
+    _nested(place, "below/nest")
+    GitPlace(place.root / "below" / "ready")
+    with pytest.raises(GitFailed, match="below/nest is a repository of its own"):
+        worktree.tree_id(place.root / "below", lambda _: False)
 
 
 def test_place_that_a_killed_process_left_is_swept_away(

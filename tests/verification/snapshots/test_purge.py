@@ -10,7 +10,8 @@ import pytest
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import front_matter_values, with_events
 from taskstate.syntax.document import parse
-from taskstate.verification.snapshots import accept_drift, base, purge
+from taskstate.verification.snapshots import accept_drift, purge
+from taskstate.verification.snapshots.drift import Artifacts
 from taskstate.workspace import artifacts, event_log
 from tests.support.git_place import ROLE, GitPlace
 from tests.support.place import TASK, refusal, tree
@@ -75,7 +76,7 @@ def test_purged_snapshot_still_decides(place: GitPlace) -> None:
     assert (error.code, "was purged" in error.message, "copy" in error.help) == ("objects-lost", True, False)
     place.write("a.txt", "by hand\n")
     verified = place.verify("reviewer")
-    assert (verified.drift, verified.notes) == (True, (base.PURGED,))
+    assert (verified.drift, verified.notes) == (True, (Artifacts.PURGED.value,))
     assert "which files differ cannot be told, since the snapshot's artifacts were purged" in verified.message
     assert "--restore" not in verified.help
 

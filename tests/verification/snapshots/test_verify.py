@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.storage.git import log as git_log
-from taskstate.verification.snapshots import accept_drift, base
+from taskstate.verification.snapshots import accept_drift
 from taskstate.verification.snapshots import restore as snapshot_restore
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.verification.snapshots import verify as snapshot_verify
-from taskstate.verification.snapshots.drift import CHECKS, STAGED_OTHERWISE
+from taskstate.verification.snapshots.drift import CHECKS, STAGED_OTHERWISE, Artifacts
 from taskstate.workspace.startup import settle
 from tests.support.git_place import ROLE, GitPlace
 from tests.support.place import TASK, refusal, tree
@@ -383,7 +383,7 @@ def test_lost_pack_is_told_while_the_tree_matches(place: GitPlace, ending: str, 
     if size is not None:
         path.write_bytes(content[:size])
     verified = place.verify()
-    assert (verified.drift, verified.notes) == (False, (base.LOST,))
+    assert (verified.drift, verified.notes) == (False, (Artifacts.LOST.value,))
 
 
 def test_tree_that_somebody_wrote_by_hand_is_not_believed(place: GitPlace) -> None:
