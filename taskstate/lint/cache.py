@@ -1,10 +1,9 @@
 """Remembers what linting a file found, and on what that rested.
 
-An entry holds the mark and the digest of the file's bytes, the findings, and each question that a rule asked about the
-file's surroundings with the mark of its answer. It holds as long as all of these are the same. What holds for all
-files, such as the configuration and the rules themselves, is in the cache's own file too, and its checksum in that
-file's name, so that a run with other settings has another one. A cache that is damaged, or that another run replaces
-meanwhile, is only slower.
+An entry holds the mark and the digest of the file's bytes, the findings, and each question that a rule asked with the
+mark of its answer. It holds as long as all of these are the same. What holds for all files, such as the configuration
+and the rules themselves, is in the cache's own file too, and its checksum in that file's name, so that a run with other
+settings has another one. A cache that is damaged, or that another run replaces meanwhile, is only slower.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_FILES = 8  # of the cache, one for each combination of settings; the oldest are dropped
 
-Asked = tuple[tuple[tuple[str, ...], str], ...]
+Recorded = tuple[tuple[tuple[str, ...], str], ...]
 
 
 class Entry(NamedTuple):
@@ -31,7 +30,7 @@ class Entry(NamedTuple):
 
     mark: str
     digest: str
-    asked: Asked
+    recorded: Recorded
     loose: tuple[Any, ...]
 
 
@@ -109,10 +108,10 @@ def _read(path: Path, settings: str) -> dict[str, Entry]:
 
 
 def _entry(values: Any) -> Entry:  # noqa: ANN401 - whatever the file holds
-    mark, digest, asked, loose = values
+    mark, digest, recorded, loose = values
     if not (isinstance(mark, str) and isinstance(digest, str)):
         raise TypeError
-    return Entry(mark, digest, tuple((tuple(question), told) for question, told in asked), tuple(loose))
+    return Entry(mark, digest, tuple((tuple(question), taken) for question, taken in recorded), tuple(loose))
 
 
 def _drop_oldest(folder: Path) -> None:

@@ -1,8 +1,8 @@
 """Runs the rules over a text, and applies their fixes.
 
 Text in, findings out: the engine reads no file. Where a text comes from (disk, the index, standard input, an editor) is
-the caller's business, and what lies around it is asked of an `Around`. The name of a file is its path from the
-repository's root where it has one: what the configuration says of paths is measured on it.
+the caller's business, and what rules may ask beyond it is answered by `Queries`. The name of a file is its path from
+the repository's root where it has one: what the configuration says of paths is measured on it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import ERROR, Diagnostic, Finding
 from taskstate.lint.facts.file_facts import Facts
-from taskstate.lint.queries.interface import NOTHING
+from taskstate.lint.queries.interface import NO_QUERIES
 from taskstate.lint.registry import TABLE
 from taskstate.lint.rules.file import unused_ignore
 from taskstate.lint.rules.file.not_utf8 import not_utf8
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
 
-    from taskstate.lint.queries.interface import Around
+    from taskstate.lint.queries.interface import Queries
     from taskstate.lint.registry import Row
     from taskstate.lint.suppressions import Directive
     from taskstate.model.config import Config, Lint
@@ -56,7 +56,7 @@ def decode(data: bytes) -> str | Diagnostic:
         return not_utf8(error)
 
 
-def findings(data: bytes, name: str, config: Config, around: Around = NOTHING) -> tuple[Finding, ...]:
+def findings(data: bytes, name: str, config: Config, queries: Queries = NO_QUERIES) -> tuple[Finding, ...]:
     """Return what is found in a file that holds `data`, each at its place; no more is said of what is not UTF-8."""
     text = decode(data)
     if isinstance(text, Diagnostic):
@@ -65,29 +65,29 @@ def findings(data: bytes, name: str, config: Config, around: Around = NOTHING) -
         shown = secrets.masked(document.text, config.secrets.allow)
         return (locate(document, name, _weighed(text, config.lint), shown),) if chosen else ()
     document = parse(text)
-    found = _check(document, name, config, around)
+    found = _check(document, name, config, queries)
     shown = secrets.masked(text, config.secrets.allow) if found else text
     return tuple(locate(document, name, diagnostic, shown) for diagnostic in found)
 
 
-def findings_of_gone(document: Document, name: str, config: Config, around: Around) -> tuple[Finding, ...]:
+def findings_of_gone(document: Document, name: str, config: Config, queries: Queries) -> tuple[Finding, ...]:
     """Return what is found about a state file that is there no more; `document` is what it was."""
-    facts = facts_of(document, name, config, around)._replace(file_type="gone")
+    facts = facts_of(document, name, config, queries)._replace(file_type="gone")
     asked = [row.load() for row in _chosen(config.lint, name) if "gone" in row.files]
     found = _discreet([diagnostic for rule in asked for diagnostic in rule.check(document, facts)], document, config)
     shown = secrets.masked(document.text, config.secrets.allow)
     return tuple(locate(document, name, _weighed(diagnostic, config.lint), shown) for diagnostic in found)
 
 
-def check(text: str, name: str, config: Config, around: Around = NOTHING) -> tuple[Diagnostic, ...]:
+def check(text: str, name: str, config: Config, queries: Queries = NO_QUERIES) -> tuple[Diagnostic, ...]:
     """Return what the rules find in `text`, in the order of its lines; `name` is the path that says what file it is."""
-    return _check(parse(text), name, config, around)
+    return _check(parse(text), name, config, queries)
 
 
-def _check(document: Document, name: str, config: Config, around: Around) -> tuple[Diagnostic, ...]:
-    facts = facts_of(document, name, config, around)
+def _check(document: Document, name: str, config: Config, queries: Queries) -> tuple[Diagnostic, ...]:
+    facts = facts_of(document, name, config, queries)
     chosen = _chosen(config.lint, name)
-    asked = [row for row in chosen if facts.file_type in row.files and row.needs <= around.known]
+    asked = [row for row in chosen if facts.file_type in row.files and row.needs <= queries.known]
     speaking = (row.load() for row in asked if row.may_speak(document))
     found: Iterable[Diagnostic] = (diagnostic for rule in speaking for diagnostic in _said_by(rule, facts))
     told = directives(document)
@@ -149,7 +149,7 @@ def _weighed(diagnostic: Diagnostic, lint: Lint) -> Diagnostic:
     return diagnostic._replace(severity=lint.severity[diagnostic.code[:longest]]) if longest else diagnostic
 
 
-def facts_of(document: Document, name: str, config: Config, around: Around = NOTHING) -> Facts:
+def facts_of(document: Document, name: str, config: Config, queries: Queries = NO_QUERIES) -> Facts:
     """Return what the rules know of `document`."""
     own = names.own_file(name)
     return Facts(
@@ -158,7 +158,7 @@ def facts_of(document: Document, name: str, config: Config, around: Around = NOT
         name=name.replace("\\", "/").rsplit("/", 1)[-1],
         file_type=own.type if own else "state",
         task_id=own.id if own else None,
-        around=around,
+        queries=queries,
     )
 
 
@@ -200,20 +200,20 @@ def locate(document: Document, path: str, diagnostic: Diagnostic, shown: str) ->
     )
 
 
-def fix(text: str, name: str, config: Config, around: Around = NOTHING, *, unsafe: bool = False) -> Fixed:
+def fix(text: str, name: str, config: Config, queries: Queries = NO_QUERIES, *, unsafe: bool = False) -> Fixed:
     """Return `text` with the safe fixes (or all) applied until nothing changes any more.
 
     The whole result is thrown away where a part can no longer be read, where it has an error that the text had not, or
     where it would change again. An error that stood in a part which could not be read before is no new one.
     """
-    before = check(text, name, config, around)
+    before = check(text, name, config, queries)
     current, applied, diagnostics, known = text, list[str](), before, _errors(before)
     for _round in range(MAX_ROUNDS):
         edits, codes = _edits(diagnostics, unsafe=unsafe)
         if not edits:
             return Fixed(text=current, applied=tuple(applied), diagnostics=diagnostics)
         fixed = apply(current, edits)
-        diagnostics = check(fixed, name, config, around)
+        diagnostics = check(fixed, name, config, queries)
         now = _errors(diagnostics)
         if any(code.startswith(_REVEALING) for code in codes):
             known |= Counter({code: count for code, count in now.items() if not code.startswith(_PARSING)})

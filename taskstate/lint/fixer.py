@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
-from taskstate.lint.queries.answers import Surroundings
+from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.model.write_metadata import timestamp
 from taskstate.workspace.change import Change
 from taskstate.workspace.preconditions import require_whole
@@ -38,14 +38,14 @@ def fix_file(checking: Checking, path: Path, request: Request, *, unsafe: bool =
     """Apply the fixes to a file and write it, stamped as by every write, and do the jobs that are the fix of others."""
 
     def job(loaded: Loaded) -> Change:
-        name, around = loaded.relative, Surroundings(checking.repository, path)
-        fixed = engine.fix(loaded.document.text, name, checking.config, around, unsafe=unsafe)
+        name, queries = loaded.relative, RepositoryQueries(checking.repository, path)
+        fixed = engine.fix(loaded.document.text, name, checking.config, queries, unsafe=unsafe)
         change, left = Change(text=fixed.text, notes=_told(fixed.applied, request)), fixed.diagnostics
         for wanted, do in _JOBS.items():
             about = _about(left, wanted)
             if about:
                 done = do(change, _Work(checking, loaded, request, about))
-                left = left if done.text == change.text else engine.check(done.text, name, checking.config, around)
+                left = left if done.text == change.text else engine.check(done.text, name, checking.config, queries)
                 change = done
         return change
 
@@ -94,8 +94,8 @@ def _respan(change: Change, work: _Work) -> Change:
     from taskstate.context.citations import respanned
 
     repository = work.checking.repository
-    around = Surroundings(repository, repository.workspace.root / work.loaded.relative)
-    done = respanned(change.text, around.standard)
+    queries = RepositoryQueries(repository, repository.workspace.root / work.loaded.relative)
+    done = respanned(change.text, queries.standard)
     if not done.sections:
         return change
     verb = "would bring" if work.request.dry_run else "brought"

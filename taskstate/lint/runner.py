@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.lint.cache import Cache, Entry, freeze, thaw
-from taskstate.lint.queries.answers import Surroundings
+from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.model import names
 from taskstate.storage import files
 from taskstate.storage.file_sources import Index
@@ -40,7 +40,7 @@ class Report(NamedTuple):
 
 
 class Checking(NamedTuple):
-    """How files are checked: what lies around them, what is remembered, and on how many cores (0: all)."""
+    """How files are checked: in which repository, what is remembered, and on how many cores (0: all)."""
 
     repository: Repository
     config: Config
@@ -167,9 +167,9 @@ def _remembered(path: Path, checking: Checking) -> Entry | None:
     mark = repository.source.mark(path)
     if not mark or (mark != entry.mark and not _same_bytes(path, entry, checking)):
         return None
-    if entry.asked:
-        around = Surroundings(repository, path)
-        if any(around.mark(question) != told for question, told in entry.asked):
+    if entry.recorded:
+        queries = RepositoryQueries(repository, path)
+        if any(queries.mark(question) != before for question, before in entry.recorded):
             return None
     if mark != entry.mark and checking.cache:
         checking.cache.put(checking.name(path), entry._replace(mark=mark))
@@ -242,7 +242,7 @@ def _check(path: Path, checking: Checking) -> _Checked:
     """Check one file; its mark is taken before its bytes, so that a change in between is seen the next time."""
     from taskstate.lint import engine
 
-    source, around = checking.repository.source, Surroundings(checking.repository, path)
+    source, queries = checking.repository.source, RepositoryQueries(checking.repository, path)
     mark = source.mark(path)
     try:
         if os.path.islink(path):
@@ -250,8 +250,8 @@ def _check(path: Path, checking: Checking) -> _Checked:
         data = source.read(path)
     except TaskstateError as error:
         return _Checked(None, str(error))
-    found = engine.findings(data, checking.name(path), checking.config, around)
-    return _Checked(Entry(mark, files.digest(data), tuple(around.asked.items()), freeze(found)))
+    found = engine.findings(data, checking.name(path), checking.config, queries)
+    return _Checked(Entry(mark, files.digest(data), tuple(queries.recorded.items()), freeze(found)))
 
 
 def with_removed(report: Report, checking: Checking, under: Sequence[Path], name_of: Callable[[Path], str]) -> Report:
@@ -261,21 +261,21 @@ def with_removed(report: Report, checking: Checking, under: Sequence[Path], name
     files that are there alone.
     """
     history = checking.repository.history
-    asked = [
+    gone_files = [
         gone
         for gone in (history.removed if history else ())
         if checking.staged or any(gone.path.is_relative_to(folder) for folder in under)
         if not checking.repository.workspace.excludes(gone.path)
     ]
-    if not asked:
+    if not gone_files:
         return report
     from taskstate.lint import engine
 
     found = [
         finding._replace(path=name_of(gone.path))
-        for gone in asked
+        for gone in gone_files
         for finding in engine.findings_of_gone(
-            gone.document, gone.name, checking.config, Surroundings(checking.repository, gone.path)
+            gone.document, gone.name, checking.config, RepositoryQueries(checking.repository, gone.path)
         )
     ]
     return report._replace(findings=(*report.findings, *found))

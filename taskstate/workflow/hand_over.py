@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from taskstate.handoff import create
 from taskstate.lint import engine
 from taskstate.lint.diagnostics import ERROR
-from taskstate.lint.queries.answers import Surroundings
+from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.lint.queries.repository import Repository
 from taskstate.model.config import Lint
 
@@ -27,8 +27,8 @@ def hand_over(workspace: Workspace, task_id: str, wanted: Wanted, request: Reque
     def errors_in(name: str, text: str, now: str) -> tuple[tuple[str, str], ...]:
         repository = Repository(workspace, now=now)
         try:
-            around = Surroundings(repository, workspace.root / name)
-            found = engine.check(text, name, workspace.config._replace(lint=Lint()), around)
+            queries = RepositoryQueries(repository, workspace.root / name)
+            found = engine.check(text, name, workspace.config._replace(lint=Lint()), queries)
         finally:
             repository.close()
         return tuple((each.code, each.message) for each in found if each.severity == ERROR)

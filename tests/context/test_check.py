@@ -14,7 +14,7 @@ from taskstate.context import past_versions, seal_context
 from taskstate.context import view as context_view
 from taskstate.context.capture_plan import Wanted
 from taskstate.lint import engine, fixer
-from taskstate.lint.queries.answers import Surroundings
+from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.model.static_context import read_static, static_text
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage.git import client as git
@@ -56,8 +56,8 @@ def request(place: Place) -> Request:
 def points(place: Place) -> tuple[Point, ...]:
     """Return what no longer holds; the rules find the same."""
     found = context_check.check(place.workspace, TASK).points
-    around = Surroundings(place.checking().repository, place.path)
-    told = engine.check(place.text, place.path.name, place.workspace.config, around)
+    queries = RepositoryQueries(place.checking().repository, place.path)
+    told = engine.check(place.text, place.path.name, place.workspace.config, queries)
     codes = {each.code for each in told if "TS601" <= each.code <= "TS605" and each.code != "TS603"}
     assert codes == {point.code for point in found if point.code}
     return found

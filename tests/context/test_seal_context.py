@@ -14,7 +14,7 @@ from taskstate.context.capture_plan import Wanted
 from taskstate.context.task_file import git_blob_id
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
-from taskstate.lint.queries.answers import Surroundings
+from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.model.canonical_json import canonical_json
 from taskstate.model.config_reader import parse_config
 from taskstate.model.static_context import StaticPart, context_seal, read_static
@@ -125,8 +125,8 @@ def rebuild(place: Place, **wanted: Any) -> Sealed:  # noqa: ANN401 - what is wa
 
 def proved(place: Place) -> None:
     """Hold the state file against the rules and its own seal, and the manifest against it."""
-    around = Surroundings(place.checking().repository, place.path)
-    found = engine.check(place.text, place.path.name, place.workspace.config, around)
+    queries = RepositoryQueries(place.checking().repository, place.path)
+    found = engine.check(place.text, place.path.name, place.workspace.config, queries)
     assert [each.message for each in found if each.code != "TS104"] == []
     document = parse(place.text)
     values = front_matter_values(document)

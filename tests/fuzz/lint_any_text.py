@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from taskstate.lint import engine
-from taskstate.lint.queries.interface import ARCHIVE, CLOCK, HISTORY, Around
+from taskstate.lint.queries.interface import ARCHIVE, CLOCK, HISTORY, Queries
 from taskstate.model.config import Config
 from taskstate.syntax.document import Document, parse
 from tests.support.lint_corpus import cases
@@ -21,7 +21,7 @@ BETWEEN = b"\xff"  # never in UTF-8: stands between the text, the same file earl
 LONGEST = 4096
 
 
-class Told(Around):
+class Told(Queries):
     """What lies around a text: its earlier form, its archive, and a clock."""
 
     known = frozenset({HISTORY, ARCHIVE, CLOCK})
@@ -55,24 +55,24 @@ def one_input(data: bytes) -> None:
     """
     name = NAMES[data[0] % len(NAMES)] if data else NAMES[0]
     text, *rest = (piece.decode("utf-8", "replace") for piece in data[1:].split(BETWEEN, 2))
-    around = Told(*[*rest, "", ""][:2]) if rest else Around()
-    check(text, name, around)
+    queries = Told(*[*rest, "", ""][:2]) if rest else Queries()
+    check(text, name, queries)
 
 
-def check(text: str, name: str, around: Around) -> None:
+def check(text: str, name: str, queries: Queries) -> None:
     """Lint and mend `text`.
 
     Raises:
         AssertionError: a law of the linter does not hold.
     """
     config = Config()
-    found = engine.findings(text.encode(), name, config, around)
+    found = engine.findings(text.encode(), name, config, queries)
     lines = text.count("\n") + text.count("\r") + 1
     if not all(1 <= finding.line <= finding.end_line <= lines for finding in found):
         raise AssertionError("a finding lies outside of the text")
     for unsafe in (False, True):
-        once = engine.fix(text, name, config, around, unsafe=unsafe).text
-        if engine.fix(once, name, config, around, unsafe=unsafe).text != once:
+        once = engine.fix(text, name, config, queries, unsafe=unsafe).text
+        if engine.fix(once, name, config, queries, unsafe=unsafe).text != once:
             raise AssertionError("fixing twice is not fixing once")
 
 

@@ -33,9 +33,9 @@ def told(finding: Finding) -> str:
 def test_a_case_gives_exactly_its_findings(case: Case) -> None:
     """The findings of a case are those that it expects, at their places, no more and no fewer."""
     if case.gone:
-        found = engine.findings_of_gone(parse(case.text or ""), case.name, case.config, case.around)
+        found = engine.findings_of_gone(parse(case.text or ""), case.name, case.config, case.queries)
     else:
-        found = engine.findings(case.data, case.name, case.config, case.around)
+        found = engine.findings(case.data, case.name, case.config, case.queries)
     assert [told(finding) for finding in found] == list(case.expected), [
         f"{told(finding)}: {finding.diagnostic.message}" for finding in found
     ]
@@ -50,13 +50,13 @@ def test_a_fix_gives_exactly_the_text_shown(case: Case) -> None:
     if case.text is None:
         assert case.fixed is case.unsafe is None
         return
-    fixed = engine.fix(case.text, case.name, case.config, case.around)
-    again = engine.fix(fixed.text, case.name, case.config, case.around)
+    fixed = engine.fix(case.text, case.name, case.config, case.queries)
+    again = engine.fix(fixed.text, case.name, case.config, case.queries)
     assert (again.text, again.applied) == (fixed.text, ())
     assert not [one for one in fixed.diagnostics if one.fix and one.fix.edits and one.fix.safe]
     if not case.gone:
         assert fixed.text.encode() == (case.fixed or case.data)
-        unsafe = engine.fix(case.text, case.name, case.config, case.around, unsafe=True)
+        unsafe = engine.fix(case.text, case.name, case.config, case.queries, unsafe=True)
         assert unsafe.text.encode() == (case.unsafe or case.fixed or case.data)
 
 

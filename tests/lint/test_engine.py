@@ -11,7 +11,7 @@ import pytest
 
 from taskstate.lint import engine, registry
 from taskstate.lint.diagnostics import WARNING, WHOLE, Diagnostic, Fix, Rule
-from taskstate.lint.queries.interface import CLOCK, Around
+from taskstate.lint.queries.interface import CLOCK, Queries
 from taskstate.lint.registry import TABLE, Row
 from taskstate.model.config import Config, Lint
 from taskstate.model.config_reader import parse_config
@@ -113,8 +113,8 @@ def test_a_rule_about_keys_is_silent_without_them(row: Row) -> None:
     asked = 0
     for case in cases():
         document = parse(case.text or "")
-        if case.text is not None and row.needs <= case.around.known and not row.may_speak(document):
-            facts = engine.facts_of(document, case.name, case.config, case.around)
+        if case.text is not None and row.needs <= case.queries.known and not row.may_speak(document):
+            facts = engine.facts_of(document, case.name, case.config, case.queries)
             if facts.file_type in row.files:
                 asked += 1
                 assert not list(row.load().check(document, facts)), case.id
@@ -143,7 +143,7 @@ def mended_codes() -> set[str]:
     found = [
         finding.diagnostic
         for case in cases()
-        for finding in engine.findings(case.data, case.name, case.config, case.around)
+        for finding in engine.findings(case.data, case.name, case.config, case.queries)
     ]
     return {one.code for one in found if one.fix}
 
@@ -355,10 +355,10 @@ def test_a_rule_that_needs_what_nobody_knows_is_silent(table: MadeTable) -> None
     """A rule runs only where all that it cannot do without is known."""
     table.rules.append(rule_that("TS901", finds="a", puts="b"))
     table.needs = frozenset({CLOCK})
-    around = Around()
-    assert engine.check("a", NAME, Config(), around) == ()
-    around.known = frozenset({CLOCK})
-    assert [one.code for one in engine.check("a", NAME, Config(), around)] == ["TS901"]
+    queries = Queries()
+    assert engine.check("a", NAME, Config(), queries) == ()
+    queries.known = frozenset({CLOCK})
+    assert [one.code for one in engine.check("a", NAME, Config(), queries)] == ["TS901"]
 
 
 def test_no_fix_reaches_into_a_sealed_static_part(rules: list[ModuleType]) -> None:

@@ -175,7 +175,7 @@ def test_a_long_value_is_cut() -> None:
 )
 def test_a_finding_says_what_to_do(case: Case) -> None:
     """Every message is a line without a full stop, and so is the help that comes with it."""
-    for finding in engine.findings(case.data, case.name, case.config, case.around):
+    for finding in engine.findings(case.data, case.name, case.config, case.queries):
         for words in (finding.diagnostic.message, finding.diagnostic.help):
             assert words
             assert not words.endswith(".")

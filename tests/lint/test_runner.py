@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.lint.diagnostics import Finding
-    from taskstate.lint.queries.interface import Around
+    from taskstate.lint.queries.interface import Queries
     from taskstate.model.config import Config
 
 NOW = "2026-02-01T00:00:00Z"
@@ -99,9 +99,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     findings = engine.findings
 
-    def noted(data: bytes, name: str, config: Config, around: Around) -> tuple[Finding, ...]:
+    def noted(data: bytes, name: str, config: Config, queries: Queries) -> tuple[Finding, ...]:
         names.append(name)
-        return findings(data, name, config, around)
+        return findings(data, name, config, queries)
 
     monkeypatch.setattr(engine, "findings", noted)
     return names

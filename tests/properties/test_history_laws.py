@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskstate.lint import engine
-from taskstate.lint.queries.interface import ARCHIVE, HISTORY, Around
+from taskstate.lint.queries.interface import ARCHIVE, HISTORY, Queries
 from taskstate.model.config import Config, Lint
 from taskstate.syntax.document import Document, parse
 from tests.support.lint_corpus import CLEAN, cases
@@ -28,7 +28,7 @@ TAIL = REST[REST.index("## 5. Git History") :]
 texts = st.one_of(state_files, any_text, st.sampled_from([case.text for case in cases() if case.text]))
 
 
-class Past(Around):
+class Past(Queries):
     """A file with a past, and an archive."""
 
     known = frozenset({HISTORY, ARCHIVE})

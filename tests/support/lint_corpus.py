@@ -22,7 +22,7 @@ byte, `\u202e` for a character, a backslash before a line end to leave it out, `
 {filler} 2000 words` (every `{filler}` in the text becomes so many repetitions), and `config: size.max-kb = 1` (a
 line of TOML, as in the configuration).
 
-What lies around the file is told too, and known only where it is told: `%%% earlier` holds the text at the compared
+The answers to queries are told too, and known only where they are told: `%%% earlier` holds the text at the compared
 revision (several while merging; empty where the file is new since then), `%%% archive` the archive file (empty where
 there is none) and `%%% earlier_archive` what that was; `now: 2025-01-01T00:00:00Z` is the clock, `changed: src/a.py` a
 path that differs from the compared revision, `same-id: old/task-101-state.md` another file with the id, `leaves:
@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.context.citations import Standard
 from taskstate.handoff.document import Written, written_in
-from taskstate.lint.queries.interface import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM, Around
+from taskstate.lint.queries.interface import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM, Queries
 from taskstate.model.algorithms import Dependencies
 from taskstate.model.chain import read_upstream
 from taskstate.model.config import Config
@@ -62,9 +62,9 @@ CLEAN = CORPUS / "clean"
 _SEPARATOR = re.compile(r"^%%% (\w+(?: \S+)?)\n", re.MULTILINE)
 _ESCAPE = re.compile(rb"\\(\n|r|t|\\|x[0-9a-f]{2}|u[0-9a-f]{4})")
 _SHORT = {b"\n": b"", b"r": b"\r", b"t": b"\t", b"\\": b"\\"}
-_AROUND = {"now", "changed", "same-id", "leaves", "missing", "tasks", "artifact", "there", "handoffs"}
-_AROUND |= {"blob", "moved", "standards"}
-_HEADERS = {"name", "expect", "newline", "escapes", "repeat", "config", "gone"} | _AROUND
+_QUERIES = {"now", "changed", "same-id", "leaves", "missing", "tasks", "artifact", "there", "handoffs"}
+_QUERIES |= {"blob", "moved", "standards"}
+_HEADERS = {"name", "expect", "newline", "escapes", "repeat", "config", "gone"} | _QUERIES
 _ONCE = {"text", "fixed", "unsafe"}
 _SEVERAL = {"earlier", "archive", "earlier_archive"}
 _TASK = "task "
@@ -72,8 +72,8 @@ _HANDOFF = "handoff "
 _STANDARD = "standard "
 
 
-class Told(Around):
-    """What a case tells of what lies around its file."""
+class Told(Queries):
+    """Answers the queries about a case's file by what the case tells."""
 
     def __init__(self, header: dict[str, list[str]], parts: list[tuple[str, str]]) -> None:
         self.header = header
@@ -203,7 +203,7 @@ class Case:
     data: bytes
     fixed: bytes | None
     unsafe: bytes | None
-    around: Around
+    queries: Queries
     gone: bool = False
 
     @property
@@ -225,7 +225,7 @@ def read_case(path: Path) -> Case:
     assert not unknown, f"{path.name}: unknown {', '.join(sorted(unknown))}"
     made = {name: _content(text, header) for name, text in pairs if name in _ONCE}
     assert "text" in made, f"{path.name}: no `%%% text`"
-    around = [(name, _content(text, header).decode()) for name, text in pairs if name not in _ONCE]
+    told = [(name, _content(text, header).decode()) for name, text in pairs if name not in _ONCE]
     return Case(
         id=path.stem,
         name=header["name"][0],
@@ -234,7 +234,7 @@ def read_case(path: Path) -> Case:
         data=made["text"],
         fixed=made.get("fixed"),
         unsafe=made.get("unsafe"),
-        around=Told(header, around),
+        queries=Told(header, told),
         gone=header.get("gone") == ["yes"],
     )
 

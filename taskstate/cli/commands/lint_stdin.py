@@ -11,7 +11,7 @@ from taskstate.cli.paths import real
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
-from taskstate.lint.queries.answers import Surroundings
+from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.lint.runner import Report
 from taskstate.storage.files import MAX_BYTES
 from taskstate.syntax.spans import printable
@@ -41,7 +41,7 @@ def run(invocation: Invocation, config: Config) -> int:
 def _report(data: bytes, name: str, checking: Checking) -> Report:
     """Return what is found; the file that the text is of says where it belongs, and so what lies around it."""
     path = real(name)
-    found = engine.findings(data, checking.name(path), checking.config, Surroundings(checking.repository, path))
+    found = engine.findings(data, checking.name(path), checking.config, RepositoryQueries(checking.repository, path))
     return Report(files=1, findings=tuple(each._replace(path=name) for each in found), unreadable=())
 
 
@@ -50,8 +50,8 @@ def _fixed(data: bytes, name: str, checking: Checking, *, unsafe: bool) -> bytes
     text, path = engine.decode(data), real(name)
     if not isinstance(text, str):
         return data
-    around = Surroundings(checking.repository, path)
-    return engine.fix(text, checking.name(path), checking.config, around, unsafe=unsafe).text.encode()
+    queries = RepositoryQueries(checking.repository, path)
+    return engine.fix(text, checking.name(path), checking.config, queries, unsafe=unsafe).text.encode()
 
 
 def _diff(name: str, old: bytes, new: bytes) -> str:

@@ -14,7 +14,7 @@ from taskstate.lint.diagnostics import BODY, WHOLE
 from taskstate.lint.facts.json_values import JsonValue, json_value
 from taskstate.lint.facts.outline import Outline
 from taskstate.lint.facts.phases import Phase, phases_of
-from taskstate.lint.queries.interface import NOTHING, Around
+from taskstate.lint.queries.interface import NO_QUERIES, Queries
 from taskstate.model import document_kinds
 from taskstate.model.document_kinds import section_key
 from taskstate.model.static_context import is_sealed
@@ -58,19 +58,19 @@ class _Facts(NamedTuple):
     name: str
     file_type: str
     task_id: str | None
-    around: Around = NOTHING
+    queries: Queries = NO_QUERIES
 
 
 class Facts(_Facts):
     """One text and what is read from it: its file's name, the id in that name, the type of file that it tells.
 
-    `around` answers what the text cannot.
+    `queries` answers what the text cannot.
     """
 
     @cached_property
     def past(self) -> tuple[Facts, ...] | None:
         """The file at the compared revision, while merging at each parent; None where nothing is compared."""
-        earlier, text = self.around.earlier(), self.document.text
+        earlier, text = self.queries.earlier(), self.document.text
         if earlier is None:
             return None
         return tuple(self if each.text == text else self._replace(document=each) for each in earlier)

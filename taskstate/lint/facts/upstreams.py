@@ -37,7 +37,7 @@ def is_itself(facts: Facts, task_id: str) -> bool:
 
 def handed_down(facts: Facts, task_id: str) -> Upstream | None:
     """Return the task of that id where it has an output to hand down; None too where several tasks have the id."""
-    found = facts.around.upstream(task_id)
+    found = facts.queries.upstream(task_id)
     return found[0] if found and len(found) == 1 and found[0].output else None
 
 

@@ -1,59 +1,79 @@
-"""Answers what rules ask about the artifacts that a state file names: whether they are here, and what they hold."""
+"""Answers what rules ask about paths: whether they exist or lead outside, and what the artifacts there hold.
+
+Each function takes the file that is checked, and a path; those that end in `_mark` take the mark of an answer.
+"""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
-from taskstate.lint.queries.recorded import Asked
 from taskstate.storage import files
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from taskstate.lint.queries.repository import File
+
 _GZIP = ".gz"
-_TEXT = "text"
+NO_ARTIFACT = "?"  # the mark of a path that is none of an artifact
 
 
-class ArtifactAnswers(Asked):
-    """The answers about artifacts; the mark of an answer is that of the file on disk."""
+def exists_mark(file: File, path: str) -> str:
+    """Tell whether the repository has something at a path from its root."""
+    try:
+        return "yes" if file.repository.source.exists(file.repository.workspace.root / path) else "no"
+    except ValueError:  # no path that the system knows
+        return "no"
 
-    def artifact(self, path: str, *, text: bool = False) -> str | None:
-        """Return the SHA-256 of what an artifact holds, unpacked, as text with LF for every line end.
 
-        Empty where there is no such file here, None where it is none or cannot be read.
-        """
-        self._ask("artifact", path, _TEXT if text else "")
-        place = self._artifact_path(path)
-        if place is None:
-            return None
-        try:
-            return _digest(files.read(place), text=text, name=path) if files.size(place) is not None else ""
-        except TaskstateError:
-            return None
+def leaves_mark(file: File, path: str) -> str:
+    """Tell whether a path from the root goes through a link that leads outside."""
+    root = file.repository.real_root
+    try:
+        real = os.path.realpath(os.path.join(root, path))
+    except (OSError, ValueError):
+        return "no"
+    return "no" if real == root or real.startswith(root + os.sep) else "yes"
 
-    def has_artifact(self, path: str) -> bool | None:
-        """Return whether there is an artifact of that name here; None where the name leads elsewhere."""
-        told = self._ask("has_artifact", path)
-        return None if told == "?" else told == "yes"
 
-    def _has_artifact_mark(self, path: str) -> str:
-        place = self._artifact_path(path)
-        if place is None:
-            return "?"
-        return "yes" if self.repository.source.exists(place) else "no"
+def content_hash(file: File, path: str, *, text: bool) -> str | None:
+    """Return the SHA-256 of what an artifact holds, unpacked, as text with LF for every line end.
 
-    def _artifact_mark(self, path: str, _form: str) -> str:
-        place = self._artifact_path(path)
-        return self.repository.source.mark(place) if place else "?"
+    Empty where there is no such file here, None where it is none or cannot be read.
+    """
+    place = _place(file, path)
+    if place is None:
+        return None
+    try:
+        return _digest(files.read(place), text=text, name=path) if files.size(place) is not None else ""
+    except TaskstateError:
+        return None
 
-    def _artifact_path(self, path: str) -> Path | None:
-        from taskstate.workspace import artifacts
 
-        try:
-            return artifacts.path_of(self.repository.workspace, path)
-        except TaskstateError:
-            return None  # it leads elsewhere, which is told by another rule
+def content_mark(file: File, path: str, _form: str) -> str:
+    """Take the mark of an artifact; in whatever form its content is hashed, it is the same."""
+    place = _place(file, path)
+    return file.repository.source.mark(place) if place else NO_ARTIFACT
+
+
+def presence_mark(file: File, path: str) -> str:
+    """Tell whether there is an artifact of that name."""
+    place = _place(file, path)
+    if place is None:
+        return NO_ARTIFACT
+    return "yes" if file.repository.source.exists(place) else "no"
+
+
+def _place(file: File, path: str) -> Path | None:
+    """Return where an artifact lies; None where the path leads elsewhere, which another rule tells."""
+    from taskstate.workspace import artifacts
+
+    try:
+        return artifacts.path_of(file.repository.workspace, path)
+    except TaskstateError:
+        return None
 
 
 def _digest(data: bytes, *, text: bool, name: str) -> str:

@@ -1,8 +1,8 @@
-"""What rules may know beyond the text of one file: the clock, the file's past, its archive, other tasks, git.
+"""The queries that rules may ask beyond the text of one file: the clock, the past, the archive, other tasks, git.
 
-`Around` itself knows nothing, which is what holds for a text that came from nowhere. Who reads disks answers instead
-(`taskstate.lint.queries.answers`). Every question is small and has plain arguments, so that a cache can ask it again:
-what a finding rests on is the text of its file and the answers to the questions asked.
+`Queries` answers none of them, which is right for a text that belongs to no repository; `answers` has the class that
+does. A query is small and has plain arguments, so that the cache can ask it again: a finding depends on the text of its
+file and on the answers to the queries that were asked, and on nothing else.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from taskstate.model.chain_quotes import Upstream
     from taskstate.syntax.document import Document
 
-# What a rule may need besides the text. A rule runs only where all that it cannot do without is known.
-HISTORY = "history"  # the file at the compared revision
-ARCHIVE = "archive"  # the archive file of the task
-UPSTREAM = "upstream"  # other tasks
-REPOSITORY = "repository"  # which files there are
-GIT = "git"  # which commits there are
-CLOCK = "clock"
+# What a rule may need besides the text. A rule runs only where all that it needs can be answered.
+HISTORY = "history"  # the files at the compared revision
+ARCHIVE = "archive"  # the task's archive file
+UPSTREAM = "upstream"  # the state files of other tasks
+REPOSITORY = "repository"  # which files the repository has
+GIT = "git"  # which commits the repository has
+CLOCK = "clock"  # the time now
 
 
-class Around:
-    """The answers about one file; None says that nobody can tell."""
+class Queries:
+    """The queries about one file; `known` is what can be answered, and the answer to all else is None."""
 
     known: frozenset[str] = frozenset()
 
-    def is_future(self, moment: str) -> bool | None:  # noqa: ARG002 - nothing is known here
+    def is_future(self, moment: str) -> bool | None:  # noqa: ARG002 - nothing is answered here
         """Return whether a timestamp (`YYYY-MM-DDTHH:MM:SSZ`) has not come yet."""
         return None
 
@@ -41,7 +41,7 @@ class Around:
         return None
 
     def earlier_names(self) -> tuple[str, ...] | None:
-        """Return how git calls what `earlier` gives: `REV:path`, from the top of the repository."""
+        """Return the names that git has for what `earlier` gives: `REV:path`, from the top of the repository."""
         return None
 
     def earlier_archive(self) -> tuple[Document, ...] | None:
@@ -53,62 +53,62 @@ class Around:
         return None
 
     def archive(self) -> tuple[Document, ...] | None:
-        """Return the archive file of the task, empty where there is none; its place is that of its name."""
+        """Return the archive file of the task, empty where there is none."""
         return None
 
     def same_id(self) -> tuple[str, ...] | None:
         """Return the paths of the other state files of the repository that have this file's id."""
         return None
 
-    def upstream(self, task_id: str) -> tuple[Upstream, ...] | None:  # noqa: ARG002 - nothing is known here
+    def upstream(self, task_id: str) -> tuple[Upstream, ...] | None:  # noqa: ARG002 - nothing is answered here
         """Return what the state files of a task say: none where there is no such task, several where ids collide."""
         return None
 
-    def way_back(self, task_id: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is known here
+    def way_back(self, task_id: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is answered here
         """Return the ids on a shortest way along `depends_on` from a task back to this file's, both included.
 
         Empty where no way leads back.
         """
         return None
 
-    def leaves(self, path: str) -> bool | None:  # noqa: ARG002 - nothing is known here
+    def leaves(self, path: str) -> bool | None:  # noqa: ARG002 - nothing is answered here
         """Return whether a path, from the repository's root, goes through a link that leads outside."""
         return None
 
-    def missing_commits(self, ids: tuple[str, ...]) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is known here
+    def missing_commits(self, ids: tuple[str, ...]) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is answered here
         """Return which of these (abbreviated) commit ids the repository does not have; None in a shallow clone."""
         return None
 
-    def artifact(self, path: str, *, text: bool = False) -> str | None:  # noqa: ARG002 - nothing is known here
+    def artifact(self, path: str, *, text: bool = False) -> str | None:  # noqa: ARG002 - nothing is answered here
         """Return the SHA-256 of what an artifact holds, unpacked; as `text` with LF for every line end.
 
         Empty where there is no such file here; None where it cannot be read.
         """
         return None
 
-    def has_artifact(self, path: str) -> bool | None:  # noqa: ARG002 - nothing is known here
+    def has_artifact(self, path: str) -> bool | None:  # noqa: ARG002 - nothing is answered here
         """Return whether there is an artifact of that name here."""
         return None
 
-    def exists(self, path: str) -> bool | None:  # noqa: ARG002 - nothing is known here
+    def exists(self, path: str) -> bool | None:  # noqa: ARG002 - nothing is answered here
         """Return whether the repository has something at a path from its root."""
         return None
 
     def handoffs(self) -> tuple[Written, ...] | None:
-        """Return what the handoff documents of the task say, in whatever order; those of other tools left out."""
+        """Return what the handoff documents of the task say, in any order; those of other tools are left out."""
         return None
 
-    def standard(self, path: str) -> tuple[Standard, ...] | None:  # noqa: ARG002 - nothing is known here
+    def standard(self, path: str) -> tuple[Standard, ...] | None:  # noqa: ARG002 - nothing is answered here
         """Return the file, from the repository's root, that a citation names; none where it cannot be read."""
         return None
 
-    def blob_ids(self, path: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is known here
+    def blob_ids(self, path: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is answered here
         """Return the ids that git may give a file, whatever line ends it has here; none where it cannot be read."""
         return None
 
-    def moved_since(self, commit: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is known here
+    def moved_since(self, commit: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is answered here
         """Return the paths, without our own, that differ between a commit and HEAD."""
         return None
 
 
-NOTHING = Around()
+NO_QUERIES = Queries()

@@ -1,4 +1,4 @@
-"""What is answered about artifacts: the hash of what they hold, and whether they are here."""
+"""What is answered about artifacts (the hash of what they hold, whether they are here) and about other paths."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.lint.queries.answers import Surroundings
+from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.lint.queries.repository import Repository
 from taskstate.workspace import artifacts
 from tests.support.place import TASK, Place
@@ -25,9 +25,9 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path / "repository")
 
 
-def around(place: Place) -> Surroundings:
-    """Return what lies around task 101's state file now."""
-    return Surroundings(Repository(place.workspace, now="2026-02-01T00:00:00Z"), place.path)
+def queries_of(place: Place) -> RepositoryQueries:
+    """Return the answers about task 101's state file, as they are now."""
+    return RepositoryQueries(Repository(place.workspace, now="2026-02-01T00:00:00Z"), place.path)
 
 
 def digest(data: bytes) -> str:
@@ -47,35 +47,35 @@ def digest(data: bytes) -> str:
 def test_the_hash_is_that_of_what_is_in_it(place: Place, name: str, data: bytes, text: bool, held: bytes) -> None:  # noqa: FBT001 - a parameter of the test
     """What is packed is unpacked, and in a text every line ends in LF, the last one too."""
     path = artifacts.write(place.workspace, TASK, name, data)
-    assert around(place).artifact(path, text=text) == digest(held)
+    assert queries_of(place).artifact(path, text=text) == digest(held)
 
 
 def test_a_torn_archive_has_none_of_the_right_hashes(place: Place) -> None:
     """It is told by the hash of its own bytes, whatever could be unpacked of it."""
     whole = artifacts.gzipped(b"a log\n")
     path = artifacts.write(place.workspace, TASK, "x.log.gz", whole[:-4])
-    assert around(place).artifact(path) == digest(whole[:-4])
+    assert queries_of(place).artifact(path) == digest(whole[:-4])
 
 
 def test_what_is_not_here_is_empty(place: Place) -> None:
     """Another clone has none of the artifacts, which is an answer."""
-    assert around(place).artifact(f"{NAME}.gz") == ""
+    assert queries_of(place).artifact(f"{NAME}.gz") == ""
 
 
 def test_whether_an_artifact_is_here_is_told_without_reading_it(place: Place) -> None:
     """A pack may be large, and its name says what it holds."""
-    assert around(place).has_artifact(NAME) is False
+    assert queries_of(place).has_artifact(NAME) is False
     artifacts.write(place.workspace, TASK, "x", b"")
-    assert around(place).has_artifact(NAME) is True
-    assert around(place).has_artifact("../x") is None
+    assert queries_of(place).has_artifact(NAME) is True
+    assert queries_of(place).has_artifact("../x") is None
 
 
 @pytest.mark.parametrize("path", ["../x", "artifacts/../../x", "tasks/task-101-state.md", "/etc/passwd"])
 def test_of_what_is_no_artifact_nothing_is_told(place: Place, path: str) -> None:
     """A path that leads elsewhere is not read, and neither is a folder."""
-    assert around(place).artifact(path) is None
+    assert queries_of(place).artifact(path) is None
     (place.workspace.state_root / NAME).mkdir(parents=True)
-    assert around(place).artifact(NAME) is None
+    assert queries_of(place).artifact(NAME) is None
 
 
 def test_the_mark_changes_with_the_artifact(place: Place) -> None:
@@ -88,9 +88,30 @@ def test_the_mark_changes_with_the_artifact(place: Place) -> None:
         elif full.exists():
             full.unlink()
         for _ in range(2):
-            asked = around(place)
-            asked.artifact(NAME)
-            seen.append(asked.asked["artifact", NAME, ""])
+            queries = queries_of(place)
+            queries.artifact(NAME)
+            seen.append(queries.recorded["artifact", NAME, ""])
     assert seen[::2] == seen[1::2]
     assert seen[0] == seen[-1]
     assert len(set(seen)) == 3
+
+
+def test_a_path_exists_or_not(place: Place) -> None:
+    """Files and folders from the repository's root; what no system takes for a path does not exist."""
+    (place.root / "src").mkdir()
+    (place.root / "src/a.py").touch()
+    queries = queries_of(place)
+    assert [queries.exists(path) for path in ("src", "src/a.py", "src/b.py", "a\0b", "x" * 5000)] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+def test_a_path_leaves_through_a_link(place: Place) -> None:
+    """A link inside the repository is no way out, one that leads elsewhere is."""
+    (place.root / "in").symlink_to(".taskstate")
+    (place.root / "out").symlink_to("..")
+    assert [queries_of(place).leaves(path) for path in ("in/tasks", "out/x", "nothing/here")] == [False, True, False]

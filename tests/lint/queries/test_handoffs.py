@@ -1,4 +1,4 @@
-"""What is answered about handoffs and paths, and that a mark changes whenever the answer does."""
+"""What is answered about handoffs, and that a mark changes whenever the answer does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.lint.queries.answers import Surroundings
+from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.lint.queries.repository import Repository
 from tests.support.place import Place
 
@@ -35,9 +35,9 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path / "repository")
 
 
-def around(place: Place, path: Path | None = None) -> Surroundings:
-    """Return what lies around task 101's state file, or another file, now."""
-    return Surroundings(Repository(place.workspace, now="2026-02-01T00:00:00Z"), path or place.path)
+def queries_of(place: Place, path: Path | None = None) -> RepositoryQueries:
+    """Return the answers about task 101's state file, as they are now."""
+    return RepositoryQueries(Repository(place.workspace, now="2026-02-01T00:00:00Z"), path or place.path)
 
 
 def write(place: Place, path: str, text: str = OPEN) -> Path:
@@ -48,20 +48,6 @@ def write(place: Place, path: str, text: str = OPEN) -> Path:
     return where
 
 
-def test_a_path_exists_or_not(place: Place) -> None:
-    """Files and folders from the repository's root; what no system takes for a path does not exist."""
-    (place.root / "src").mkdir()
-    (place.root / "src/a.py").touch()
-    asked = around(place)
-    assert [asked.exists(path) for path in ("src", "src/a.py", "src/b.py", "a\0b", "x" * 5000)] == [
-        True,
-        True,
-        False,
-        False,
-        False,
-    ]
-
-
 def test_documents_of_our_kind_are_told(place: Place) -> None:
     """Open and archived ones of this task alone, to its state file and to each of them, and nobody else's."""
     first = write(place, FIRST)
@@ -70,23 +56,23 @@ def test_documents_of_our_kind_are_told(place: Place) -> None:
     write(place, FIRST.replace("task-101", "task-102"))
     write(place, FIRST.replace("120000Z.md", "draft.md"))
     for path in (place.path, first):
-        told = sorted(around(place, path).handoffs() or ())
+        told = sorted(queries_of(place, path).handoffs() or ())
         assert [(each.path, each.status, each.phase, each.objectives) for each in told] == [
             (SECOND, "accepted", "3", "0123456789abcdef"),
             (FIRST, "open", "3", "0123456789abcdef"),
         ]
     place.new("103")
-    assert around(place, place.path.with_name("task-103-state.md")).handoffs() == ()
+    assert queries_of(place, place.path.with_name("task-103-state.md")).handoffs() == ()
 
 
 def test_the_mark_of_an_answer_changes_with_it(place: Place) -> None:
     """Another document, other words in one, and a path that comes or goes."""
 
     def marks() -> dict[tuple[str, ...], str]:
-        asked = around(place)
-        asked.handoffs()
-        asked.exists("a.py")
-        return asked.asked
+        queries = queries_of(place)
+        queries.handoffs()
+        queries.exists("a.py")
+        return queries.recorded
 
     seen = [marks()]
     write(place, FIRST)

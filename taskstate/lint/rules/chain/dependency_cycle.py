@@ -68,7 +68,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         if is_itself(facts, dependency.id):
             yield RULE.at(dependency.span, f"the task depends on itself: {own} → {own}", help="take its own id out")
             continue
-        way = facts.around.way_back(dependency.id)
+        way = facts.queries.way_back(dependency.id)
         if way:
             circle = " → ".join(_cut((own, dependency.id, *way[1:-1], own)))
             yield RULE.at(dependency.span, f"the tasks depend on each other in a circle: {circle}", help=_HELP)

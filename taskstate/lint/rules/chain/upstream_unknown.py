@@ -63,7 +63,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         if key in seen or is_itself(facts, task_id):
             continue
         seen.add(key)
-        if facts.around.upstream(task_id) == ():
+        if facts.queries.upstream(task_id) == ():
             yield RULE.at(
                 span,
                 f"there is no task {task_id}, and {where} names it",

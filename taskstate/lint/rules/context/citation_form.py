@@ -108,7 +108,7 @@ def _outdated(value: JsonValue, facts: Facts) -> Iterator[Diagnostic]:
         span = cited.node.get("line_span")
         if span is None or not value.is_sound(cited.number, "line_span") or span_of(span.text) is None:
             continue
-        found = facts.around.standard(cited.values["file"])
+        found = facts.queries.standard(cited.values["file"])
         stands = standing({**cited.values, "line_span": span.text}, found[0]) if found else None
         if stands and stands.moved and stands.cited:
             now = stands.cited.line_span

@@ -63,7 +63,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     if value is None or is_over(facts):
         return
     for cited in captured(value):
-        found = facts.around.standard(cited.values["file"])
+        found = facts.queries.standard(cited.values["file"])
         if found is not None:
             yield from _stale(cited, found[0] if found else None, facts)
 

@@ -62,7 +62,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     head = context.get("git_head") if isinstance(context, dict) else None
     if not head or is_over(facts) or not is_sealed(facts.front_matter):
         return
-    moved = facts.around.moved_since(head)
+    moved = facts.queries.moved_since(head)
     if moved:
         more = f" and {len(moved) - _NAMED} more" if len(moved) > _NAMED else ""
         yield RULE.at(

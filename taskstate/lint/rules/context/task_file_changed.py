@@ -63,7 +63,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     name, sha = context.get("task_file"), context.get("task_file_sha")
     if not name or not sha:
         return
-    ids = facts.around.blob_ids(name)
+    ids = facts.queries.blob_ids(name)
     if ids is None or sha in ids:
         return
     sealed = is_sealed(facts.front_matter)

@@ -68,8 +68,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     """Yield an error for each artifact that differs, at its path, and one warning for all that are missing."""
     missing = []
     for named in _named(facts):
-        found = facts.around.artifact(named.path, text=named.text) if named.sha256 else None
-        if found == "" or (not named.sha256 and facts.around.has_artifact(named.path) is False):
+        found = facts.queries.artifact(named.path, text=named.text) if named.sha256 else None
+        if found == "" or (not named.sha256 and facts.queries.has_artifact(named.path) is False):
             missing.append(named)
         elif found not in {None, named.sha256}:
             yield RULE.at(

@@ -55,7 +55,7 @@ _MOST = 3  # other files that are named
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most one finding, at `task_id`."""
-    others = facts.around.same_id() or ()
+    others = facts.queries.same_id() or ()
     if others:
         named = ", ".join(cut(path) for path in others[:_MOST]) + (" …" if len(others) > _MOST else "")
         whose = "another state file has" if len(others) == 1 else f"{len(others)} other state files have"

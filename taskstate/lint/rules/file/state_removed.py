@@ -52,7 +52,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     """Yield the first line of what the file was, unless its task was complete."""
     status = facts.values.get("status")
     if status != "complete":
-        names = facts.around.earlier_names()
+        names = facts.queries.earlier_names()
         import shlex
 
         shown = f"; `git show {shlex.quote(names[0])}` prints it" if names else ""

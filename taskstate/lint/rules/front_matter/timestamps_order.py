@@ -55,7 +55,7 @@ _KEYS = ("created_at", "updated_at")
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most one finding: at the first time that lies in the future, else at the last change if it is early."""
     told = {key: facts.values[key] for key in _KEYS if is_exact(facts.values.get(key))}
-    future = next((key for key in told if facts.around.is_future(told[key])), None)
+    future = next((key for key in told if facts.queries.is_future(told[key])), None)
     if future:
         yield RULE.at(
             facts.value_span(future),

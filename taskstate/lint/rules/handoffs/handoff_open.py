@@ -65,7 +65,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         return
     told = facts.values.get(_KEY)
     named = told.get("open") if isinstance(told, dict) else None
-    found = facts.around.handoffs()
+    found = facts.queries.handoffs()
     if found is None or (named and way_out(named)):
         return
     place = facts.value_span(_KEY, "open") if told else facts.first_line
@@ -86,7 +86,7 @@ def _is_lost(facts: Facts, named: str, found: tuple[Written, ...]) -> bool:
     """Return whether the document that the state file names is nowhere, accepted ones included."""
     if any(each.path == named or (each.status == ACCEPTED and _name(each.path) == _name(named)) for each in found):
         return False
-    return facts.around.exists(f"{facts.config.root}/{named}") is False
+    return facts.queries.exists(f"{facts.config.root}/{named}") is False
 
 
 def _other_thing(facts: Facts, named: str, found: tuple[Written, ...]) -> str:

@@ -65,7 +65,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         return
     for passage in (*_unread(facts), *sheet.reading.paths):
         tried = dict.fromkeys((passage.text, without_position(passage.text)))
-        if any(_is_told_elsewhere(facts, path) or facts.around.exists(path) is not False for path in tried):
+        if any(_is_told_elsewhere(facts, path) or facts.queries.exists(path) is not False for path in tried):
             continue
         yield from sheet.at(
             RULE,
@@ -84,4 +84,4 @@ def _unread(facts: Facts) -> Iterator[Passage]:
 
 def _is_told_elsewhere(facts: Facts, path: str) -> bool:
     """Return whether a path leads out of the repository."""
-    return bool(way_out(path)) or facts.around.leaves(path) is True
+    return bool(way_out(path)) or facts.queries.leaves(path) is True

@@ -65,7 +65,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     objectives, sessions = told.get("objectives"), told.get("sessions")
     if not (facts.config.handoff.minimum_progress and objectives and time and values.get("status") == OPEN):
         return
-    earlier = [each for each in facts.around.handoffs() or () if each.created_at < time and _was_over(each, time)]
+    earlier = [each for each in facts.queries.handoffs() or () if each.created_at < time and _was_over(each, time)]
     last = max(earlier, key=lambda each: each.created_at, default=None)
     if last and sessions is not None and (last.objectives, last.sessions) == (objectives, sessions):
         yield RULE.at(

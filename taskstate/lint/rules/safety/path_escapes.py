@@ -95,7 +95,7 @@ def _is_linked_out(named: _Named, facts: Facts) -> bool:
     path = fixed_part(named.path)
     if "files_changed" in named.keys:  # what was recorded is the file or the link itself: nobody follows it
         path = path.rpartition("/")[0]
-    return bool(path) and facts.around.leaves(f"{named.folder}/{path}" if named.folder else path) is True
+    return bool(path) and facts.queries.leaves(f"{named.folder}/{path}" if named.folder else path) is True
 
 
 def _paths(document: Document, facts: Facts) -> Iterator[_Named]:

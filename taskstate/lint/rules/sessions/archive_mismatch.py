@@ -66,7 +66,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             yield RULE.at(first_line_of(document, Span(fault.at, len(document.text))), fault.message, help=_HELP)
     elif facts.unread is None and facts.kind.section(_LOG):
         yield from _path(facts)
-        found = facts.around.archive()
+        found = facts.queries.archive()
         if found:
             yield from _archive(facts, Archived(found[0].text))
         elif found is not None:
@@ -158,7 +158,7 @@ def _missing_runs(told: range, archive: Archived) -> tuple[range, ...]:
 
 def _changed(facts: Facts, archive: Archived) -> Iterator[int]:
     """Yield the sessions that the archive had at the compared revision, and that neither file has any more."""
-    earlier = [entry for document in facts.around.earlier_archive() or () for entry in Archived(document.text).entries]
+    earlier = [entry for document in facts.queries.earlier_archive() or () for entry in Archived(document.text).entries]
     if earlier:
         text = facts.document.text
         there = {entry.content for entry in archive.entries}

@@ -69,7 +69,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     for commit in _named(document, facts):
         told = commit["quoted"] or commit["bare"]
         named.setdefault(told.lower(), Span(*commit.span("quoted" if commit["quoted"] else "bare")))
-    missing = facts.around.missing_commits(tuple(named)) if named else ()
+    missing = facts.queries.missing_commits(tuple(named)) if named else ()
     for commit_id in missing or ():
         yield RULE.at(
             named[commit_id],

@@ -124,5 +124,5 @@ def _touched(document: Document, facts: Facts) -> list[str]:
     if not scope.inside:
         return []
     ours = f"{facts.config.root.strip('/')}/"
-    changed = (path for path in facts.around.changed_paths() or () if not path.startswith(ours))
+    changed = (path for path in facts.queries.changed_paths() or () if not path.startswith(ours))
     return [path for path in changed if scope.covers(path) and own_file(path) is None]

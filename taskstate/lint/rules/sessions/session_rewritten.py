@@ -95,7 +95,7 @@ def _not_archived(lost: Sequence[_Committed], facts: Facts) -> list[_Committed]:
     """Return the sessions that are not archived, each once; where nobody can tell, the summary is believed."""
     if not lost:
         return []
-    archives = facts.around.archive()
+    archives = facts.queries.archive()
     if archives is None or any(find_conflicts(each.text) for each in archives):
         believed = facts.state.archived
         left = [each for each in lost if each.entry.number is None or each.entry.number > believed]
@@ -149,7 +149,7 @@ def _called(entry: Entry) -> str:
 
 
 def _help(facts: Facts, each: _Committed) -> str:
-    names = facts.around.earlier_names() or ()
+    names = facts.queries.earlier_names() or ()
     import shlex
 
     shown = f"`git show {shlex.quote(names[each.parent])}`" if each.parent < len(names) else "`git show REV:path`"
