@@ -5,6 +5,7 @@
 #   make test               all that must hold before a change lands; continuous integration runs the same
 #   make fuzz SECONDS=60    look for counterexamples to the laws for about that long, with new seeds each round
 #   make torture            many writers and editors at once, in long: what they did, and whether anything is lost
+#   make mutants SEED=1     change the code in 300 places, one at a time: which of the changes does no test notice?
 #   make bench              the figures that docs and targets speak of
 #   make format             put the code into its form
 #   make coverage           which lines and branches the tests reach
@@ -15,11 +16,12 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := check
 .NOTPARALLEL:
-.PHONY: bench check clean coverage demo docs fuzz format gen lint test torture
+.PHONY: bench check clean coverage demo docs fuzz format gen lint mutants test torture
 
 BIN := .venv/bin
 READY := .venv/ready
 SECONDS := 60
+SEED := 1
 PYTHON :=
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
@@ -75,6 +77,11 @@ fuzz: $(READY)
 
 torture: $(READY)
 	$(BIN)/python -m tests.torture
+
+# Not part of continuous integration: it takes about half an hour.
+mutants: $(READY)
+	@$(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check --editable '.[mutants]'
+	$(BIN)/python scripts/mutants.py --seed $(SEED)
 
 bench: $(READY)
 	@$(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check --editable '.[bench]'

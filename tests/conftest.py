@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, Phase, settings
 
 import taskstate
 
@@ -34,6 +34,13 @@ for module in pkgutil.walk_packages(taskstate.__path__, "taskstate."):
         import_module(module.name)
 settings.register_profile("ci", settings.get_profile("ci"), max_examples=1_000)
 settings.register_profile("dev", deadline=None, max_examples=200)
+settings.register_profile(
+    "mutants",  # one run for each change of the code: enough to notice most of them, and nothing is shrunk
+    settings.get_profile("ci"),
+    max_examples=20,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=list(HealthCheck),
+)
 settings.register_profile("fuzz", settings.get_profile("dev"), max_examples=2_000, print_blob=True)
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev")
 settings.load_profile(PROFILE)
