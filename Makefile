@@ -55,7 +55,7 @@ lint: $(READY)
 	$(BIN)/python -m scripts.generate --check
 
 check: lint
-	HYPOTHESIS_PROFILE=dev $(PYTEST) -q -m "not slow" --ignore=tests/acceptance
+	HYPOTHESIS_PROFILE=quick $(PYTEST) -q -m "not slow" --ignore=tests/acceptance --ignore=tests/properties
 
 # pytest comes last: its summary is what a reader of the log looks for.
 test: lint docs

@@ -198,7 +198,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="taskstate-mutants-") as folder:
         tree = Path(folder, "tree")
         shutil.copytree(ROOT, tree, ignore=NOT_COPIED)
-        os.environ |= {"HYPOTHESIS_PROFILE": "mutants", "PYTHONPATH": str(tree)}
+        os.environ |= {"HYPOTHESIS_PROFILE": "quick", "PYTHONPATH": str(tree)}
         verdicts = run(mutants, tree)
     report(mutants, verdicts)
     return 0

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 for module in pkgutil.walk_packages(taskstate.__path__, "taskstate."):
     if module.name != "taskstate.__main__":
         import_module(module.name)
-settings.register_profile("ci", settings.get_profile("ci"), max_examples=1_000)
+settings.register_profile("ci", settings.get_profile("ci"), max_examples=500)
 settings.register_profile("dev", deadline=None, max_examples=200)
 settings.register_profile(
-    "mutants",  # one run for each change of the code: enough to notice most of them, and nothing is shrunk
+    "quick",  # while working, and for each change of the code that `make mutants` tries; nothing is shrunk
     settings.get_profile("ci"),
     max_examples=20,
     phases=(Phase.explicit, Phase.generate),
