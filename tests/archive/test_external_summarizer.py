@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from taskstate.model.task_state import TaskState
 
+pytestmark = pytest.mark.slow  # it starts many processes, most of them git
+
 GOOD = """
 import json, sys
 asked = json.load(sys.stdin)

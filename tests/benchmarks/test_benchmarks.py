@@ -74,6 +74,7 @@ def test_answers_are_shown_as_a_table() -> None:
     assert table(answers).split("\n")[2:4] == ["| one | nothing | 1.23 | 5 |", "| two | all (so) | 1.23e+04 |  |"]
 
 
+@pytest.mark.slow
 def test_growing_task_is_archived_in_rounds(tmp_path: Path) -> None:
     """A round ends when sessions are archived, and the file stays within its limit."""
     task = Growing(tmp_path)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Cli
 
+pytestmark = pytest.mark.slow  # it starts many processes, most of them git
+
 ADD = ("session", "add", TASK, "--did", "x", "--state", "s", "--next", "n")
 OUTSIDE = "what stands outside"
 NAMES = ["\x1b[31mred", "a\nb", "\u202egnp", "-rf", "--help", "a\\b", "a b", "\x07", "\udcff", "task-1", "x" * 65, "é"]

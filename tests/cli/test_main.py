@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     RunCli = Callable[..., subprocess.CompletedProcess[str]]
 
+pytestmark = pytest.mark.slow  # it starts many processes, most of them git
+
 TASKSTATE = [sys.executable, "-m", "taskstate"]
 SESSION = ("session", "add", "101", "--did", "x", "--state", "s", "--next", "n")
 ONCE_EACH: dict[str, tuple[str, ...]] = {

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.slow  # it starts many processes, most of them git
+
 STATE = ".taskstate/tasks/task-101-state.md"
 OTHER = ".taskstate/tasks/task-102-state.md"
 

@@ -148,6 +148,7 @@ def mended_codes() -> set[str]:
     return {one.code for one in found if one.fix}
 
 
+@pytest.mark.slow
 @each_rule
 def test_a_rule_says_whether_it_can_mend(rule: ModuleType) -> None:
     """A rule is called fixable exactly if some case of the corpus has a fix of it."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from taskstate.storage.journal import Plan
 
+pytestmark = pytest.mark.slow  # it starts many processes, most of them git
+
 OLD = {"state.md": b"front\nsession 1\n", "archive.md": b"archived 0\n", "open.md": b"handoff\n", "gone.md": b"gone\n"}
 NEW = {
     "state.md": b"front\n",

@@ -114,6 +114,7 @@ def test_ids_that_differ_in_case_are_one_task() -> None:
     assert len(as_dot(graph).split(" -> ")) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [as_text, as_mermaid, as_dot])
 def test_ten_thousand_tasks_are_drawn(draw: object) -> None:
     """A long chain, and one long circle, take time and room by their length and not by its square."""

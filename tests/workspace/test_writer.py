@@ -190,6 +190,7 @@ def test_file_that_keeps_changing_is_given_up(place: Place, monkeypatch: pytest.
     assert place.numbers() == []
 
 
+@pytest.mark.slow
 def test_many_writers_lose_nothing(place: Place) -> None:
     """Processes that write at once wait for each other, and every session is there."""
     script = (

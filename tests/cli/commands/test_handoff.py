@@ -135,6 +135,7 @@ def test_what_cannot_be_done_is_one_line(cli: Cli, arguments: tuple[str, ...], s
     assert cli.refused("handoff", *arguments).startswith(said)
 
 
+@pytest.mark.slow
 def test_ten_in_a_chain_start_alike(cli: Cli, place: Place) -> None:
     """Ten agents hand on, each with a draft of what the last one left; the start of none is larger for it."""
     sizes = []

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Cli
     from tests.conftest import RunCli
 
+pytestmark = pytest.mark.slow  # it starts many processes, most of them git
+
 STATE = ".taskstate/tasks/task-101-state.md"
 LOG = "## 4. Progress Log"
 WRONG = ("- did 2\n", "- did something else\n")

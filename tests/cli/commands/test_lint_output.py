@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Cli
     from tests.support.place import Place
 
+pytestmark = pytest.mark.slow  # it starts many processes, most of them git
+
 TITLE = ("# Task #101: JWT Service", "# Task #101: JWT service")
 BACK = (TITLE[1], TITLE[0])
 STATE = ".taskstate/tasks/task-101-state.md"

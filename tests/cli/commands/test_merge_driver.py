@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Cli
     from tests.support.place import Place
 
+pytestmark = pytest.mark.slow  # it starts many processes, most of them git
+
 CONFLICT = re.compile(r"^<<<<<<< ours\n(.*?)^=======\n(.*?)^>>>>>>> theirs\n", re.MULTILINE | re.DOTALL)
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Cli
 
+pytestmark = pytest.mark.slow  # it starts many processes, most of them git
+
 TAKE = ("snapshot", "take", "101", "--role", "implementer")
 VERIFY = ("snapshot", "verify", "101", "--role", "implementer")
 DIFF = ("snapshot", "diff", "101", "--role", "implementer")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.slow  # it starts many processes, most of them git
+
 EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 

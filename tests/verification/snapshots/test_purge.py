@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from taskstate.workspace.change import Outcome
 
+pytestmark = pytest.mark.slow  # it starts many processes, most of them git
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> GitPlace:

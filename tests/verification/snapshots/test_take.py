@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.slow  # it starts many processes, most of them git
+
 BYTES = b"caf\xe9 \xff.txt"  # no UTF-8
 FILTER = "filter.up.clean=tr a-z A-Z", "filter.up.smudge=tr A-Z a-z", "filter.up.required=true"
 

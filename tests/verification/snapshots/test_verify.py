@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from taskstate.verification.snapshots.drift import Verified
 
+pytestmark = pytest.mark.slow  # it starts many processes, most of them git
+
 
 X = hashlib.sha256(b"x\n").hexdigest()
 
