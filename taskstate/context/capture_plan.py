@@ -6,7 +6,7 @@ Reads the sources from disk; nothing is written here.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context.capture import EVERYWHERE, Captured, capture
 from taskstate.context.capture_citations import mapped_citations
@@ -19,7 +19,7 @@ from taskstate.errors import TaskstateError
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.static_context import SEALED_VALUES, STANDARDS, context_seal, read_static
 from taskstate.model.task_state import SECTION_LEVEL, read_state
-from taskstate.model.write_metadata import front_matter_values, set_front_matter
+from taskstate.model.write_metadata import blocks_of, front_matter_values, set_front_matter
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 
@@ -62,11 +62,11 @@ def captured(workspace: Workspace, loaded: Loaded, wanted: Wanted, *, anew: bool
     """
     require_sealable(loaded)
     state, sources = loaded.state, Sources(workspace)
-    recorded = _recorded(front_matter_values(loaded.document))
-    name = wanted.task_file or recorded.name
+    recorded = blocks_of(loaded.document).context
+    name, sha = wanted.task_file or recorded.task_file, recorded.task_file_sha or ""
     given = sources.task_file(name) if name else None
-    changed = bool(not anew and name and name == recorded.name and recorded.sha not in {"", *sources.blob_ids})
-    before = _before(workspace, recorded) if changed else None
+    changed = bool(not anew and name and name == recorded.task_file and sha not in {"", *sources.blob_ids})
+    before = _before(workspace, name, sha) if name and changed else None
     held = read_static(state)
     texts = {key: state.text(key) or "" for key in SEALED_VALUES}
     known = Known(texts, held, given, workspace.config, sources.settings, sources.cite, anew, wanted.shorten, before)
@@ -76,7 +76,7 @@ def captured(workspace: Workspace, loaded: Loaded, wanted: Wanted, *, anew: bool
     bodies = changed_parts(held, found.static)
     text = with_marks(with_parts(with_values(loaded.document, found.values), bodies), state)
     if changed and before is None and given and found.kept:
-        given = given._replace(sha=recorded.sha)  # so that it goes on to show that the two differ
+        given = given._replace(sha=sha)  # so that it goes on to show that the two differ
     remarks += _told_changed(given, before) if changed and given else ()
     return Capture(text, found, sources, given, remarks)
 
@@ -134,24 +134,11 @@ def _elsewhere(known: Known, part: str) -> str:
     return given.name if given and own else known.settings if usual else ""
 
 
-class _Recorded(NamedTuple):
-    """The task file that a state file names, and git's id of what it said then."""
-
-    name: str
-    sha: str
-
-
-def _recorded(values: Mapping[str, Any]) -> _Recorded:
-    context = values.get("context")
-    named = [context.get(key) if isinstance(context, dict) else None for key in ("task_file", "task_file_sha")]
-    return _Recorded(*(each if isinstance(each, str) else "" for each in named))
-
-
-def _before(workspace: Workspace, recorded: _Recorded) -> TaskFile | None:
+def _before(workspace: Workspace, name: str, sha: str) -> TaskFile | None:
     """Return what the task file said when it was recorded, where git still has that."""
-    data = blob(workspace, recorded.sha)
+    data = blob(workspace, sha)
     with suppress(TaskstateError):  # what cannot be read says nothing
-        return read_task_file(recorded.name, data) if data is not None else None
+        return read_task_file(name, data) if data is not None else None
     return None
 
 

@@ -6,7 +6,7 @@ What differs is shown where the old text can still be had; a state file keeps ha
 from __future__ import annotations
 
 from difflib import unified_diff
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context import citations, task_file
 from taskstate.context.capture_citations import mapped_citations, normal
@@ -17,16 +17,17 @@ from taskstate.context.preconditions import broken_fences, require_sealed
 from taskstate.context.sources import Sources
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.static_context import SEALED_VALUES, STANDARDS, read_static, seal_of, static_text
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.storage.git import log as git_log
 from taskstate.validation import secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from taskstate.context.past_versions import Past
     from taskstate.context.preconditions import BrokenFence
+    from taskstate.model.tool_blocks import Context, ToolBlocks
     from taskstate.workspace.workspace import Loaded, Workspace
 
 _SYNTAX, _SCHEMA = "TS005", "TS603"  # of a fence
@@ -62,21 +63,21 @@ def check(workspace: Workspace, task_id: str) -> Checked:
     """
     loaded = workspace.load(workspace.locate(task_id))
     require_sealed(loaded)
-    values = front_matter_values(loaded.document)
-    context = values["context"] if isinstance(values.get("context"), dict) else {}
+    blocks = blocks_of(loaded.document)
+    context = blocks.context
     broken = tuple(broken_fences(loaded.state))
     parts = {each.part for each in broken}
     points = (
         *(_broken(loaded, each) for each in broken),
-        *_seal(workspace, loaded, values, context),
+        *_seal(workspace, loaded, blocks),
         *(() if STANDARDS in parts else _citations(workspace, loaded, context)),
         *_task_file(workspace, loaded, context),
         *(() if STANDARDS in parts else _configuration(workspace, loaded)),
         *_head(workspace, loaded.state.id, context),
     )
-    head = context.get("git_head")
+    head = context.git_head
     notes = untold(head) if moved_since(workspace, head) is None else ()
-    return Checked(loaded.state.id, loaded.relative, loaded.token, str(context.get("seal")), points, notes)
+    return Checked(loaded.state.id, loaded.relative, loaded.token, str(context.seal), points, notes)
 
 
 def _broken(loaded: Loaded, broken: BrokenFence) -> Point:
@@ -89,10 +90,9 @@ def _rebuild(task_id: str) -> str:
     return f"`taskstate context rebuild {task_id}`"
 
 
-def _seal(
-    workspace: Workspace, loaded: Loaded, values: Mapping[str, Any], context: Mapping[str, Any]
-) -> Iterator[Point]:
-    now, seal = static_text(loaded.document, loaded.state), str(context.get("seal"))
+def _seal(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> Iterator[Point]:
+    values, seal = blocks.values, str(blocks.context.seal)
+    now = static_text(loaded.document, loaded.state)
     if now is None or seal_of(values, now) == seal:
         return
     told = f"take the change back, for example with git, or seal what is right with {_rebuild(loaded.state.id)}"
@@ -125,7 +125,7 @@ def _from_sources(workspace: Workspace, loaded: Loaded, seal: str) -> Past | Non
         return None
 
 
-def _citations(workspace: Workspace, loaded: Loaded, context: Mapping[str, Any]) -> Iterator[Point]:
+def _citations(workspace: Workspace, loaded: Loaded, context: Context) -> Iterator[Point]:
     read: dict[str, Standard | None] = {}
     for citation in read_static(loaded.state).standards:
         file, section, sha = (str(citation.get(key)) for key in ("file", "section", "content_sha"))
@@ -137,8 +137,7 @@ def _citations(workspace: Workspace, loaded: Loaded, context: Mapping[str, Any])
         stands = standing(citation, standard)
         name = f"{files.shown(file)}#{files.shown(section)}"
         if stands.fault == "content" and standard:
-            head = context.get("git_head")
-            then = cited_lines(workspace, head if isinstance(head, str) else None, file, section, sha)
+            then = cited_lines(workspace, context.git_head, file, section, sha)
             now = standard.lines(section) or ()
             hashes = f"{sha} then, {citations.content_sha(now)} now"
             what = f"{name} says something else than when it was cited ({hashes})"
@@ -162,9 +161,9 @@ def _standard(workspace: Workspace, file: str) -> Standard | None:
         return None
 
 
-def _task_file(workspace: Workspace, loaded: Loaded, context: Mapping[str, Any]) -> Iterator[Point]:
-    name, sha = context.get("task_file"), context.get("task_file_sha")
-    if not isinstance(name, str) or not isinstance(sha, str):
+def _task_file(workspace: Workspace, loaded: Loaded, context: Context) -> Iterator[Point]:
+    name, sha = context.task_file, context.task_file_sha
+    if name is None or sha is None:
         return
     try:
         data = files.read_part(files.inside(workspace.root, name), 0, task_file.MOST_BYTES + 1)
@@ -194,24 +193,24 @@ def _configuration(workspace: Workspace, loaded: Loaded) -> Iterator[Point]:
         yield Point("", what, _rebuild(state.id))
 
 
-def _head(workspace: Workspace, task_id: str, context: Mapping[str, Any]) -> Iterator[Point]:
-    moved = moved_since(workspace, context.get("git_head"))
+def _head(workspace: Workspace, task_id: str, context: Context) -> Iterator[Point]:
+    moved = moved_since(workspace, context.git_head)
     if moved:
-        then = str(context["git_head"])[:10]
+        then = str(context.git_head)[:10]
         what = f"commits since {then} touch {_some([files.shown(path) for path in moved])}"
         yield Point(
             "TS605", what, f"see whether the context still fits; {_rebuild(task_id)} takes note of the new HEAD"
         )
 
 
-def untold(commit: object) -> tuple[str, ...]:
+def untold(commit: str | None) -> tuple[str, ...]:
     """Return the remark that HEAD is not the commit at which a context was sealed, and that one is not here."""
     return (f"HEAD is not {str(commit)[:10]}, at which it was sealed: git cannot tell here what changed since then",)
 
 
-def moved_since(workspace: Workspace, commit: object) -> tuple[str, ...] | None:
+def moved_since(workspace: Workspace, commit: str | None) -> tuple[str, ...] | None:
     """Return the paths, without our own, that differ between a commit and HEAD, or None where git cannot tell."""
-    if not isinstance(commit, str):
+    if commit is None:
         return ()
     try:
         touched = git_log.touched(workspace.root, commit)

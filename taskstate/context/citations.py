@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.static_context import SECTION, STANDARDS, context_seal
 from taskstate.model.task_state import json_fence, read_state
-from taskstate.model.write_metadata import front_matter_values, set_front_matter
+from taskstate.model.write_metadata import blocks_of, front_matter_values, set_front_matter
 from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Node
@@ -252,14 +252,12 @@ def respanned(text: str, standard_of: Callable[[str], tuple[Standard, ...] | Non
     found = list(_moved(document, standard_of))
     if not found:
         return Respanned(text)
-    values = front_matter_values(document)
-    context = values.get("context")
-    seal = context.get("seal") if isinstance(context, dict) else None
-    held = isinstance(seal, str) and context_seal(document, values) == seal
+    blocks = blocks_of(document)
+    held = blocks.context.seal is not None and context_seal(document, blocks.values) == blocks.context.seal
     after = apply(text, [edit for _, edit in found])
-    if held and isinstance(context, dict):
+    if held:
         moved = parse(after)
-        anew = {**context, "seal": context_seal(moved, front_matter_values(moved))}
+        anew = {**blocks.context.values, "seal": context_seal(moved, front_matter_values(moved))}
         after = apply(after, set_front_matter(moved, "context", anew))
     return Respanned(after, tuple(section for section, _ in found), held)
 

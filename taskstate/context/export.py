@@ -6,23 +6,24 @@ written. Which fields a role goes without is configuration.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model import chain, roles
 from taskstate.model.canonical_json import CANONICAL_VERSION, canonical_json, sha256
 from taskstate.model.config import EXPORT_FIELDS, export_drop
 from taskstate.model.static_context import read_static, seal_broken
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from taskstate.model.config import Config
     from taskstate.model.task_state import TaskState
+    from taskstate.model.tool_blocks import Delta, Role, ToolBlocks
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
@@ -30,7 +31,7 @@ NAME = "manifest.json"
 MANIFEST_FORMAT = 1
 
 
-def manifest(task_id: str, context: Mapping[str, Any], exports: Mapping[str, str]) -> dict[str, Any]:
+def manifest(task_id: str, context: Mapping[str, object], exports: Mapping[str, str]) -> dict[str, object]:
     """Return the manifest of a task: its context in full, and each export with the hash of its text."""
     listed = [
         {"path": artifacts.name_of(task_id, name), "sha256": sha256(text)} for name, text in sorted(exports.items())
@@ -38,7 +39,7 @@ def manifest(task_id: str, context: Mapping[str, Any], exports: Mapping[str, str
     return {"manifest": MANIFEST_FORMAT, "task_id": task_id, **context, "exports": listed}
 
 
-def artifacts_of(workspace: Workspace, loaded: Loaded, context: Mapping[str, Any]) -> tuple[artifacts.Artifact, ...]:
+def artifacts_of(workspace: Workspace, loaded: Loaded, context: Mapping[str, object]) -> tuple[artifacts.Artifact, ...]:
     """Return a task's exports and its manifest, to be written together with the state file."""
     task_id = loaded.state.id
     exports = export_texts(workspace, loaded)
@@ -87,32 +88,31 @@ def save(workspace: Workspace, path: Path, text: str) -> None:
     files.replace(path, text.encode())
 
 
-def export(config: Config, state: TaskState, role: str) -> dict[str, Any]:
+def export(config: Config, state: TaskState, role: str) -> dict[str, object]:
     """Return the export of a task for a role: what identifies the task, and each field that the role gets.
 
     Raises:
         TaskstateError: code "usage": there is no such role.
     """
     roles.require_role(role, config.roles)
-    values = front_matter_values(state.document)
+    blocks = blocks_of(state.document)
     dropped = export_drop(config, role)
-    context = _map(values.get("context"))
-    broken = seal_broken(state, values)
+    broken = seal_broken(state, blocks)
     shape = {
         "export": EXPORT_FORMAT,
         "serializer": CANONICAL_VERSION,
         "role": role,
         "task": {"id": state.id, "title": state.title, "priority": state.text("priority"), "area": state.text("area")},
-        "sealed": isinstance(context.get("seal"), str) and not broken,
+        "sealed": blocks.context.seal is not None and not broken,
         **({"seal_broken": True} if broken else {}),
-        "context": _only(context, _CONTEXT),
+        "context": _only(blocks.context.values, _CONTEXT),
     }
-    told = _fields(config, state, values)
+    told = _fields(config, state, blocks)
     return shape | {name: told[name] for name in EXPORT_FIELDS if name not in dropped}
 
 
-def _fields(config: Config, state: TaskState, values: Mapping[str, Any]) -> dict[str, Any]:
-    static = read_static(state)
+def _fields(config: Config, state: TaskState, blocks: ToolBlocks) -> dict[str, object]:
+    static, mentioned = read_static(state), roles.pipeline(blocks, config.roles)
     return {
         "description": static.description,
         "scope": {"in": list(static.scope_in), "out": list(static.scope_out)},
@@ -120,72 +120,47 @@ def _fields(config: Config, state: TaskState, values: Mapping[str, Any]) -> dict
         "standards": sorted(static.standards, key=_place_of),
         "commands": list(static.commands),
         "paths": sorted(static.paths),
-        "baseline": _only(_map(values.get("baseline")), _BASELINE),
+        "baseline": _only(blocks.baseline.values, _BASELINE),
         "inputs": _inputs(state),
-        "evidence": sorted((_only(each, _EVIDENCE) for each in _maps(values.get("evidence"))), key=_id_of),
-        "coordination": _by_role(config, values, _coordination),
-        "qa": _by_role(config, values, _qa),
-        "delta": _delta(values),
+        "evidence": sorted((_only(each, _EVIDENCE) for each in blocks.evidence), key=_id_of),
+        "coordination": {role.name: _coordination(role) for role in mentioned},
+        "qa": {role.name: told for role in mentioned if (told := _only(role.values, _ROLE_QA))},
+        "delta": _delta(blocks.delta),
     }
 
 
-def _place_of(citation: Mapping[str, Any]) -> tuple[str, str]:
+def _place_of(citation: Mapping[str, object]) -> tuple[str, str]:
     return str(citation.get("file", "")), str(citation.get("section", ""))
 
 
-def _id_of(excerpt: Mapping[str, Any]) -> str:
+def _id_of(excerpt: Mapping[str, object]) -> str:
     return str(excerpt.get("id", ""))
 
 
-def _inputs(state: TaskState) -> list[dict[str, Any]]:
+def _inputs(state: TaskState) -> list[dict[str, object]]:
     """Return the chain inputs by reference: the task, the heading they stand under, and the hash of the output."""
     pulled = {each.id.casefold(): each for each in chain.inputs_of(state.document)}
     told = []
     for named in chain.named_inputs(state.document):
-        entry: dict[str, Any] = {"task": named.id, "heading": named.section.title}
+        entry: dict[str, object] = {"task": named.id, "heading": named.section.title}
         known = pulled.get(named.id.casefold())
         told.append(entry | ({"revision": known.revision, "sha256": known.sha} if known else {}))
     return told
 
 
-def _by_role(
-    config: Config, values: Mapping[str, Any], told: Callable[[Mapping[str, Any]], dict[str, Any]]
-) -> dict[str, dict[str, Any]]:
-    """Return what `told` says of each role that is configured or that the file mentions, where it says anything."""
-    mentioned = [name for name in _map(values.get("coordination")) if not name.startswith("x-")]
-    found = {name: told(roles.role_of(values, name)) for name in dict.fromkeys((*config.roles, *mentioned))}
-    return {name: each for name, each in found.items() if each}
+def _coordination(role: Role) -> dict[str, object]:
+    return {"status": role.values.get("status"), "blocking_findings": role.values.get("blocking_findings") or []}
 
 
-def _coordination(role: Mapping[str, Any]) -> dict[str, Any]:
-    return {"status": role.get("status"), "blocking_findings": role.get("blocking_findings") or []}
-
-
-def _qa(role: Mapping[str, Any]) -> dict[str, Any]:
-    return _only(role, _ROLE_QA)
-
-
-def _delta(values: Mapping[str, Any]) -> dict[str, Any]:
+def _delta(delta: Delta) -> dict[str, object]:
     """Return where the changes of each role are found: the base commit, and of each snapshot numbers and files."""
-    delta = _map(values.get("delta"))
-    if not delta:
+    if not delta.values:
         return {}
-    snapshots = {
-        name: _only(each, _SNAPSHOT)
-        for name, each in _map(delta.get("snapshots")).items()
-        if isinstance(each, dict) and not name.startswith("x-")
-    }
-    return {"base_commit": delta.get("base_commit"), "snapshots": snapshots}
+    taken = {name: each for name, each in delta.snapshots.items() if not name.startswith("x-")}
+    snapshots = {name: _only(each.values, _SNAPSHOT) for name, each in taken.items()}
+    return {"base_commit": delta.base_commit, "snapshots": snapshots}
 
 
-def _only(values: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+def _only(values: Mapping[str, object], keys: tuple[str, ...]) -> dict[str, object]:
     """Return those of the keys that have a value."""
     return {key: values[key] for key in keys if values.get(key) is not None}
-
-
-def _map(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _maps(value: object) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

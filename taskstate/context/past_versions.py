@@ -6,7 +6,7 @@ A state file keeps hashes and no old texts, so what a hash stood for can only be
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context import citations
 from taskstate.errors import GitFailed, TaskstateError
@@ -31,7 +31,7 @@ _MOST_COMMITS = 40  # that are looked through
 class Past(NamedTuple):
     """What was sealed: title, priority and area, and the text of section 1."""
 
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
     text: str
 
 
@@ -51,7 +51,7 @@ def part_with_seal(data: bytes, seal: str) -> Past | None:
     return Past(values, text) if text is not None and seal_of(values, text) == seal else None
 
 
-def values_with_seal(state: TaskState, values: Mapping[str, Any], text: str, seal: str) -> Past | None:
+def values_with_seal(state: TaskState, values: Mapping[str, object], text: str, seal: str) -> Past | None:
     """Return what was sealed if section 1 is as it was then, and title, priority or area can be guessed.
 
     A file that was changed by hand still has the old title in its title line, and there are few priorities.

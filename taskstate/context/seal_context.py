@@ -18,7 +18,7 @@ from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.canonical_json import CANONICAL_VERSION
 from taskstate.model.static_context import context_seal, is_sealed
 from taskstate.model.task_state import read_state
-from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
+from taskstate.model.write_metadata import blocks_of, front_matter_values, set_front_matter, timestamp
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -120,8 +120,8 @@ def _base_commit(workspace: Workspace, given: str, request: Request) -> str | No
 
 def _made(workspace: Workspace, loaded: Loaded, wanted: Wanted, request: Request, *, anew: bool) -> _Made:
     text, found, sources, given, changed = captured(workspace, loaded, wanted, anew=anew)
-    before = front_matter_values(loaded.document).get("context")
-    context = _context(text, before, sources, given, request)
+    held = blocks_of(loaded.document).context.values
+    context = _context(text, held, sources, given, request)
     text = apply(text, set_front_matter(parse(text), "context", context))
     require_as_captured(loaded, text, found, context["seal"])
     globs = unmatched(workspace, found.static.paths)
@@ -132,10 +132,11 @@ def _made(workspace: Workspace, loaded: Loaded, wanted: Wanted, request: Request
 # The result
 
 
-def _context(text: str, before: object, sources: Sources, given: TaskFile | None, request: Request) -> dict[str, Any]:
+def _context(
+    text: str, held: Mapping[str, object], sources: Sources, given: TaskFile | None, request: Request
+) -> dict[str, Any]:
     """Return the block that says what was sealed, when and from what; the old one where only its time would differ."""
     document = parse(text)
-    held = before if isinstance(before, dict) else {}
     context = {
         "sealed_at": timestamp(request.stamp.now),
         "sealed_by": request.stamp.actor,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taskstate.context.check import moved_since, untold
 from taskstate.context.preconditions import require_sealed
 from taskstate.model.static_context import SEALED_VALUES, read_static, seal_broken, static_text
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.write_metadata import blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 _SHORT = 10  # digits of a commit's id
 
 
-def shape(loaded: Loaded) -> dict[str, Any]:
+def shape(loaded: Loaded) -> dict[str, object]:
     """Return the sealed context of a task as values of JSON.
 
     Raises:
         TaskstateError: code "not-sealed".
     """
     require_sealed(loaded)
-    state, values = loaded.state, front_matter_values(loaded.document)
+    state, values = loaded.state, blocks_of(loaded.document).values
     static = read_static(state)
     return {
         "id": state.id,
@@ -46,33 +46,33 @@ def shape(loaded: Loaded) -> dict[str, Any]:
 def text(loaded: Loaded) -> str:
     """Return the sealed context of a task as text: section 1, and below it where it comes from."""
     told = shape(loaded)
-    context = told["context"]
+    context = blocks_of(loaded.document).context
     head = [f"{key}: {told[key]}" for key in SEALED_VALUES if told[key]]
-    sealed = [f"sealed {context.get('sealed_at')} by {context.get('sealed_by')}"]
-    if context.get("git_head"):
-        sealed.append(f"at commit {context['git_head'][:_SHORT]}")
-    sources = [f"  {each['path']}  {each['sha256']}" for each in context.get("sources") or () if each.get("sha256")]
-    origin = [" ".join(sealed), f"seal {context['seal']}", *(["from", *sources] if sources else [])]
+    sealed = [f"sealed {context.sealed_at} by {context.sealed_by}"]
+    if context.git_head:
+        sealed.append(f"at commit {context.git_head[:_SHORT]}")
+    sources = [f"  {each.path}  {each.sha256}" for each in context.sources if each.sha256]
+    origin = [" ".join(sealed), f"seal {context.seal}", *(["from", *sources] if sources else [])]
     return "\n".join([*head, "", static_text(loaded.document, loaded.state) or "", "", *origin])
 
 
 def told_broken(loaded: Loaded) -> tuple[str, ...]:
     """Return the warning that what a task says is not what was sealed, where that is so."""
     state = loaded.state
-    if not seal_broken(state, front_matter_values(loaded.document)):
+    if not seal_broken(state, blocks_of(loaded.document)):
         return ()
     return (f"the seal is broken: this is not what was sealed; see `taskstate context check {state.id}`",)
 
 
 def told_moved(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
     """Return the warning that HEAD has moved since a context was sealed, if it has and more than our files changed."""
-    context = front_matter_values(loaded.document)["context"]
-    moved = moved_since(workspace, context.get("git_head"))
+    head = blocks_of(loaded.document).context.git_head
+    moved = moved_since(workspace, head)
     if moved is None:
-        return untold(context.get("git_head"))
-    if not moved:
+        return untold(head)
+    if not moved or head is None:
         return ()
-    then, count = context["git_head"][:_SHORT], len(moved)
+    then, count = head[:_SHORT], len(moved)
     what = f"{count} file{'' if count == 1 else 's'}"
     return (f"sealed at {then}, and commits since then touch {what}: see `taskstate context check {loaded.state.id}`",)
 
@@ -96,7 +96,7 @@ def check_text(checked: Checked) -> str:
     return "\n".join(line for point in checked.points for line in _point_lines(checked.path, point))
 
 
-def check_shape(checked: Checked) -> dict[str, Any]:
+def check_shape(checked: Checked) -> dict[str, object]:
     """Return what checking a context came to as values of JSON."""
     return {
         "id": checked.id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.handoff.create import with_handoffs
@@ -10,14 +10,12 @@ from taskstate.handoff.document import ACCEPTED, OPEN, with_values
 from taskstate.handoff.document_files import (
     HandoffFile,
     archived,
-    count_of,
     handoff_files,
-    named_open,
     open_document,
     survey,
 )
 from taskstate.handoff.verified_facts import differences
-from taskstate.model.write_metadata import front_matter_values, timestamp
+from taskstate.model.write_metadata import blocks_of, timestamp
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.workspace.change import Change, Outcome
@@ -52,7 +50,7 @@ def find(workspace: Workspace, task_id: str) -> tuple[Loaded, HandoffFile]:
             "unreadable", "not-utf8" or "no-handoff": that one cannot be read, or is none.
     """
     loaded = workspace.load(workspace.locate(task_id))
-    named = named_open(front_matter_values(loaded.document))
+    named = blocks_of(loaded.document).handoffs.open
     if named:
         return loaded, open_document(workspace, named, loaded.state.id)
     documents, unread = survey(workspace, loaded.state.id)
@@ -114,7 +112,7 @@ def accept(workspace: Workspace, task_id: str, agent: str, request: Request) -> 
 def _to_accept(workspace: Workspace, loaded: Loaded) -> HandoffFile:
     """Return the document that the state file names as open, else the oldest open one of the task."""
     state = loaded.state
-    named = named_open(front_matter_values(loaded.document))
+    named = blocks_of(loaded.document).handoffs.open
     if named:
         return open_document(workspace, named, state.id)
     found = next((each for each in handoff_files(workspace, state.id) if each.status == OPEN), None)
@@ -132,8 +130,8 @@ def mention(workspace: Workspace, state: TaskState) -> str:
 
     Two branches may both have handed over: the one that was open beside it is said too.
     """
-    values = front_matter_values(state.document)
-    if not count_of(values) or named_open(values):
+    handoffs = blocks_of(state.document).handoffs
+    if not handoffs.number or handoffs.open:
         return ""
     accepted = [each for each in handoff_files(workspace, state.id) if each.status == ACCEPTED]
     last = max(accepted, key=lambda each: (each.text("accepted_at"), each.text("created_at")), default=None)
@@ -151,14 +149,13 @@ def _overlap(one: HandoffFile, other: HandoffFile) -> bool:
 
 def _is_told(file: HandoffFile, state: TaskState) -> bool:
     """Return whether a session since then has said that its writer took over from a document."""
-    told = file.verified.get("sessions")
-    seen_then = told if isinstance(told, int) else 0
+    seen_then = file.verified.sessions or 0
     name = file.path.rpartition("/")[2]
     later = (session for session in state.sessions if session.number > seen_then)
     return state.archived > seen_then or any(name in session.entry for session in later)
 
 
-def fields_of(file: HandoffFile) -> dict[str, Any]:
+def fields_of(file: HandoffFile) -> dict[str, object]:
     """Return what a document says, for programs."""
     handoff = file.reading.handoff
     current = dict(zip(("file", "location", "goal"), (handoff.file, handoff.location, handoff.goal), strict=True))
@@ -177,5 +174,5 @@ def fields_of(file: HandoffFile) -> dict[str, Any]:
         "context": list(handoff.context),
         "references": list(handoff.references),
         "do_not_reread": list(handoff.do_not_reread),
-        "verified": dict(file.verified),
+        "verified": dict(file.verified.values),
     }

@@ -10,20 +10,19 @@ from taskstate.handoff.document import OPEN, TEMPLATE, Handoff, Reading, head, i
 from taskstate.handoff.document_files import (
     HandoffFile,
     archived,
-    count_of,
     handoff_files,
     name_of,
-    named_open,
     open_document,
 )
 from taskstate.handoff.draft import LENGTHS, Known, draft
 from taskstate.handoff.input import joined
 from taskstate.handoff.paths import folder
 from taskstate.handoff.phases import Phase, find_phase, parse_phase_name, read_phases, with_changes
-from taskstate.handoff.verified_facts import seen_in, tree_now
+from taskstate.handoff.verified_facts import Tree, seen_in, tree_now
 from taskstate.model.phases import phase_id
 from taskstate.model.task_state import KB
-from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
+from taskstate.model.tool_blocks import read_seen
+from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from taskstate.model.task_state import TaskState
+    from taskstate.model.tool_blocks import SeenState
     from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -83,7 +83,7 @@ class _Planned(NamedTuple):
     text: str
     path: str
     created_at: str
-    verified: Mapping[str, Any]
+    verified: SeenState
     last: HandoffFile | None
 
 
@@ -119,9 +119,7 @@ def new(workspace: Workspace, task_id: str, wanted: Wanted, request: Request, *,
     return Written(planned.text, path, planned.handoff.action, outcome)
 
 
-def _planned(
-    workspace: Workspace, loaded: Loaded, wanted: Wanted, request: Request, tree: Mapping[str, Any]
-) -> _Planned:
+def _planned(workspace: Workspace, loaded: Loaded, wanted: Wanted, request: Request, tree: Tree) -> _Planned:
     """Return the document that would be written now."""
     state = loaded.state
     documents = handoff_files(workspace, state.id)
@@ -131,7 +129,7 @@ def _planned(
     given = _from_root(workspace, wanted.handoff)
     name = phase.part.name if phase else parse_phase_name(given.phase or "1")
     created_at = _free_time(workspace, state.id, name, request)
-    verified = {**tree, **seen_in(state, [each.value for each in phases])}
+    verified = read_seen({**tree._asdict(), **seen_in(state, [each.value for each in phases])})
     front = {
         "taskstate": FORMAT,
         "kind": "handoff",
@@ -143,7 +141,7 @@ def _planned(
         "state_revision": state.revision + 1,
         "accepted_by": None,
         "accepted_at": None,
-        "verified": verified,
+        "verified": verified.values,
     }
     handoff, text = Handoff(), ""
     for drafted in _drafts(workspace, state, phase, documents) if wanted.draft else (Handoff(),):
@@ -165,8 +163,8 @@ def _drafts(
         yield draft(known, _exists(workspace), length)
 
 
-def _rendered(workspace: Workspace, front: Mapping[str, Any], handoff: Handoff) -> str:
-    return head(front) + templates.filled(workspace, TEMPLATE, parts_of(handoff, front["created_at"]))
+def _rendered(workspace: Workspace, front: Mapping[str, object], handoff: Handoff) -> str:
+    return head(front) + templates.filled(workspace, TEMPLATE, parts_of(handoff, str(front["created_at"])))
 
 
 def _fits(workspace: Workspace, text: str) -> bool:
@@ -194,7 +192,7 @@ def _require_possible(workspace: Workspace, loaded: Loaded, documents: tuple[Han
     if state.status == "complete":
         what = f"task {state.id} is complete, so there is nothing to hand over"
         raise TaskstateError(what, help=f'`taskstate reopen {state.id} --note "…"` takes it up again', code="complete")
-    named = named_open(front_matter_values(loaded.document))
+    named = blocks_of(loaded.document).handoffs.open
     if named:
         named = _still_open(workspace, named, state.id, force=force)
     found = named or next((each.path for each in documents if each.status == OPEN), "")
@@ -244,7 +242,8 @@ def _phase(state: TaskState, phases: tuple[Phase, ...], name: str) -> Phase | No
 def _require_progress(task_id: str, planned: _Planned) -> None:
     """Refuse to hand over again where nothing has moved on; a last document that does not tell is no measure."""
     last = planned.last
-    if last and all(last.verified.get(key) == planned.verified[key] for key in ("sessions", "objectives")):
+    now, then = planned.verified, last.verified if last else None
+    if last and then and (then.sessions, then.objectives) == (now.sessions, now.objectives):
         raise TaskstateError(
             f"nothing has moved on since the last handoff, {last.path}: no objective changed, and no session was added",
             help=f"record what was done (`taskstate session add {task_id} …`, `taskstate phase set {task_id} …`), "
@@ -308,14 +307,12 @@ def _counted(loaded: Loaded, planned: _Planned, now: str) -> str:
     if planned.phase:
         changes = {"handoff_count": planned.phase.value["handoff_count"] + 1}
         text = with_changes(loaded, planned.phase, changes, now)
-    document = parse(text)
-    values = front_matter_values(document)
-    return with_handoffs(text, {"count": count_of(values) + 1, "open": planned.path})
+    return with_handoffs(text, {"count": blocks_of(parse(text)).handoffs.number + 1, "open": planned.path})
 
 
 def with_handoffs(text: str, changes: Mapping[str, object]) -> str:
     """Return a state file's text with what its front matter says of handoffs changed."""
     document = parse(text)
-    told = front_matter_values(document).get("handoffs")
+    told = blocks_of(document).values.get("handoffs")
     before = told if isinstance(told, dict) else {"count": 0, "open": None}
     return apply(text, set_front_matter(document, "handoffs", {**before, **changes}))

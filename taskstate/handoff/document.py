@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model.document_kinds import HANDOFF, kind, section_key
 from taskstate.model.task_state import SECTION_LEVEL, item_text
+from taskstate.model.tool_blocks import read_seen
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
 from taskstate.syntax.markdown_fast_scanner import RULE
@@ -294,7 +295,7 @@ def without_position(path: str) -> str:
 # Writing
 
 
-def front_matter_of(document: Document) -> Mapping[str, Any]:
+def front_matter_of(document: Document) -> Mapping[str, object]:
     """Return the front matter of a handoff document as its schema reads it."""
     node = document.front_matter.node
     values = schema.typed_value(node, HANDOFF) if node else {}
@@ -304,9 +305,7 @@ def front_matter_of(document: Document) -> Mapping[str, Any]:
 def written_in(document: Document, path: str) -> Written:
     """Return what the front matter of the document at a path says."""
     values = front_matter_of(document)
-    told = values.get("verified")
-    verified = told if isinstance(told, dict) else {}
-    sessions = verified.get("sessions")
+    seen = read_seen(values.get("verified"))
     keys = ("status", "phase", "created_at", "task_id", "accepted_at")
     status, phase, created_at, task_id, accepted_at = (str(values.get(key) or "") for key in keys)
     return Written(
@@ -314,8 +313,8 @@ def written_in(document: Document, path: str) -> Written:
         status,
         phase,
         created_at,
-        objectives=str(verified.get("objectives") or ""),
-        sessions=sessions if isinstance(sessions, int) else None,
+        objectives=seen.objectives or "",
+        sessions=seen.sessions,
         task_id=task_id,
         accepted_at=accepted_at,
     )
@@ -340,7 +339,7 @@ def with_values(document: Document, values: Mapping[str, object]) -> str:
     return document.text
 
 
-def head(values: Mapping[str, Any]) -> str:
+def head(values: Mapping[str, object]) -> str:
     """Return a front matter with the lines around it, and the blank line behind it."""
     order = schema.load(HANDOFF)["properties"]
     lines = yaml_block({key: values[key] for key in order if key in values}, 0)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import ACCEPTED, OPEN, Reading, front_matter_of
 from taskstate.handoff.paths import folder, is_place
 from taskstate.model import document_kinds
 from taskstate.model.names import ARCHIVE
+from taskstate.model.tool_blocks import read_seen
 from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
@@ -17,6 +18,7 @@ from taskstate.syntax.document import parse
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from taskstate.model.tool_blocks import SeenState
     from taskstate.syntax.document import Document
     from taskstate.workspace.workspace import Workspace
 
@@ -41,7 +43,7 @@ class HandoffFile(_HandoffFile):
     """A handoff document: `path` is from the state folder."""
 
     @cached_property
-    def values(self) -> Mapping[str, Any]:
+    def values(self) -> Mapping[str, object]:
         """The front matter."""
         return front_matter_of(self.document)
 
@@ -54,7 +56,7 @@ class HandoffFile(_HandoffFile):
     def status(self) -> str:
         """`open` or `accepted`; nothing where it does not say."""
         told = self.values.get("status")
-        return told if told in {OPEN, ACCEPTED} else ""
+        return told if isinstance(told, str) and told in {OPEN, ACCEPTED} else ""
 
     @property
     def is_foreign(self) -> bool:
@@ -65,10 +67,9 @@ class HandoffFile(_HandoffFile):
         return missing and not find_conflicts(self.document.text)
 
     @property
-    def verified(self) -> Mapping[str, Any]:
+    def verified(self) -> SeenState:
         """What the tool saw when it was written."""
-        told = self.values.get("verified")
-        return told if isinstance(told, dict) else {}
+        return read_seen(self.values.get("verified"))
 
     def text(self, key: str) -> str:
         """Return a value of the front matter as a text, empty where there is none."""
@@ -178,17 +179,3 @@ def _required(file: HandoffFile, task_id: str) -> HandoffFile:
 def _no_handoff(path: str, why: str) -> TaskstateError:
     help_ = "put right by hand what `handoffs.open` names, then run `taskstate lint`"
     return TaskstateError(f"{files.shown(path)} {why}", help=help_, code=NO_HANDOFF)
-
-
-def named_open(values: Mapping[str, Any]) -> str:
-    """Return the path of the open handoff that a state file's front matter names, or nothing."""
-    told = values.get("handoffs")
-    path = told.get("open") if isinstance(told, dict) else None
-    return path if isinstance(path, str) else ""
-
-
-def count_of(values: Mapping[str, Any]) -> int:
-    """Return how many handoffs a state file's front matter counts."""
-    told = values.get("handoffs")
-    count = told.get("count") if isinstance(told, dict) else None
-    return count if isinstance(count, int) and not isinstance(count, bool) else 0

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed
 from taskstate.model.phases import objectives_digest
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.write_metadata import blocks_of
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.model.task_state import TaskState
+    from taskstate.model.tool_blocks import SeenState
     from taskstate.workspace.workspace import Workspace
 
 _MAINS = ("@{upstream}", "origin/HEAD", "main", "master")  # what a branch is measured by, the first that there is
@@ -24,16 +25,25 @@ _NAMED = 3  # paths
 _SHORT = 10  # digits of a commit
 
 
-def seen_in(state: TaskState, phases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+class Tree(NamedTuple):
+    """The working tree as it is now; nothing is known of it outside git."""
+
+    branch: str | None
+    git_head: str | None
+    tree: str | None
+    dirty_files: int
+
+
+def seen_in(state: TaskState, phases: Sequence[Mapping[str, object]]) -> dict[str, object]:
     """Return what a handoff document keeps of the state file under `verified`."""
     return {
-        "baseline": baseline_of(state),
+        "baseline": blocks_of(state.document).baseline.status,
         "sessions": newest_session(state),
         "objectives": objectives_digest(phases),
     }
 
 
-def tree_now(workspace: Workspace) -> dict[str, Any]:
+def tree_now(workspace: Workspace) -> Tree:
     """Return branch, commit and tree as they are now, nothing of them outside git.
 
     A file that git cannot read leaves the tree unknown. In a large repository this takes a second, so it is done
@@ -44,14 +54,7 @@ def tree_now(workspace: Workspace) -> dict[str, Any]:
     with suppress(GitFailed):
         dirty = worktree.dirty_files(root, workspace.is_ours)
         tree = worktree.tree_id(root, workspace.is_ours, folder=workspace.config.root)
-    return {"branch": worktree.branch(root), "git_head": git.head(root), "tree": tree, "dirty_files": len(dirty)}
-
-
-def baseline_of(state: TaskState) -> str | None:
-    """Return where the QA baseline of a task stands, or None where there is none."""
-    told = front_matter_values(state.document).get("baseline")
-    status = told.get("status") if isinstance(told, dict) else None
-    return status if isinstance(status, str) else None
+    return Tree(worktree.branch(root), git.head(root), tree, len(dirty))
 
 
 def newest_session(state: TaskState) -> int:
@@ -60,7 +63,7 @@ def newest_session(state: TaskState) -> int:
 
 
 def differences(
-    workspace: Workspace, verified: Mapping[str, Any], state: TaskState, *, revision: int | None
+    workspace: Workspace, verified: SeenState, state: TaskState, *, revision: int | None
 ) -> tuple[str, ...]:
     """Return in words what no longer holds of what was seen, and what the working tree lacks.
 
@@ -73,9 +76,9 @@ def differences(
     )
 
 
-def _baseline_differences(verified: Mapping[str, Any], state: TaskState) -> Iterator[str]:
-    then, now = verified.get("baseline"), baseline_of(state)
-    if "baseline" in verified and then != now:
+def _baseline_differences(verified: SeenState, state: TaskState) -> Iterator[str]:
+    then, now = verified.baseline, blocks_of(state.document).baseline.status
+    if "baseline" in verified.values and then != now:
         yield f"the QA baseline is {now or 'gone'} now; it was {then or 'not there'} then"
 
 
@@ -86,21 +89,21 @@ def _revision_differences(state: TaskState, revision: int | None) -> Iterator[st
         yield f"the state file has been written {times} since: it is at revision {state.revision}, then at {revision}"
 
 
-def _git_differences(workspace: Workspace, verified: Mapping[str, Any]) -> Iterator[str]:
-    then = verified.get("git_head")
+def _git_differences(workspace: Workspace, verified: SeenState) -> Iterator[str]:
+    then = verified.git_head
     if then is None or git.head(workspace.root) is None:
         if then is not None:
-            yield f"there is no git repository here; the handoff was written at commit {str(then)[:_SHORT]}"
+            yield f"there is no git repository here; the handoff was written at commit {then[:_SHORT]}"
         return
     now = tree_now(workspace)
-    if verified.get("branch") != now["branch"]:
-        was, is_ = verified.get("branch") or "no branch", now["branch"] or "no branch"
+    if verified.branch != now.branch:
+        was, is_ = verified.branch or "no branch", now.branch or "no branch"
         yield f"{is_} is checked out; the handoff was written on {was}"
-    if then != now["git_head"]:
-        yield from _head_differences(workspace, str(then))
-    if verified.get("tree") and verified["tree"] != now["tree"]:
-        was, is_ = verified.get("dirty_files"), now["dirty_files"]
-        yield f"files have changed since (of those that differ from the commit there were {was} then, now {is_})"
+    if then != now.git_head:
+        yield from _head_differences(workspace, then)
+    if verified.tree and verified.tree != now.tree:
+        counts = f"there were {verified.dirty_files} then, now {now.dirty_files}"
+        yield f"files have changed since (of those that differ from the commit {counts})"
     yield from _behind(workspace.root)
 
 

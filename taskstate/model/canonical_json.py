@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,7 +13,7 @@ CANONICAL_VERSION = "1.0.0"
 SEALED_KEYS = ("context", "baseline", "coordination", "delta", "evidence", "handoffs", "output", "acks")
 
 
-def canonical_json(value: Any) -> str:  # noqa: ANN401 - any JSON value
+def canonical_json(value: object) -> str:
     """Return `value` as JSON with sorted keys, literal UTF-8, two-space indent and one LF at the end."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2) + "\n"
 
@@ -23,7 +23,7 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def audit_seal(front_matter: Mapping[str, Any]) -> str:
+def audit_seal(front_matter: Mapping[str, object]) -> str:
     """Return the seal over the tool-written blocks of a front matter: those that are present, and the audit's events.
 
     They stand in one object under their own names, the events under `audit.events`.

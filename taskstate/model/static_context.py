@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.model.task_state import TaskState
+    from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.syntax.document import Document, Section
     from taskstate.syntax.nodes import Node
 
@@ -122,22 +123,21 @@ def static_text(document: Document, state: TaskState | None = None) -> str | Non
     return re.compile(r"\A\n+|\n+\Z").sub("", "\n".join(line.rstrip(" \t") for line in lines))
 
 
-def context_seal(document: Document, values: Mapping[str, Any], state: TaskState | None = None) -> str | None:
+def context_seal(document: Document, values: Mapping[str, object], state: TaskState | None = None) -> str | None:
     """Return the seal over a document's static part, or None where it has none; `values` is its typed front matter."""
     text = static_text(document, state)
     return None if text is None else seal_of(values, text)
 
 
-def seal_of(values: Mapping[str, Any], static: str) -> str:
+def seal_of(values: Mapping[str, object], static: str) -> str:
     """Return the seal over title, priority and area, where they are missing null, and the text of the static part."""
     return sha256(canonical_json({**{key: values.get(key) for key in SEALED_VALUES}, "static": static}))
 
 
-def seal_broken(state: TaskState, values: Mapping[str, Any]) -> bool:
-    """Return whether a state file has a seal of its static part that does not hold; `values` is its front matter."""
-    context = values.get("context")
-    seal = context.get("seal") if isinstance(context, dict) else None
-    return isinstance(seal, str) and context_seal(state.document, values, state) != seal
+def seal_broken(state: TaskState, blocks: ToolBlocks) -> bool:
+    """Return whether a state file has a seal of its static part that does not hold."""
+    seal = blocks.context.seal
+    return seal is not None and context_seal(state.document, blocks.values, state) != seal
 
 
 def is_sealed(node: Node | None) -> bool:

@@ -6,11 +6,12 @@ Pure: who writes, when, and at which commit is told, not looked up.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model.canonical_json import audit_seal
 from taskstate.model.derived_values import COUNTS, SIZE, derived_edits
+from taskstate.model.tool_blocks import read_tool_blocks
 from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.yaml_edit import set_key
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from taskstate.model.task_state import TaskState
+    from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.syntax.nodes import Node
 
 
@@ -50,11 +52,16 @@ def stamped(text: str, stamp: Stamp, *, revision: int, state: TaskState | None =
     return apply(marked.text, derived_edits(marked))
 
 
-def front_matter_values(document: Document) -> Mapping[str, Any]:
+def front_matter_values(document: Document) -> Mapping[str, object]:
     """Return the front matter as its schema reads it: strings are strings."""
     node = document.front_matter.node
-    values: Mapping[str, Any] = schema.typed_value(node, "task") if node else {}
+    values: Mapping[str, object] = schema.typed_value(node, "task") if node else {}
     return values
+
+
+def blocks_of(document: Document) -> ToolBlocks:
+    """Return what the tool itself keeps in the front matter."""
+    return read_tool_blocks(front_matter_values(document))
 
 
 def check_seal(document: Document, name: str) -> None:
@@ -63,10 +70,7 @@ def check_seal(document: Document, name: str) -> None:
     Raises:
         TaskstateError: code "seal-broken".
     """
-    values = front_matter_values(document)
-    audit = values.get("audit")
-    seal = audit.get("seal") if isinstance(audit, dict) else None
-    if seal is not None and seal != audit_seal(values):
+    if blocks_of(document).edited:
         raise TaskstateError(
             f"{name}: a block of the front matter that only the tool writes was changed by hand (see audit.seal)",
             help="take it back, for example with git, or accept it: `taskstate doctor --reseal ID --note WHY`",
@@ -76,17 +80,15 @@ def check_seal(document: Document, name: str) -> None:
 
 def _marks(document: Document, stamp: Stamp, revision: int) -> list[Edit]:
     root = _root(document)
-    values = front_matter_values(document)
+    blocks = blocks_of(document)
     now = timestamp(stamp.now)
     edits = [*_set(document, root, "updated_at", now), *_set(document, root, "revision", revision)]
-    before = values.get("audit")
-    count = before.get("update_count") if isinstance(before, dict) else None
     audit = {
         "updated_by": stamp.actor,
         "updated_at": now,
-        "update_count": (count if isinstance(count, int) else 0) + 1,
+        "update_count": blocks.audit.update_count + 1,
         "git_head": stamp.git_head,
-        "seal": audit_seal(values),
+        "seal": audit_seal(blocks.values),
     }
     node = root.get("audit")
     if node is None or not node.entries:

@@ -6,7 +6,7 @@ pass; the linter heeds it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive import archiver
 from taskstate.errors import TaskstateError
@@ -15,7 +15,8 @@ from taskstate.model.canonical_json import sha256
 from taskstate.model.chain import COMPLETE
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.phases import phases_in
-from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp, with_event
+from taskstate.model.tool_blocks import IN_PROGRESS
+from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.storage import file_state
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
@@ -65,7 +66,7 @@ def complete(workspace: Workspace, task_id: str, request: Request, *, note: str 
         missing = gaps(workspace, loaded)
         if missing and not note:
             raise Incomplete(loaded.state.id, tuple(each.words for each in missing))
-        roles.require_settled(front_matter_values(loaded.document), loaded.state.id)
+        roles.require_settled(blocks_of(loaded.document), loaded.state.id)
         return _plan(workspace, loaded, request, _Waived(note, missing))
 
     archiver.rehearse(workspace, task_id, job)
@@ -129,7 +130,7 @@ class _Waived(NamedTuple):
     note: str
     gaps: tuple[Gap, ...]
 
-    def event(self, request: Request) -> dict[str, Any]:
+    def event(self, request: Request) -> dict[str, object]:
         """Return what is remembered of it."""
         at, actor = timestamp(request.stamp.now), request.stamp.actor
         told = {"at": at, "actor": actor, "event": "waived", "note": self.note}
@@ -156,13 +157,13 @@ def _plan(workspace: Workspace, loaded: Loaded, request: Request, waived: _Waive
     )
 
 
-def completed(text: str, output: Mapping[str, Any]) -> str:
+def completed(text: str, output: Mapping[str, object]) -> str:
     """Return the text of a task as that of a complete one; `output` is what is kept of what it hands down."""
     text = apply(text, set_front_matter(parse(text), "status", COMPLETE))
     return apply(text, set_front_matter(parse(text), "output", output))
 
 
-def _output(workspace: Workspace, state: TaskState, request: Request) -> dict[str, Any]:
+def _output(workspace: Workspace, state: TaskState, request: Request) -> dict[str, object]:
     """Return what is kept of an output: when it was, its hash, and those of the files that it names."""
     told = {"completed_at": timestamp(request.stamp.now), "sha256": sha256(chain.output_of(state.document))}
     hashed = []
@@ -234,7 +235,7 @@ def reopened(text: str) -> str:
     """Return the text of a complete task as that of one in progress, without what was kept of its output."""
     from taskstate.syntax.yaml_edit import remove_key
 
-    text = apply(text, set_front_matter(parse(text), "status", roles.IN_PROGRESS))
+    text = apply(text, set_front_matter(parse(text), "status", IN_PROGRESS))
     node = parse(text).front_matter.node
     return apply(text, remove_key(text, node, "output")) if node and node.get("output") else text
 

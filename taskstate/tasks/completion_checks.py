@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import OPEN
-from taskstate.handoff.document_files import archived, handoff_files, named_open
-from taskstate.model import chain, chain_quotes, roles
+from taskstate.handoff.document_files import archived, handoff_files
+from taskstate.model import chain, chain_quotes
 from taskstate.model.document_kinds import kind_of
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.tool_blocks import BLOCKED
+from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import file_state, files
 from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
@@ -63,7 +64,7 @@ def gaps_in(state: TaskState, *, asked: bool = False) -> tuple[Gap, ...]:
 
 
 def _status_gaps(state: TaskState) -> Iterator[Gap]:
-    if state.status == roles.BLOCKED:
+    if state.status == BLOCKED:
         yield Gap("status", "the task is blocked: set its status back to in_progress when nothing stops it")
 
 
@@ -172,7 +173,7 @@ def _handoff_gaps(workspace: Workspace, loaded: Loaded) -> Iterator[Gap]:
     """Yield the handoffs that are open: the one that the front matter names, and each document that says so."""
     task_id = loaded.state.id
     written = [each.path for each in handoff_files(workspace, task_id) if each.status == OPEN]
-    told = (named_open(front_matter_values(loaded.document)), *(path for path in written if path != archived(path)))
+    told = (blocks_of(loaded.document).handoffs.open, *(path for path in written if path != archived(path)))
     for path in dict.fromkeys(filter(None, told)):
         accept = f"`taskstate handoff accept {task_id}`"
         yield Gap("handoff", f"a handoff is open: {files.shown(path)}; {accept}")

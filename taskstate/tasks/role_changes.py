@@ -7,12 +7,12 @@ the file is read to be written.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
-from taskstate.model.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
-from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
+from taskstate.model.tool_blocks import BLOCKED, DONE, IN_PROGRESS, PENDING
+from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
 from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
@@ -42,11 +42,10 @@ from taskstate.workspace.writer import change
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from taskstate.model.tool_blocks import Role
     from taskstate.tasks.role_rules import Setting, Turn
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
-
-_KEYS = ("status", "completed_at", "qa", "qa_log_path", "qa_log_sha256", "session_id", "blocking_findings")
 
 
 def set_role(workspace: Workspace, task_id: str, role: str, setting: Setting, request: Request) -> Outcome:
@@ -65,7 +64,7 @@ def set_role(workspace: Workspace, task_id: str, role: str, setting: Setting, re
 
     def job(turn: Turn) -> Change:
         _require_same(turn, seen, rests_on, set_on(turn, setting))
-        new = {**turn.told, "status": setting.status}
+        new = {**turn.role.values, "status": setting.status}
         if setting.status != turn.role.status:
             new |= {"completed_at": now} if setting.status == DONE else _not_completed(turn)
         if setting.session_id is not None:
@@ -78,8 +77,8 @@ def set_role(workspace: Workspace, task_id: str, role: str, setting: Setting, re
         if text == turn.state.document.text:
             return Change(text=text, kept=kept)
         text, rolled = checked.remembered(workspace, text)
-        before = turn.told.get("qa_log_path")
-        gone = (before,) if kept and isinstance(before, str) else ()
+        before = turn.role.qa_log_path
+        gone = (before,) if kept and before is not None else ()
         return Change(text=text, before=rolled, notes=remarks(turn, setting.status), kept=kept, gone=gone)
 
     outcome = _change(workspace, task_id, role, job, request)
@@ -100,7 +99,7 @@ def block(workspace: Workspace, task_id: str, role: str, finding: str, request: 
     def job(turn: Turn) -> Change:
         _require_same(turn, seen, rests_on, block_on(turn))
         findings = [*turn.role.findings, *([said] if said not in turn.role.findings else ())]
-        new = {**turn.told, "status": BLOCKED, "blocking_findings": findings}
+        new = {**turn.role.values, "status": BLOCKED, "blocking_findings": findings}
         return Change(text=_with_role(turn, new), notes=remarks(turn, BLOCKED))
 
     return _change(workspace, task_id, role, job, request)
@@ -122,7 +121,7 @@ def unblock(workspace: Workspace, task_id: str, role: str, finding: str | None, 
             status = IN_PROGRESS if turn.previous is None or turn.previous.status == DONE else PENDING
         if not found and status == turn.role.status:
             return Change(text=turn.state.document.text)
-        new = {**turn.told, "status": status, "blocking_findings": left}
+        new = {**turn.role.values, "status": status, "blocking_findings": left}
         more = (f"{turn.name} is still blocked, by {counted(len(left), 'finding')}",) if left else ()
         return Change(text=_with_role(turn, new), notes=more)
 
@@ -143,8 +142,8 @@ def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Re
         if turn.role.status != DONE and not later:
             raise refused(turn, "so there is nothing to take back", way_on(turn), code="role-status")
         status = BLOCKED if turn.role.findings else IN_PROGRESS
-        changed = {turn.name: {**turn.told, "status": status, **_not_completed(turn)}}
-        changed |= {each.name: _pending_again(roles.role_of(turn.values, each.name)) for each in later}
+        changed = {turn.name: {**turn.role.values, "status": status, **_not_completed(turn)}}
+        changed |= {each.name: _pending_again(each) for each in later}
         text = _without_snapshots(_with_roles(turn, changed), tuple(each.name for each in later))
         event = {"at": at, "actor": actor, "event": "role-reopened", "note": said, "role": role}
         text, before = remember(workspace, text, event)
@@ -162,17 +161,17 @@ def completion_gaps(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
     Raises:
         TaskstateError: the tree cannot be read.
     """
-    values = front_matter_values(loaded.document)
-    if not roles.has_begun(values):
+    blocks = blocks_of(loaded.document)
+    if not roles.has_begun(blocks):
         return ()
     names = workspace.config.roles
-    told = roles.pipeline(values, names)
+    told = roles.pipeline(blocks, names)
     gaps = [f"{role.words}, not done" for role in told if role.name in names and role.status != DONE]
     gaps += [f"{role.name} has an open finding: {finding}" for role in told for finding in role.findings]
-    unresolved = roles.unresolved(values)
+    unresolved = roles.unresolved(blocks)
     if unresolved:
         return (*gaps, f"the drift since {' and '.join(unresolved)} left the tree is not resolved")
-    last = snapshot_verify.newest_role(values, names)
+    last = snapshot_verify.newest_role(blocks.delta.snapshots, names)
     verified = snapshot_verify.compare(workspace, loaded, last) if last else None
     if verified and verified.drift and (verified.files or not snapshot_verify.committed_as_left(workspace, loaded)):
         gaps.append(verified.message)
@@ -198,7 +197,7 @@ def _verify(workspace: Workspace, turn: Turn, rests_on: str | None, request: Req
 
 def _require_same(turn: Turn, seen: Turn, rested_on: str | None, rests_on: str | None) -> None:
     """Refuse where what was verified is no longer what the change rests on."""
-    left = [roles.snapshot_of(each.values, rests_on or "") for each in (turn, seen)]
+    left = [each.blocks.delta.snapshots.get(rests_on or "") for each in (turn, seen)]
     if rested_on != rests_on or left[0] != left[1]:
         raise changed_meanwhile(turn)
 
@@ -213,46 +212,41 @@ def _change(workspace: Workspace, task_id: str, role: str, job: Callable[[Turn],
 # What is written
 
 
-def _not_completed(turn: Turn) -> dict[str, Any]:
-    return {"completed_at": None} if "completed_at" in turn.told else {}
+def _not_completed(turn: Turn) -> dict[str, object]:
+    return {"completed_at": None} if "completed_at" in turn.role.values else {}
 
 
-def _pending_again(told: Mapping[str, Any]) -> dict[str, Any]:
+def _pending_again(role: Role) -> dict[str, object]:
     """Return a role that has not begun: of what it had, its findings stay, and keys of somebody's own."""
-    kept = {key: value for key, value in told.items() if key == "blocking_findings" or key.startswith("x-")}
+    kept = {key: value for key, value in role.values.items() if key == "blocking_findings" or key.startswith("x-")}
     return {"status": PENDING, **kept}
 
 
-def _with_log(workspace: Workspace, turn: Turn, log: bytes, path: str) -> dict[str, Any]:
+def _with_log(workspace: Workspace, turn: Turn, log: bytes, path: str) -> dict[str, object]:
     """Return what is recorded of the log of a role's own checks: the results too, where they can be read.
 
     Raises:
         TaskstateError: code "task-file-changed": what was checked is not what was sealed.
     """
-    qa_record.require_task_file(workspace, turn.values, turn.task_id)
-    told = {"qa_log_path": path, "qa_log_sha256": files.digest(log)}
+    qa_record.require_task_file(workspace, turn.blocks.context, turn.task_id)
+    told: dict[str, object] = {"qa_log_path": path, "qa_log_sha256": files.digest(log)}
     results = log_parser.read_log(log, workspace.config.qa)
-    return {"qa": qa_results.as_values(results), **told} if results or "qa" in turn.told else told
+    return {"qa": qa_results.as_values(results), **told} if results or "qa" in turn.role.values else told
 
 
-def _with_role(turn: Turn, told: Mapping[str, Any]) -> str:
+def _with_role(turn: Turn, told: Mapping[str, object]) -> str:
     return _with_roles(turn, {turn.name: told})
 
 
-def _with_roles(turn: Turn, changed: Mapping[str, Mapping[str, Any]]) -> str:
+def _with_roles(turn: Turn, changed: Mapping[str, Mapping[str, object]]) -> str:
     """Return the task's text with some of its roles changed; the roles stand in the configured order."""
     document = turn.state.document
-    before = turn.values.get("coordination", {})
+    before = turn.blocks.values.get("coordination", {})
     if not isinstance(before, dict):
         what = f"task {turn.task_id}: `coordination` is no map of roles"
         raise TaskstateError(what, help="mend it; `taskstate lint` says how", code="unreadable")
-    after = {**before, **{name: _in_order(told) for name, told in changed.items()}}
-    ordered = {name: after[name] for name in (*turn.names, *after) if name in after}
-    return apply(document.text, set_front_matter(document, "coordination", ordered))
-
-
-def _in_order(told: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: told[key] for key in (*_KEYS, *told) if key in told}
+    after = roles.in_order(before, changed, turn.names)
+    return apply(document.text, set_front_matter(document, "coordination", after))
 
 
 def _without_snapshots(text: str, names: tuple[str, ...]) -> str:

@@ -6,19 +6,18 @@ Pure: it is said which role's snapshot the working tree must match, and whoever 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.chain import COMPLETE
-from taskstate.model.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.tool_blocks import BLOCKED, DONE, IN_PROGRESS, PENDING
+from taskstate.model.write_metadata import blocks_of
 from taskstate.syntax import escaping
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from taskstate.model.task_state import TaskState
+    from taskstate.model.tool_blocks import Role, ToolBlocks
 
 LONGEST_FINDING = 500  # characters
 CREATED = "created"
@@ -52,34 +51,25 @@ class Turn(_Turn):
         return self.state.id
 
     @cached_property
-    def values(self) -> Mapping[str, Any]:
-        """The front matter."""
-        return front_matter_values(self.state.document)
+    def blocks(self) -> ToolBlocks:
+        """What the tool keeps in the front matter."""
+        return blocks_of(self.state.document)
 
     @property
-    def told(self) -> Mapping[str, Any]:
-        """What the file says of the role."""
-        return roles.role_of(self.values, self.name)
-
-    @cached_property
-    def _all(self) -> Mapping[str, roles.Role]:
-        return {role.name: role for role in roles.pipeline(self.values, self.names)}
-
-    @property
-    def role(self) -> roles.Role:
+    def role(self) -> Role:
         """Where the role stands."""
-        return self._all[self.name]
+        return self.blocks.role(self.name)
 
     @property
-    def previous(self) -> roles.Role | None:
+    def previous(self) -> Role | None:
         """Where the role stands whose work this one continues; None for the first one."""
         name = roles.before(self.name, self.names)
-        return self._all[name] if name else None
+        return self.blocks.role(name) if name else None
 
     @property
-    def later(self) -> tuple[roles.Role, ...]:
+    def later(self) -> tuple[Role, ...]:
         """Where the roles stand that come after this one."""
-        return tuple(self._all[name] for name in self.names[self.names.index(self.name) + 1 :])
+        return tuple(self.blocks.role(name) for name in self.names[self.names.index(self.name) + 1 :])
 
 
 def turn_of(state: TaskState, role: str, names: tuple[str, ...]) -> Turn:
@@ -93,7 +83,7 @@ def turn_of(state: TaskState, role: str, names: tuple[str, ...]) -> Turn:
         what = f"task {turn.task_id} is complete, so its roles stay as they are"
         help_ = f'`taskstate reopen {turn.task_id} --note "WHY"` takes it back to work'
         raise TaskstateError(what, help=help_, code="task-complete")
-    roles.require_settled(turn.values, turn.task_id)
+    roles.require_settled(turn.blocks, turn.task_id)
     return turn
 
 
@@ -176,7 +166,7 @@ def refused(turn: Turn, what: str, way: str, *, code: str) -> TaskstateError:
     return TaskstateError(f"task {turn.task_id}: {turn.role.words}, {what}", help=way, code=code)
 
 
-def _not_yet(turn: Turn, previous: roles.Role, what: str) -> TaskstateError:
+def _not_yet(turn: Turn, previous: Role, what: str) -> TaskstateError:
     told = f"task {turn.task_id}: {turn.name} cannot {what} while {previous.words}"
     way = f"first `taskstate role set {turn.task_id} {previous.name} --status done`"
     return TaskstateError(told, help=way, code="role-order")

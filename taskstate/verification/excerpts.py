@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
@@ -77,7 +77,8 @@ def add(workspace: Workspace, task_id: str, source: Source, request: Request) ->
         told = _told(front_matter_values(loaded.document), loaded.state.id)
         new = _entry(told, source, hash_of(text), timestamp(request.stamp.now))
         kept = (artifacts.packed(loaded.state.id, _stem_of(new.id), text.encode(), _ENDING),)
-        entries = [*told, *([] if any(each.get("id") == new.id for each in told) else [new._asdict()])]
+        known = any(isinstance(each, dict) and each.get("id") == new.id for each in told)
+        entries = [*told, *([] if known else [new._asdict()])]
         if len(entries) == len(told):
             return Change(text=loaded.document.text, kept=kept, result=new)
         longer = apply(loaded.document.text, set_front_matter(loaded.document, KEY, entries))
@@ -178,7 +179,7 @@ def hash_of(text: str) -> str:
     return files.digest(text.encode())
 
 
-def _told(values: Mapping[str, Any], task_id: str) -> list[Any]:
+def _told(values: Mapping[str, object], task_id: str) -> list[object]:
     told = values.get(KEY)
     if told is not None and not isinstance(told, list):
         what = f"task {task_id}: `{KEY}` is no list"
@@ -186,7 +187,7 @@ def _told(values: Mapping[str, Any], task_id: str) -> list[Any]:
     return told or []
 
 
-def _entry(told: Sequence[Mapping[str, Any]], source: Source, sha256: str, now: str) -> Excerpt:
+def _entry(told: Sequence[object], source: Source, sha256: str, now: str) -> Excerpt:
     """Return the entry that holds this excerpt already, or a new one with the next number of its type."""
     known = [each for each in map(_excerpt, told) if each]
     for each in known:

@@ -8,21 +8,22 @@ features) stays even where it alone is more than the budget, and then the brief 
 from __future__ import annotations
 
 from itertools import accumulate, takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context.preconditions import broken_fences
 from taskstate.handoff import protocol, token_count
 from taskstate.model import roles
 from taskstate.model.config import export_drop
 from taskstate.model.derived_values import session_counts
-from taskstate.model.static_context import context_seal
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.static_context import seal_broken
+from taskstate.model.write_metadata import blocks_of
 from taskstate.workflow.brief_sections import ALWAYS, SHOW_SECTION, Part, parts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from taskstate.model.task_state import TaskState
+    from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.workspace.workspace import Loaded, Workspace
 
 BUDGET = 4_000  # tokens, where nobody says how many
@@ -97,7 +98,7 @@ def _within(source: _Source, budget: int) -> Brief:
     return _least(source, budget)
 
 
-def shape(loaded: Loaded, told: Brief, role: str) -> dict[str, Any]:
+def shape(loaded: Loaded, told: Brief, role: str) -> dict[str, object]:
     """Return a brief as programs read it."""
     state = loaded.state
     waiting = state.checklist.open if state.checklist else ()
@@ -130,34 +131,34 @@ def _least(source: _Source, budget: int) -> Brief:
 
 def _source(workspace: Workspace, loaded: Loaded, role: str, sessions: int) -> _Source:
     state = loaded.state
-    values = front_matter_values(state.document)
+    blocks = blocks_of(state.document)
     dropped = export_drop(workspace.config, role) if role else ()
-    all_parts = parts_of(state, values, workspace.config.root, sessions)
+    all_parts = parts_of(state, blocks, workspace.config.root, sessions)
     withheld = ", ".join(part.title for part in all_parts if part.row.field in dropped)
     short = protocol.short_protocol(workspace, role=role, task=(state.id, state.kind))
     return _Source(
-        head=(*_head(workspace, loaded, values, role), "", short),
+        head=(*_head(workspace, loaded, blocks, role), "", short),
         parts=tuple(part for part in all_parts if part.row.field not in dropped or not part.row.field),
         withheld=Cut(f"not for this role: {withheld}", SHOW_SECTION.format(id=state.id)) if withheld else None,
         task_id=state.id,
     )
 
 
-def _head(workspace: Workspace, loaded: Loaded, values: Mapping[str, Any], role: str) -> tuple[str, ...]:
-    state = loaded.state
+def _head(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks, role: str) -> tuple[str, ...]:
+    state, version = loaded.state, blocks.values.get("version")
     facts = (
         f"status {state.status or 'unknown'}",
         *(f"{key} {told}" for key in ("priority", "area") if (told := " ".join((state.text(key) or "").split()))),
-        *([f"version PT-v{values['version']}"] if isinstance(values.get("version"), int) else ()),
+        *([f"version PT-v{version}"] if isinstance(version, int) else ()),
         _counted(state),
         f"revision {loaded.token}",
         f"`{loaded.relative}`",
     )
     lines = [f"# Task {state.id}: {' '.join(state.title.split())}", "", ", ".join(facts)]
-    if role or values.get("coordination"):
-        stand = (f"{name} {roles.role_of(values, name).get('status', 'unknown')}" for name in workspace.config.roles)
+    if role or blocks.values.get("coordination"):
+        stand = (f"{name} {blocks.role(name).values.get('status', 'unknown')}" for name in workspace.config.roles)
         lines.append(f"{f'Your role: {role}. ' if role else ''}Roles: {', '.join(stand)}")
-    return (*lines, *_warnings(state, values))
+    return (*lines, *_warnings(state, blocks))
 
 
 def _counted(state: TaskState) -> str:
@@ -167,16 +168,14 @@ def _counted(state: TaskState) -> str:
     return f"{counts.total} sessions{archived}{features}"
 
 
-def _warnings(state: TaskState, values: Mapping[str, Any]) -> Iterable[str]:
-    drifted = roles.unresolved(values)
+def _warnings(state: TaskState, blocks: ToolBlocks) -> Iterable[str]:
+    drifted = roles.unresolved(blocks)
     if drifted:
         yield (
             f"**Drift:** the tree is not what {' and '.join(drifted)} left. Look first: "
             f"`taskstate snapshot verify {state.id} --role {drifted[0]}`"
         )
-    context = values.get("context")
-    seal = context.get("seal") if isinstance(context, dict) else None
-    if isinstance(seal, str) and seal != context_seal(state.document, values, state):
+    if seal_broken(state, blocks):
         yield f"**Changed since it was sealed:** what the task is. Look first: `taskstate context check {state.id}`"
     for broken in broken_fences(state):
         yield f"**Cannot be read:** {broken.what} (`taskstate lint`)"

@@ -7,7 +7,7 @@ whole: a list item, a paragraph, a code fence. Pure: who reads the template of t
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model import chain, chain_quotes, phases
 from taskstate.model.document_kinds import kind
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from taskstate.model.static_context import StaticPart
     from taskstate.model.task_state import Session, TaskState
+    from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.syntax.document import Document, Section
 
 ALWAYS = 0  # what is kept even where it does not fit
@@ -106,11 +107,11 @@ _NOTHING = ("", "None.", "None")  # what says that there are no inputs
 _ITEM = r"(?:[-*+]|\d{1,9}[.)])[ \t]"
 
 
-def parts_of(state: TaskState, values: Mapping[str, Any], folder: str, sessions: int) -> tuple[Part, ...]:
+def parts_of(state: TaskState, blocks: ToolBlocks, folder: str, sessions: int) -> tuple[Part, ...]:
     """Return the parts of a task's brief that say something, in the order in which they are shown.
 
-    `values` is the front matter, `folder` the state folder's path from the repository's root, `sessions` how many of
-    the newest sessions are wanted.
+    `blocks` are those of its front matter, `folder` the state folder's path from the repository's root, `sessions` how
+    many of the newest sessions are wanted.
     """
     if not _TAKEN & {section.key for section in kind(state.kind).sections}:
         return tuple(_sections(state))
@@ -118,14 +119,14 @@ def parts_of(state: TaskState, values: Mapping[str, Any], folder: str, sessions:
     makers: dict[str, Callable[[], Iterable[Unit]]] = {
         "next": lambda: _next(state),
         "features": lambda: _features(state),
-        "findings": lambda: _findings(values),
-        "handoff": lambda: _handoff(state, values, folder),
+        "findings": lambda: _findings(blocks),
+        "handoff": lambda: _handoff(state, blocks, folder),
         "session": lambda: _session(state.sessions[-1]) if state.sessions else (),
         "phase": lambda: _phases(state),
         "inputs": lambda: _inputs(state),
         "summary": lambda: _summary(state),
         "sessions": lambda: _earlier(state, sessions - 1),
-        "evidence": lambda: _evidence(values),
+        "evidence": lambda: _evidence(blocks),
     }
     told = {name: tuple(make()) for name, make in makers.items()} | _static(state, static)
     headings = {"summary": state.summary.section.title} if state.summary else {}
@@ -198,16 +199,13 @@ def _features(state: TaskState) -> tuple[Unit, ...]:
     return tuple(found)
 
 
-def _findings(values: Mapping[str, Any]) -> tuple[Unit, ...]:
-    coordination = values.get("coordination")
-    told = coordination.items() if isinstance(coordination, dict) else ()
-    return _items(f"{name}: {finding}" for name, role in told for finding in _list_in(role, "blocking_findings"))
+def _findings(blocks: ToolBlocks) -> tuple[Unit, ...]:
+    return _items(f"{role.name}: {finding}" for role in blocks.roles.values() for finding in role.findings)
 
 
-def _handoff(state: TaskState, values: Mapping[str, Any], folder: str) -> tuple[Unit, ...]:
-    handoffs = values.get("handoffs")
-    path = handoffs.get("open") if isinstance(handoffs, dict) else None
-    if not isinstance(path, str):
+def _handoff(state: TaskState, blocks: ToolBlocks, folder: str) -> tuple[Unit, ...]:
+    path = blocks.handoffs.open
+    if path is None:
         return ()
     return _items([f"`{folder}/{path}`: read it first, then `taskstate handoff accept {state.id}`"])
 
@@ -234,7 +232,7 @@ def _phases(state: TaskState) -> Iterator[Unit]:
             yield from _phase(part.section.title, value)
 
 
-def _phase(title: str, value: Mapping[str, Any]) -> Iterator[Unit]:
+def _phase(title: str, value: Mapping[str, object]) -> Iterator[Unit]:
     current = value["current_objective"]
     for each in _maps(value.get("objectives")):
         if each.get("id") == current:
@@ -267,16 +265,16 @@ def _of_their_own(state: TaskState) -> Iterator[Unit]:
             yield from _filled(state, child)
 
 
-def _citation(citation: Mapping[str, Any]) -> str:
+def _citation(citation: Mapping[str, object]) -> str:
     """Return a citation as a reference: where it stands, and what it asks for in a few words."""
     span = f" {citation['line_span']}" if citation.get("line_span") else ""
     return f"{citation.get('file')}#{citation.get('section')}{span}: {citation.get('requirement')}"
 
 
-def _evidence(values: Mapping[str, Any]) -> tuple[Unit, ...]:
+def _evidence(blocks: ToolBlocks) -> tuple[Unit, ...]:
     return _items(
         f"{each.get('id')}: {each.get('path')}{' ' + str(each['lines']) if each.get('lines') else ''}"
-        for each in _maps(values.get("evidence"))
+        for each in blocks.evidence
     )
 
 
@@ -334,10 +332,5 @@ def _body(document: Document, start: int, end: int) -> str:
     return document.text[start:end].strip("\r\n")
 
 
-def _list_in(value: object, key: str) -> list[Any]:
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, list) else []
-
-
-def _maps(value: object) -> list[dict[str, Any]]:
+def _maps(value: object) -> list[dict[str, object]]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.chain import COMPLETE
-from taskstate.model.roles import BLOCKED, DONE, IN_PROGRESS, PENDING
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.tool_blocks import BLOCKED, DONE, IN_PROGRESS, PENDING
+from taskstate.model.write_metadata import blocks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from taskstate.model.roles import Role
+    from taskstate.model.tool_blocks import Role, Snapshot
     from taskstate.workspace.workspace import Loaded, Workspace
 
 _AT_WORK = frozenset({IN_PROGRESS, BLOCKED})
@@ -39,14 +39,14 @@ def at_work(workspace: Workspace) -> tuple[list[Loaded], tuple[str, ...]]:
 def _is_at_work(loaded: Loaded) -> bool:
     if loaded.state.status in _AT_WORK:
         return True
-    values = front_matter_values(loaded.document)
-    return bool(roles.unresolved(values)) or (loaded.state.status != COMPLETE and roles.has_begun(values))
+    blocks = blocks_of(loaded.document)
+    return bool(roles.unresolved(blocks)) or (loaded.state.status != COMPLETE and roles.has_begun(blocks))
 
 
-def status_shape(loaded: Loaded, names: tuple[str, ...]) -> dict[str, Any]:
+def status_shape(loaded: Loaded, names: tuple[str, ...]) -> dict[str, object]:
     """Return where a task stands, as programs read it."""
-    state, values = loaded.state, front_matter_values(loaded.document)
-    pipeline = roles.pipeline(values, names)
+    state, blocks = loaded.state, blocks_of(loaded.document)
+    pipeline = roles.pipeline(blocks, names)
     return {
         "id": state.id,
         "path": loaded.relative,
@@ -56,20 +56,19 @@ def status_shape(loaded: Loaded, names: tuple[str, ...]) -> dict[str, Any]:
         "roles": roles_shape(loaded, names),
         "role": next((role.name for role in pipeline if role.status != DONE), None),
         "findings": sum(len(role.findings) for role in pipeline),
-        "drift": list(roles.unresolved(values)),
-        "handoff": _handoff(values),
+        "drift": list(roles.unresolved(blocks)),
+        "handoff": blocks.handoffs.open,
         "next_step": next_step(loaded),
     }
 
 
-def roles_shape(loaded: Loaded, names: tuple[str, ...]) -> list[dict[str, Any]]:
+def roles_shape(loaded: Loaded, names: tuple[str, ...]) -> list[dict[str, object]]:
     """Return where the roles of a task stand, as programs read it."""
-    pipeline = roles.pipeline(front_matter_values(loaded.document), names)
+    pipeline = roles.pipeline(blocks_of(loaded.document), names)
     return [_role_shape(role, names) for role in pipeline]
 
 
-def _role_shape(role: Role, names: tuple[str, ...]) -> dict[str, Any]:
-    snapshot = role.snapshot
+def _role_shape(role: Role, names: tuple[str, ...]) -> dict[str, object]:
     return {
         "role": role.name,
         "configured": role.name in names,
@@ -78,9 +77,17 @@ def _role_shape(role: Role, names: tuple[str, ...]) -> dict[str, Any]:
         "session_id": role.session_id,
         "findings": list(role.findings),
         "drift_budget": role.budget,
-        "snapshot": None
-        if snapshot is None
-        else {key: snapshot.get(key) for key in ("snapshot_time", "actor", "base_commit", "tree", "diff_stat")},
+        "snapshot": _snapshot_shape(role.snapshot) if role.snapshot else None,
+    }
+
+
+def _snapshot_shape(snapshot: Snapshot) -> dict[str, object]:
+    return {
+        "snapshot_time": snapshot.snapshot_time,
+        "actor": snapshot.actor,
+        "base_commit": snapshot.base_commit,
+        "tree": snapshot.tree,
+        "diff_stat": snapshot.diff_stat,
     }
 
 
@@ -93,25 +100,19 @@ def next_step(loaded: Loaded) -> str | None:
     return next((f"{each.id}: {each.description}" for each in features if not each.passes), None)
 
 
-def _handoff(values: Mapping[str, Any]) -> str | None:
-    handoffs = values.get("handoffs")
-    path = handoffs.get("open") if isinstance(handoffs, dict) else None
-    return path if isinstance(path, str) else None
-
-
 def status_text(tasks: Sequence[Loaded], names: tuple[str, ...]) -> str:
     """Return where tasks stand, as a person reads it."""
     return "\n\n".join(_task_text(loaded, names) for loaded in tasks) if tasks else "no task is in progress"
 
 
 def _task_text(loaded: Loaded, names: tuple[str, ...]) -> str:
-    state, values = loaded.state, front_matter_values(loaded.document)
-    pipeline = roles.pipeline(values, names)
+    state, blocks = loaded.state, blocks_of(loaded.document)
+    pipeline = roles.pipeline(blocks, names)
     lines = [f"{state.id}  {state.title}  ({(state.status or 'unknown').replace('_', ' ')})"]
     lines.append("  " + "  ".join(f"[{_MARKS[role.status]}] {role.name}{_detail(role)}" for role in pipeline))
     lines += [f"  finding of {role.name}: {finding}" for role in pipeline for finding in role.findings]
     lines += [f"  drift: {_drift(state.id, role)}" for role in pipeline if role.budget > 0]
-    handoff, step = _handoff(values), next_step(loaded)
+    handoff, step = blocks.handoffs.open, next_step(loaded)
     lines += [f"  open handoff: {handoff}"] if handoff else []
     lines += [f"  next: {step}"] if step else []
     lines += ["  cannot be read fully: run `taskstate lint`"] if state.problems else []
@@ -130,7 +131,7 @@ def _drift(task_id: str, role: Role) -> str:
 
 def role_table(loaded: Loaded, names: tuple[str, ...]) -> str:
     """Return where the roles of a task stand, as a table, and their findings below it, numbered."""
-    pipeline = roles.pipeline(front_matter_values(loaded.document), names)
+    pipeline = roles.pipeline(blocks_of(loaded.document), names)
     rows = [_COLUMNS, *map(_row, pipeline)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -141,13 +142,13 @@ def role_table(loaded: Loaded, names: tuple[str, ...]) -> str:
 
 
 def _row(role: Role) -> tuple[str, ...]:
-    snapshot = role.snapshot or {}
+    taken = role.snapshot
     return (
         role.name,
         role.status.replace("_", " "),
         role.completed_at or _NONE,
-        str(snapshot.get("snapshot_time") or _NONE),
-        str(snapshot.get("diff_stat") or _NONE).strip(),
+        (taken and taken.snapshot_time) or _NONE,
+        ((taken and taken.diff_stat) or _NONE).strip(),
         str(len(role.findings) or _NONE),
         str(role.budget or _NONE),
     )

@@ -12,13 +12,13 @@ from taskstate.context.export import export_text
 from taskstate.errors import TaskstateError
 from taskstate.handoff import token_count
 from taskstate.model.static_context import read_static
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.workflow.brief import brief
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -161,17 +161,16 @@ def _needed(workspace: Workspace, loaded: Loaded, role: str) -> Needed:
 
 
 def _pasted(workspace: Workspace, loaded: Loaded) -> Iterator[Pasted]:
-    values = front_matter_values(loaded.state.document)
-    context, baseline = _map(values.get("context")), _map(values.get("baseline"))
-    task_file, log, archive = context.get("task_file"), baseline.get("log"), values.get("archive_path")
-    if isinstance(task_file, str):
+    blocks = blocks_of(loaded.state.document)
+    task_file, log, archive = blocks.context.task_file, blocks.baseline.log, blocks.values.get("archive_path")
+    if task_file is not None:
         yield _file(workspace, "task file", task_file)
     for path in _standards(loaded.state):
         yield _file(workspace, "standard", path)
     yield Pasted("state file", loaded.relative, token_count.count(loaded.document.text))
     if isinstance(archive, str):
         yield _file(workspace, "archive", f"{workspace.config.root}/{archive}")
-    if isinstance(log, str):
+    if log is not None:
         data = artifacts.read(workspace, log)
         data = artifacts.gunzipped(data, log) if data is not None and log.endswith(".gz") else data
         yield Pasted("baseline log", f"{workspace.config.root}/{log}", _counted(data))
@@ -194,7 +193,3 @@ def _file(workspace: Workspace, part: str, relative: str) -> Pasted:
 
 def _counted(data: bytes | None) -> int | None:
     return None if data is None else token_count.count(data.decode("utf-8", "replace"))
-
-
-def _map(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}

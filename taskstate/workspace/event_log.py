@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taskstate.model import write_metadata
 from taskstate.model.task_state import read_state
@@ -25,7 +25,7 @@ _EVENTS = "Events"
 def remember(workspace: Workspace, text: str, event: Mapping[str, object]) -> tuple[str, journal.Plan]:
     """Return a state file's text with one more event, and the change that takes the oldest ones to the archive."""
     longer = with_event(text, event)
-    events = _events(longer)
+    events = [each.entry for each in write_metadata.blocks_of(parse(longer)).audit.events]
     older = events[:-EVENTS_KEPT]
     if not older:
         return longer, ()
@@ -33,12 +33,6 @@ def remember(workspace: Workspace, text: str, event: Mapping[str, object]) -> tu
     state = read_state(parse(shorter))
     shorter = apply(shorter, set_front_matter(state.document, "archive_path", workspace.archive_path(state.id)))
     return shorter, (roll(workspace, state, _EVENTS, [f"- {_line(each)}" for each in older]),)
-
-
-def _events(text: str) -> list[Any]:
-    audit = write_metadata.front_matter_values(parse(text)).get("audit")
-    told = audit.get("events") if isinstance(audit, dict) else None
-    return told if isinstance(told, list) else []
 
 
 def _line(event: object) -> str:

@@ -24,7 +24,7 @@ def test_the_sample_is_as_large_as_it_says() -> None:
     assert lines[sample.TASK_FILE] == 250
     assert sorted(count for name, count in lines.items() if name.startswith("standards/")) == [100, 150, 200, 250, 300]
     assert [session.number for session in state.sessions] == list(range(1, 13))
-    assert len(front_matter_values(state.document)["coordination"]) == 3
+    assert len(state.document.front_matter["coordination"]) == 3
 
 
 def test_the_sample_is_the_same_everywhere() -> None:
@@ -41,7 +41,7 @@ def test_the_sample_is_sound() -> None:
     assert list(findings(FILES[sample.STATE_FILE], sample.STATE_FILE, read_config({}, "the test"))) == []
     document = parse(TEXTS[sample.STATE_FILE])
     values = front_matter_values(document)
-    assert context_seal(document, values) == values["context"]["seal"]
+    assert context_seal(document, values) == document.front_matter["context"]["seal"]
     for each in read_static(read_state(document)).standards:
         first, last = (int(number.removeprefix("L")) for number in each["line_span"].split("-"))
         cited = TEXTS[each["file"]].split("\n")[first - 1 : last]

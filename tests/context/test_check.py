@@ -231,11 +231,9 @@ def test_a_span_follows_its_section(place: Place) -> None:
 
 
 def _block_of(text: str) -> dict[str, object]:
-    from taskstate.model.write_metadata import front_matter_values
     from taskstate.syntax.document import parse
 
-    found: dict[str, object] = front_matter_values(parse(text))["context"]
-    return found
+    return dict(parse(text).front_matter["context"])
 
 
 def test_a_broken_seal_stays_broken(place: Place) -> None:

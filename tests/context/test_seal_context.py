@@ -18,7 +18,7 @@ from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.model.canonical_json import canonical_json
 from taskstate.model.config_reader import parse_config
 from taskstate.model.static_context import StaticPart, context_seal, read_static
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.syntax.document import parse
 from taskstate.tasks import create
@@ -129,12 +129,13 @@ def proved(place: Place) -> None:
     found = engine.check(place.text, place.path.name, place.workspace.config, queries)
     assert [each.message for each in found if each.code != "TS104"] == []
     document = parse(place.text)
-    values = front_matter_values(document)
-    assert context_seal(document, values) == values["context"]["seal"]
+    blocks = blocks_of(document)
+    context = blocks.context.values
+    assert context_seal(document, blocks.values) == blocks.context.seal
     text = (place.workspace.state_root / "artifacts/task-101/manifest.json").read_text(encoding="utf-8")
     manifest = json.loads(text)
     assert canonical_json(manifest) == text
-    assert {key: manifest[key] for key in values["context"]} == values["context"]
+    assert {key: manifest[key] for key in context} == context
 
 
 def static(place: Place) -> StaticPart:
@@ -144,8 +145,7 @@ def static(place: Place) -> StaticPart:
 
 def block(place: Place) -> dict[str, Any]:
     """Return the block `context` of task 101."""
-    found: dict[str, Any] = front_matter_values(parse(place.text))["context"]
-    return found
+    return dict(parse(place.text).front_matter["context"])
 
 
 def sources(done: Sealed) -> dict[str, str]:
@@ -205,7 +205,7 @@ def test_a_task_file_is_captured(place: Place) -> None:
         "serializer": "1.0.0",
         "seal": done.seal,
     }
-    values = front_matter_values(parse(place.text))
+    values = blocks_of(parse(place.text)).values
     assert values["baseline"] == {"status": "pending"}
     assert "delta" not in values
 

@@ -4,7 +4,7 @@ import pytest
 
 from taskstate.model.canonical_json import audit_seal
 from taskstate.model.task_state import read_state
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.write_metadata import blocks_of, front_matter_values
 from taskstate.syntax.document import parse
 from tests.support.merging import SAMPLE, edited, merge_texts
 
@@ -75,10 +75,10 @@ def test_seal_is_right_again() -> None:
         text = edited(text, ('  seal: "X', event.format(number, number) + '"X'))
         sides.append(edited(text, ('"X"', f'"{audit_seal(front_matter_values(parse(text)))}"')))
     text, conflicts = merge_texts(BASE, *sides)
-    values = front_matter_values(parse(text))
+    document = parse(text)
     assert conflicts == 0
-    assert [each["note"] for each in values["audit"]["events"]][1:] == ["1", "2"]
-    assert values["audit"]["seal"] == audit_seal(values)
+    assert [each["note"] for each in document.front_matter["audit"]["events"]][1:] == ["1", "2"]
+    assert not blocks_of(document).edited
 
 
 @pytest.mark.parametrize("broken_side", [0, 1])
@@ -87,9 +87,9 @@ def test_broken_seal_stays_broken(broken_side: int) -> None:
     sides = [edited(BASE, ("priority: P1", "priority: P0")), edited(BASE, ("area: backend", "area: core"))]
     sides[broken_side] = edited(sides[broken_side], ("drift_budget: 0}", "drift_budget: 3}"))
     text, _ = merge_texts(BASE, *sides)
-    values = front_matter_values(parse(text))
-    assert values["coordination"]["implementer"]["drift_budget"] == 3
-    assert values["audit"]["seal"] != audit_seal(values)
+    blocks = blocks_of(parse(text))
+    assert blocks.roles["implementer"].budget == 3
+    assert blocks.edited
 
 
 @pytest.mark.parametrize(("ours", "theirs", "result"), [(22, 24, 25), (22, 22, 23), (21, 24, 24), (21, 21, 21)])

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.config import QaReader
+from taskstate.model.tool_blocks import Result, read_tool_blocks
 from taskstate.syntax.spans import CONTROLS
 from taskstate.verification.qa import results as qa_results
 from taskstate.verification.qa.log_parser import pieces, read_log
 from taskstate.verification.qa.log_patterns import EXITS, TOOLS
-from taskstate.verification.qa.results import MISSING, NEW, Result, compare, is_well, result_of
+from taskstate.verification.qa.results import MISSING, NEW, compare, is_well, result_of
 
 LINES = (
     *("3 passed in 0.01s", "1 failed, 2 passed in 0.01s", "no tests ran in 0.01s", "All checks passed!"),
@@ -114,7 +115,8 @@ def test_comparison_is_antisymmetric(one: dict[str, Result], two: dict[str, Resu
 def test_nothing_differs_from_itself(results: dict[str, Result]) -> None:
     """Results are the same as themselves, also once they have been through a front matter."""
     assert compare(results, results) == ((), (), tuple(sorted(results)))
-    assert qa_results.results_in(qa_results.as_values(results)) == results
+    written = {"baseline": {"results": qa_results.as_values(results)}}
+    assert read_tool_blocks(written).baseline.results == results
 
 
 @given(st.text(max_size=300), st.none() | st.integers(0, 255))

@@ -9,8 +9,8 @@ import pytest
 
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
-from taskstate.model.roles import STATUSES
 from taskstate.model.task_state import read_state
+from taskstate.model.tool_blocks import STATUSES
 from taskstate.syntax.document import parse
 from taskstate.tasks import role_rules
 from taskstate.tasks.role_rules import Setting, Turn
@@ -158,8 +158,8 @@ def test_what_a_hand_has_garbled_is_read_as_pending() -> None:
     text = HEAD.format(
         "created", "coordination: {implementer: {status: [], blocking_findings: 3, drift_budget: x}, b: 7}\n"
     )
-    values = role_rules.Turn(read_state(parse(text)), "implementer", NAMES).values
-    assert [(role.name, role.status, role.findings, role.budget) for role in roles.pipeline(values, NAMES)] == [
+    blocks = role_rules.Turn(read_state(parse(text)), "implementer", NAMES).blocks
+    assert [(role.name, role.status, role.findings, role.budget) for role in roles.pipeline(blocks, NAMES)] == [
         (name, "pending", (), 0) for name in (*NAMES, "b")
     ]
-    assert not roles.has_begun(values)
+    assert not roles.has_begun(blocks)

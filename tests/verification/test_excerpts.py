@@ -165,7 +165,7 @@ def test_secret_that_is_forced(place: Place) -> None:
     write(place, f"key {KEY}\n", "secret")
     added = add(place, "1", "secret", request=place.request()._replace(force_secrets=True))
     assert len(added.outcome.warnings) == 1
-    assert [each["event"] for each in front_matter_values(parse(place.text))["audit"]["events"]] == ["secrets-forced"]
+    assert [each["event"] for each in parse(place.text).front_matter["audit"]["events"]] == ["secrets-forced"]
     write(place, f"now {KEY}\n", "secret")
     shown = show(place)
     assert shown.state == CHANGED

@@ -6,7 +6,7 @@ import pytest
 
 from taskstate.model.config import EXPORT_FIELDS
 from taskstate.model.task_state import read_state
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.write_metadata import blocks_of
 from taskstate.syntax.document import parse
 from taskstate.workflow.brief_sections import ALWAYS, TASK_ROWS, Part, Unit, parts_of, units_of
 
@@ -16,7 +16,7 @@ EXAMPLE = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_
 def parts(text: str = EXAMPLE) -> dict[str, Part]:
     """Return the parts of a state file's brief by name."""
     state = read_state(parse(text))
-    return {part.row.name: part for part in parts_of(state, front_matter_values(state.document), ".taskstate", 9)}
+    return {part.row.name: part for part in parts_of(state, blocks_of(state.document), ".taskstate", 9)}
 
 
 def texts(name: str, text: str = EXAMPLE) -> list[str]:

@@ -11,7 +11,7 @@ from taskstate.archive import restore as archive_restore
 from taskstate.archive import verify as archive_verify
 from taskstate.lint.engine import findings
 from taskstate.model.archive_format import rolled
-from taskstate.model.write_metadata import check_seal, front_matter_values
+from taskstate.model.write_metadata import check_seal
 from taskstate.workflow import repairs
 from taskstate.workspace.event_log import EVENTS_KEPT
 from tests.support.place import TASK, Place
@@ -28,7 +28,7 @@ def place(tmp_path: Path) -> Place:
 
 def notes(place: Place) -> list[str]:
     """Return the notes of the events in the state file."""
-    return [event["note"] for event in front_matter_values(place.state.document)["audit"]["events"]]
+    return [event["note"] for event in place.state.document.front_matter["audit"]["events"]]
 
 
 def test_the_newest_events_stay_and_older_ones_are_in_the_archive(place: Place) -> None:

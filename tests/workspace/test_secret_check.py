@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage import journal
 from taskstate.syntax.document import parse
 from taskstate.workspace.change import Change
@@ -41,7 +40,7 @@ def forcing(place: Place) -> Request:
 
 def events(place: Place) -> list[dict[str, Any]]:
     """Return what the audit of task 101 remembers."""
-    return list(front_matter_values(parse(place.text))["audit"].get("events", []))
+    return list(parse(place.text).front_matter["audit"].get("events", []))
 
 
 WRITES: dict[str, Callable[[Place, Request], Outcome]] = {

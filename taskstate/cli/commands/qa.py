@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from taskstate.cli.invocation import Invocation
+    from taskstate.model.tool_blocks import Result
     from taskstate.verification.qa.record import Compared
-    from taskstate.verification.qa.results import Result
 
 _DIGITS = 10  # of an exit status, which on some systems is a large number
 

@@ -19,6 +19,7 @@ from taskstate.model import document_kinds
 from taskstate.model.document_kinds import section_key
 from taskstate.model.static_context import is_sealed
 from taskstate.model.task_state import TaskState, json_fence, read_state
+from taskstate.model.tool_blocks import ToolBlocks, read_tool_blocks
 from taskstate.syntax.conflict_markers import Conflict, find_conflicts
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Fault, Node
@@ -225,6 +226,11 @@ class Facts(_Facts):
         """The front matter by its schema: strings are strings; without the keys that break the schema."""
         faulty = {fault.path[0] for fault in self.front_matter_faults if fault.path}
         return {key: value for key, value in self._typed.items() if key not in faulty}
+
+    @cached_property
+    def blocks(self) -> ToolBlocks:
+        """What the tool keeps in the front matter; a block that breaks its schema counts as absent."""
+        return read_tool_blocks(self.values)
 
     @cached_property
     def _typed(self) -> Mapping[str, Any]:

@@ -7,12 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.model.canonical_json import audit_seal
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
     from taskstate.lint.facts.file_facts import Facts
 
 _WAIVED, _REOPENED = "waived", "reopened"  # events of the audit
@@ -35,17 +30,10 @@ def waived(facts: Facts) -> Waived:
     An event without a list is one that somebody wrote: it lets everything pass, unless the file has a seal and the seal
     is broken.
     """
-    audit = facts.values.get("audit")
-    if not isinstance(audit, dict):
+    if "audit" not in facts.values:
         return Waived(everything="audit" in facts.document.front_matter)
-    events = audit.get("events", ())
-    since = max((number for number, event in enumerate(events) if event.get("event") == _REOPENED), default=-1)
-    found = [event.get(_WAIVED) for event in events[since + 1 :] if event.get("event") == _WAIVED]
-    lists = [each for each in found if isinstance(each, list)]
-    everything = len(lists) < len(found) and _is_sound(facts.values, audit)
-    return Waived(everything, frozenset(str(key) for keys in lists for key in keys))
-
-
-def _is_sound(values: Mapping[str, Any], audit: Mapping[str, Any]) -> bool:
-    seal = audit.get("seal")
-    return seal is None or seal == audit_seal(values)
+    events = facts.blocks.audit.events
+    since = max((number for number, event in enumerate(events) if event.event == _REOPENED), default=-1)
+    found = [event.waived for event in events[since + 1 :] if event.event == _WAIVED]
+    everything = None in found and not facts.blocks.edited
+    return Waived(everything, frozenset(key for keys in found for key in keys or ()))

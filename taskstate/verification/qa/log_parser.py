@@ -13,8 +13,9 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING
 
+from taskstate.model.tool_blocks import Result
 from taskstate.verification.qa.log_patterns import COVERAGE, EXITS, TOOLS, WORDS
-from taskstate.verification.qa.results import Result, result_of
+from taskstate.verification.qa.results import result_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -7,11 +7,11 @@ task file has changed.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names, roles
-from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
+from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
 from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
@@ -24,8 +24,9 @@ from taskstate.workspace.writer import change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from taskstate.model.tool_blocks import Baseline, Context, Result, Role, ToolBlocks
     from taskstate.storage.journal import Plan
-    from taskstate.verification.qa.results import Comparison, Result
+    from taskstate.verification.qa.results import Comparison
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -33,7 +34,6 @@ BASELINE = "baseline"
 _COORDINATION, _RECORDED = "coordination", "recorded"
 _LARGE = 10 * 1024**2  # bytes of a log that are worth a warning
 _TABLE = "[[tool.taskstate.qa]]"
-_ROLE_KEYS = ("status", "completed_at", "qa", "qa_log_path", "qa_log_sha256", "session_id", "blocking_findings")
 
 
 class Told(NamedTuple):
@@ -106,24 +106,27 @@ def record(workspace: Workspace, task_id: str, told: Told, request: Request, *, 
         _require_as_left(workspace, task_id, role, request)
 
     def job(loaded: Loaded) -> Change[artifacts.Artifact]:
-        values = front_matter_values(loaded.document)
-        require_task_file(workspace, values, loaded.state.id)
+        blocks = blocks_of(loaded.document)
+        require_task_file(workspace, blocks.context, loaded.state.id)
         if role:
-            roles.require_settled(values, loaded.state.id)
+            roles.require_settled(blocks, loaded.state.id)
         kept = log_artifact(loaded.state.id, role or BASELINE, told.log)
-        log = {"path": kept.path, "sha256": files.digest(told.log)}
+        log = (kept.path, files.digest(told.log))
         key = _COORDINATION if role else BASELINE
-        before = _block(values, key, loaded.state.id)
+        held = _block(blocks, key, loaded.state.id)
+        new: Mapping[str, object]
         if role:
-            new = _in_order(_with_role(before, role, results, log), workspace.config.roles)
-            notes = _remarks(values, role)
+            before = blocks.role(role).qa_log_path
+            new = roles.in_order(held, {role: _role(blocks.role(role), results, log)}, workspace.config.roles)
+            notes = _remarks(blocks, role)
         else:
-            new, notes = _baseline(before, results, log, request)
+            before = blocks.baseline.log
+            new, notes = _baseline(blocks.baseline, results, log, request)
         text = apply(loaded.document.text, set_front_matter(loaded.document, key, new))
         rolled: Plan = ()
         if text != loaded.document.text:
             text, rolled = checked.remembered(workspace, text)
-        gone = _named(before.get(role) if role else before, "qa_log_path" if role else "log")
+        gone = () if before is None else (before,)
         return Change(text=text, before=rolled, notes=notes, kept=(kept,), gone=gone, result=kept)
 
     outcome = change(workspace, task_id, job, request)
@@ -136,12 +139,6 @@ def log_artifact(task_id: str, whose: str, log: bytes) -> artifacts.Artifact:
     return artifacts.packed(task_id, f"qa-{whose}", log, ".log")
 
 
-def _named(told: object, key: str) -> tuple[str, ...]:
-    """Return the path of the log that was recorded before, if any."""
-    path = told.get(key) if isinstance(told, dict) else None
-    return (path,) if isinstance(path, str) else ()
-
-
 def _size_warning(log: bytes, kept: int) -> tuple[str, ...]:
     if len(log) <= _LARGE:
         return ()
@@ -150,70 +147,58 @@ def _size_warning(log: bytes, kept: int) -> tuple[str, ...]:
 
 
 def _baseline(
-    before: Mapping[str, Any], results: Mapping[str, Result], log: Mapping[str, str], request: Request
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+    before: Baseline, results: Mapping[str, Result], log: tuple[str, str], request: Request
+) -> tuple[Mapping[str, object], tuple[str, ...]]:
     """Return the baseline; the same results of the same log were recorded when they were."""
-    new = {"results": qa_results.as_values(results), "log": log["path"], "log_sha256": log["sha256"]}
-    recorded = before.get("status") == _RECORDED
-    if recorded and all(before.get(key) == value for key, value in new.items()):
-        return {**before}, ()
-    notes = (f"it takes the place of the baseline of {before.get('recorded_at')}",) if recorded else ()
-    return {**before, "status": _RECORDED, "recorded_at": timestamp(request.stamp.now), **new}, notes
+    path, sha256 = log
+    new = {"results": qa_results.as_values(results), "log": path, "log_sha256": sha256}
+    recorded = before.status == _RECORDED
+    if recorded and all(before.values.get(key) == value for key, value in new.items()):
+        return before.values, ()
+    notes = (f"it takes the place of the baseline of {before.recorded_at}",) if recorded else ()
+    return {**before.values, "status": _RECORDED, "recorded_at": timestamp(request.stamp.now), **new}, notes
 
 
-def _with_role(
-    told: Mapping[str, Any], role: str, results: Mapping[str, Result], log: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return the coordination with a role's results; a role that is not there yet has not begun."""
-    before = told.get(role)
-    new = {"qa": qa_results.as_values(results), "qa_log_path": log["path"], "qa_log_sha256": log["sha256"]}
-    begun = before if isinstance(before, dict) else {"status": roles.PENDING}
-    whole = {"blocking_findings": [], "drift_budget": 0, **begun, **new}
-    return {**told, role: _in_order(whole, _ROLE_KEYS)}
+def _role(before: Role, results: Mapping[str, Result], log: tuple[str, str]) -> dict[str, object]:
+    """Return a role with the results of its checks; one that is not there yet has not begun."""
+    path, sha256 = log
+    new = {"qa": qa_results.as_values(results), "qa_log_path": path, "qa_log_sha256": sha256}
+    return {"blocking_findings": [], "drift_budget": 0, **before.values, **new}
 
 
-def _in_order(told: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
-    return {key: told[key] for key in (*keys, *told) if key in told}
-
-
-def _remarks(values: Mapping[str, Any], role: str) -> tuple[str, ...]:
-    if roles.snapshot_of(values, role):
+def _remarks(blocks: ToolBlocks, role: str) -> tuple[str, ...]:
+    if role in blocks.delta.snapshots:
         return ()
     return (f"{role} has left no snapshot yet, so nothing says which files were tested",)
 
 
-def _block(values: Mapping[str, Any], key: str, task_id: str) -> dict[str, Any]:
-    told = values.get(key)
+def _block(blocks: ToolBlocks, key: str, task_id: str) -> Mapping[str, object]:
+    told = blocks.values.get(key)
     if told is not None and not isinstance(told, dict):
         what = f"task {task_id}: `{key}` is no map"
         raise TaskstateError(what, help="mend it; `taskstate lint` says how", code="unreadable")
     return told or {}
 
 
-def _mapping(told: object) -> dict[str, Any]:
-    return told if isinstance(told, dict) else {}
-
-
 def _require_as_left(workspace: Workspace, task_id: str, role: str, request: Request) -> None:
     """Refuse where a role left a snapshot that the working tree does not match: other files were tested."""
     loaded = workspace.load(workspace.locate(task_id))
-    values = front_matter_values(loaded.document)
-    roles.require_settled(values, loaded.state.id)
-    if roles.snapshot_of(values, role):
+    blocks = blocks_of(loaded.document)
+    roles.require_settled(blocks, loaded.state.id)
+    if role in blocks.delta.snapshots:
         from taskstate.verification.snapshots.verify import require_match
 
         require_match(workspace, task_id, role, request)
 
 
-def require_task_file(workspace: Workspace, values: Mapping[str, Any], task_id: str) -> None:
+def require_task_file(workspace: Workspace, context: Context, task_id: str) -> None:
     """Refuse where the task file is no longer what the task was sealed from.
 
     Raises:
         TaskstateError: code "task-file-changed".
     """
-    context = _mapping(values.get("context"))
-    name, sha = context.get("task_file"), context.get("task_file_sha")
-    if not isinstance(name, str) or not isinstance(sha, str):
+    name, sha = context.task_file, context.task_file_sha
+    if name is None or sha is None:
         return
     from taskstate.context.task_file import blob_ids
 
@@ -222,7 +207,7 @@ def require_task_file(workspace: Workspace, values: Mapping[str, Any], task_id: 
     if there and sha in blob_ids(files.read(path)):
         return
     became = "changed" if there else "is gone"
-    if isinstance(context.get("seal"), str):
+    if context.seal is not None:
         since = "the task was sealed"
         help_ = f"see `taskstate context check {task_id}`, then take it over with `taskstate context rebuild {task_id}`"
     else:
@@ -243,9 +228,8 @@ def compared(workspace: Workspace, task_id: str, role: str) -> Compared:
     """
     roles.require_role(role, workspace.config.roles)
     loaded = workspace.load(workspace.locate(task_id))
-    values = front_matter_values(loaded.document)
-    baseline = qa_results.results_in(_mapping(values.get(BASELINE)).get("results"))
-    results = qa_results.results_in(roles.role_of(values, role).get("qa"))
+    blocks = blocks_of(loaded.document)
+    baseline, results = blocks.baseline.results, blocks.role(role).qa
     for found, whose, flag in ((baseline, "baseline", ""), (results, f"results of the {role}", f" --role {role}")):
         if not found:
             what = f"task {loaded.state.id} has no {whose} to compare"

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from taskstate.model.tool_blocks import Result
 from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
@@ -27,13 +28,6 @@ _FAILING = r"(?i)\b(?:fail(?:ed|ure|ures|ing|s)?|errors?|timed out|crash(?:ed|es
 _EXIT = r"(?i)\bexit (?:status|code)\s*:?\s*(\d+)\b"
 _PERCENT = r"(\d{1,3}(?:\.\d{1,6})?)\s?%"
 _COVERED = rf"(?i)(?:{_PERCENT}\s*(?:[a-z]+\s+)?cover|cover[a-z]*\D{{0,20}}?{_PERCENT})"
-
-
-class Result(NamedTuple):
-    """What one check gave: whether all is well, and the figures in one line."""
-
-    ok: bool
-    text: str
 
 
 class Difference(NamedTuple):
@@ -104,20 +98,7 @@ def coverage(name: str, text: str) -> Decimal | None:
     return Decimal(next(filter(None, found.groups()))) if found else None
 
 
-# What a front matter holds
-
-
-def results_in(told: object) -> dict[str, Result]:
-    """Return the results in a loose mapping of a front matter by name; what is no result is left out."""
-    entries = told if isinstance(told, dict) else {}
-    return {
-        name: Result(entry["ok"], str(entry.get("text") or ""))
-        for name, entry in entries.items()
-        if isinstance(entry, dict) and isinstance(entry.get("ok"), bool) and not name.startswith("x-")
-    }
-
-
-def as_values(results: Mapping[str, Result]) -> dict[str, Any]:
+def as_values(results: Mapping[str, Result]) -> dict[str, object]:
     """Return results as a front matter holds them, in the order of their names."""
     return {name: results[name]._asdict() for name in sorted(results)}
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
-from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp, with_event
+from taskstate.model.tool_blocks import read_delta
+from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.storage.git.objects import leaves
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
@@ -23,6 +24,8 @@ from taskstate.workspace.writer import change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from taskstate.model.tool_blocks import Snapshot as Recorded
+    from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.verification.snapshots.base import Look
     from taskstate.verification.snapshots.take import Snapshot
     from taskstate.workspace.change import Outcome, Request
@@ -60,16 +63,16 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
 
     def job(loaded: Loaded) -> Change[_Plan]:
         require_open(loaded.state)
-        values = front_matter_values(loaded.document)
+        blocks = blocks_of(loaded.document)
         made: list[Snapshot] = []
-        block: Mapping[str, Any] = values
-        with snapshot_base.look(workspace, values, head) as seen:
-            planned = _plan(seen, loaded, values, head)
+        delta = blocks.delta
+        with snapshot_base.look(workspace, delta, head) as seen:
+            planned = _plan(seen, loaded, blocks, head)
             for role in planned.retaken:
                 wanted = Wanted(role, planned.base, request, clean=True)
-                made.append(photograph(seen, loaded.state, block, wanted))
-                block = {**values, "delta": with_snapshots(values, made, planned.base)}
-        text = _settled(loaded, values, with_snapshots(values, made, planned.base))
+                made.append(photograph(seen, loaded.state, delta, wanted))
+                delta = read_delta(with_snapshots(delta, made, planned.base))
+        text = _settled(loaded, blocks, with_snapshots(blocks.delta, made, planned.base))
         events = [_event(role, planned, note, request) for role in planned.accepted or ("",)]
         for event in events[:-1]:
             text = with_event(text, event)
@@ -85,21 +88,18 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
     return Resolved(outcome, outcome.result.retaken, outcome.result.base)
 
 
-def _plan(seen: Look, loaded: Loaded, values: Mapping[str, Any], head: str) -> _Plan:
-    names, base = seen.workspace.config.roles, snapshot_base.base_of(values)
-    newest, open_ = newest_role(values, names), roles.unresolved(values)
+def _plan(seen: Look, loaded: Loaded, blocks: ToolBlocks, head: str) -> _Plan:
+    names, (base, left, _) = seen.workspace.config.roles, blocks.delta
+    newest, open_ = newest_role(left, names), roles.unresolved(blocks)
     start = head if base is None else _start(seen.workspace, loaded.state.id, base, head)
     candidates = tuple(name for name in names if name in open_) or ((newest,) if newest else ())
-    snapshots = {name: each for name in candidates if (each := roles.snapshot_of(values, name))}
-    retaken = tuple(name for name, each in snapshots.items() if _is_other(each, seen.tree, start))
+    snapshots = {name: left[name] for name in candidates if name in left}
+    now = (seen.tree, start)
+    retaken = tuple(name for name, each in snapshots.items() if (each.tree, each.base_commit) != now)
     if not open_ and not retaken and start == (head if base is None else base):
         what = f"nothing to resolve: the working tree and HEAD are as they were left in task {loaded.state.id}"
         raise TaskstateError(what, help="go on with the work", code="nothing-to-resolve")
     return _Plan(open_ or retaken, retaken, start, {name: _differing(seen, each) for name, each in snapshots.items()})
-
-
-def _is_other(snapshot: Mapping[str, Any], tree: str, base: str) -> bool:
-    return (snapshot.get("tree"), snapshot.get("base_commit")) != (tree, base)
 
 
 def _start(workspace: Workspace, task_id: str, base: str, head: str) -> str:
@@ -112,23 +112,22 @@ def _start(workspace: Workspace, task_id: str, base: str, head: str) -> str:
         return head
 
 
-def _differing(seen: Look, snapshot: Mapping[str, Any]) -> tuple[str, ...]:
+def _differing(seen: Look, snapshot: Recorded) -> tuple[str, ...]:
     """Return the paths that differ between a snapshot and now; none where its tree is lost."""
     try:
-        entries = seen.store.changes(str(snapshot.get("tree")), seen.tree)
+        entries = seen.store.changes(str(snapshot.tree), seen.tree)
     except GitFailed:
         return ()
     return tuple(drift.quoted(each.path) for each in leaves(entries, seen.workspace.is_ours))
 
 
-def _settled(loaded: Loaded, values: Mapping[str, Any], block: Mapping[str, Any]) -> str:
-    """Return a task's text with no drift unresolved, and with this block about its snapshots."""
-    document = loaded.document
-    held = values.get("coordination")
-    if isinstance(held, dict) and roles.unresolved(values):
-        told = {name: {**each, "drift_budget": 0} for name, each in held.items() if name in roles.unresolved(values)}
-        document = parse(apply(document.text, set_front_matter(document, "coordination", {**held, **told})))
-    return apply(document.text, set_front_matter(document, "delta", block))
+def _settled(loaded: Loaded, blocks: ToolBlocks, delta: Mapping[str, object]) -> str:
+    """Return a task's text with no drift unresolved, and with this block `delta`."""
+    document, drifted = loaded.document, roles.unresolved(blocks)
+    if drifted:
+        settled = roles.with_keys(blocks, {name: {"drift_budget": 0} for name in drifted})
+        document = parse(apply(document.text, set_front_matter(document, "coordination", settled)))
+    return apply(document.text, set_front_matter(document, "delta", delta))
 
 
 def _event(role: str, planned: _Plan, note: str, request: Request) -> dict[str, object]:

@@ -10,12 +10,12 @@ import os
 import re
 from contextlib import contextmanager
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.chain import COMPLETE
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
@@ -24,10 +24,11 @@ from taskstate.verification.snapshots import drift
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     from taskstate.model.task_state import TaskState
+    from taskstate.model.tool_blocks import Delta, Snapshot
     from taskstate.storage.git.objects import Store
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -78,13 +79,6 @@ def require_quiet(workspace: Workspace) -> None:
         raise TaskstateError(what, help="finish it or give it up (`git status` says how)", code="under-way")
 
 
-def base_of(values: Mapping[str, Any]) -> str | None:
-    """Return the commit that a task's work starts from, as its front matter says, or None."""
-    delta = values.get("delta")
-    base = delta.get("base_commit") if isinstance(delta, dict) else None
-    return base if isinstance(base, str) else None
-
-
 def committed_since(workspace: Workspace, base: str, task_id: str) -> tuple[str, ...]:
     """Return the paths that any commit since one touched, also where it was taken back again, without our own files.
 
@@ -119,37 +113,35 @@ def history(workspace: Workspace, base: str) -> str:
     return "merged" if any(line.count(b" ") > 1 for line in since) else "after"
 
 
-def kept_in(workspace: Workspace, snapshot: Mapping[str, Any] | None) -> Path | None:
+def kept_in(workspace: Workspace, snapshot: Snapshot) -> Path | None:
     """Return the folder in which the objects of a snapshot lie, for git to read; None where it names none.
 
     Raises:
         TaskstateError: code "path-escapes": it names a place outside of the artifacts.
     """
-    pack = (snapshot or {}).get("pack")
-    if not isinstance(pack, str):
+    if snapshot.pack is None:
         return None
-    return artifacts.path_of(workspace, str(PurePosixPath(pack).parent.parent))
+    return artifacts.path_of(workspace, str(PurePosixPath(snapshot.pack).parent.parent))
 
 
-def is_purged(snapshot: Mapping[str, Any]) -> bool:
+def is_purged(snapshot: Snapshot) -> bool:
     """Return whether what a snapshot kept was dropped on purpose."""
-    return "pack" in snapshot and snapshot["pack"] is None
+    return "pack" in snapshot.values and snapshot.values["pack"] is None
 
 
-def artifacts_of(workspace: Workspace, snapshot: Mapping[str, Any]) -> drift.Artifacts:
+def artifacts_of(workspace: Workspace, snapshot: Snapshot) -> drift.Artifacts:
     """Say whether the artifacts of a snapshot are here."""
     if is_purged(snapshot):
         return drift.Artifacts.PURGED
     return drift.Artifacts.WHOLE if _has_pack(workspace, snapshot) else drift.Artifacts.LOST
 
 
-def _has_pack(workspace: Workspace, snapshot: Mapping[str, Any]) -> bool:
+def _has_pack(workspace: Workspace, snapshot: Snapshot) -> bool:
     """Return whether the pack of a snapshot is here, and looks whole by its ends; what lies between is not read."""
-    told = snapshot.get("pack")
-    named = re.fullmatch(f".*pack-({_COMMIT})[.]pack", told) if isinstance(told, str) else None
+    named = re.fullmatch(f".*pack-({_COMMIT})[.]pack", snapshot.pack or "")
     if named is None:
         return False
-    pack, name = artifacts.path_of(workspace, str(told)), bytes.fromhex(named[1])
+    pack, name = artifacts.path_of(workspace, named[0]), bytes.fromhex(named[1])
     # A pack is named by the hash that it ends with; its index repeats that one, and ends with its own.
     return _end(pack, len(name)) == name and _end(pack.with_suffix(".idx"), 2 * len(name))[: len(name)] == name
 
@@ -164,7 +156,7 @@ def _end(path: Path, size: int) -> bytes:
         return b""
 
 
-def index_name(index: Path, tree: object, mark: str) -> str:
+def index_name(index: Path, tree: str | None, mark: str) -> str:
     """Return the name under which an index is kept with the snapshot of a tree.
 
     It holds the index's time stamp, by which git knows the files that it cannot trust, and a mark of the user's index.
@@ -172,7 +164,7 @@ def index_name(index: Path, tree: object, mark: str) -> str:
     return f"{INDEX}{index.lstat().st_mtime_ns}-{tree}-{mark}"
 
 
-def is_as_left(workspace: Workspace, snapshot: Mapping[str, Any], folder: Path) -> bool:
+def is_as_left(workspace: Workspace, snapshot: Snapshot, folder: Path) -> bool:
     """Return whether it is certain without a closer look that no file differs, and that the same is staged.
 
     Where the user's index is the very same, the one that was kept tells all; else git's status report has to be the
@@ -182,7 +174,7 @@ def is_as_left(workspace: Workspace, snapshot: Mapping[str, Any], folder: Path) 
     index = next(folder.glob(f"{INDEX}*"), None)
     if at is None or index is None:
         return False
-    mark, tree = worktree.index_mark(at), snapshot.get("tree")
+    mark, tree = worktree.index_mark(at), snapshot.tree
     same = index.name == index_name(index, tree, mark)
     if not same and index.name != index_name(index, tree, index.name.rpartition("-")[2]):
         return False  # it was copied, and git would trust files that it must not trust; or another tree is claimed
@@ -192,7 +184,7 @@ def is_as_left(workspace: Workspace, snapshot: Mapping[str, Any], folder: Path) 
             return not worktree.differs(workspace.root, kept, ours, home, new=True)
         report = worktree.report(workspace.root, ours, home)
         differs = worktree.differs(workspace.root, kept, ours, home, new=False)
-        return files.digest(report()) == snapshot.get("status_report_sha") and not differs
+        return files.digest(report()) == snapshot.status_report_sha and not differs
     except GitFailed:  # it is broken: the tree decides
         return False
 
@@ -209,7 +201,7 @@ class Look(NamedTuple):
 
 
 @contextmanager
-def look(workspace: Workspace, values: Mapping[str, Any], head: str) -> Iterator[Look]:
+def look(workspace: Workspace, delta: Delta, head: str) -> Iterator[Look]:
     """Give a look at the working tree, in which the objects of the task's snapshots can be read.
 
     Raises:
@@ -217,10 +209,7 @@ def look(workspace: Workspace, values: Mapping[str, Any], head: str) -> Iterator
     """
     from taskstate.storage.git.objects import Store
 
-    delta = values.get("delta")
-    snapshots = delta.get("snapshots") if isinstance(delta, dict) else None
-    names = tuple(snapshots) if isinstance(snapshots, dict) else ()
-    kept = [kept_in(workspace, roles.snapshot_of(values, name)) for name in names]
+    kept = [kept_in(workspace, snapshot) for snapshot in delta.snapshots.values()]
     folder = workspace.config.root
     with worktree.scratch(workspace.root, *filter(None, kept)) as place:
         report = worktree.report(workspace.root, workspace.is_ours, folder)
@@ -283,15 +272,15 @@ def require_open(state: TaskState) -> None:
         raise TaskstateError(what, help=help_, code="task-complete")
 
 
-def require_snapshot(workspace: Workspace, loaded: Loaded, role: str) -> Mapping[str, Any]:
+def require_snapshot(workspace: Workspace, loaded: Loaded, role: str) -> Snapshot:
     """Return the snapshot of a role.
 
     Raises:
         TaskstateError: code "no-snapshot"; code "bad-snapshot": what it names as a tree is no object id.
     """
     task_id = loaded.state.id
-    snapshot = roles.snapshot_of(front_matter_values(loaded.document), role)
-    if snapshot is None or not isinstance(snapshot.get("tree"), str):
+    snapshot = blocks_of(loaded.document).delta.snapshots.get(role)
+    if snapshot is None or snapshot.tree is None:
         what = f"task {task_id}: {role} has left no snapshot of the working tree"
         help_ = f"take it when the role's work is done: `taskstate snapshot take {task_id} --role {role}`"
         if files.names(artifacts.path_of(workspace, artifacts.name_of(task_id, role))):

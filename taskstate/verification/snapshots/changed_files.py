@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taskstate.context.path_scope import Scope, read_scope
 from taskstate.errors import TaskstateError
@@ -16,10 +16,11 @@ from taskstate.verification.snapshots.drift import File, quoted
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from taskstate.model.config import Config
     from taskstate.model.task_state import TaskState
+    from taskstate.model.tool_blocks import Snapshot
     from taskstate.storage.git.objects import Entry
     from taskstate.verification.snapshots.base import Look
     from taskstate.workspace.workspace import Workspace
@@ -76,14 +77,13 @@ def hashes(seen: Look, objects: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {each: files.digest(content) for each, content in zip(ids, seen.store.contents(ids), strict=True)}
 
 
-def recorded_files(workspace: Workspace, snapshot: Mapping[str, Any]) -> tuple[File, ...] | None:
+def recorded_files(workspace: Workspace, snapshot: Snapshot) -> tuple[File, ...] | None:
     """Return the changed files that a snapshot recorded; None where the artifact that lists them is not as it was."""
-    told = snapshot.get("files_changed")
-    if not isinstance(told, dict):
-        return drift.read_list(told)
-    path = told.get("path")
-    data = artifacts.read(workspace, path) if isinstance(path, str) else None
-    if data is None or files.digest(data) != told.get("sha256"):
+    listed = snapshot.file_list
+    if listed is None:
+        return drift.read_list(snapshot.files_changed)
+    data = None if listed.path is None else artifacts.read(workspace, listed.path)
+    if data is None or files.digest(data) != listed.sha256:
         return None
     return drift.read_list(json.loads(data))
 

@@ -151,7 +151,7 @@ def list_text(changed: Iterable[File]) -> str:
 
 def read_list(told: object) -> tuple[File, ...] | None:
     """Return the changed files that a list from a front matter or an artifact holds, or None where it is none."""
-    if not isinstance(told, list) or not all(isinstance(each, dict) and "path" in each for each in told):
+    if not isinstance(told, (list, tuple)) or not all(isinstance(each, dict) and "path" in each for each in told):
         return None
     return tuple(File(*(each.get(field, 0 if field == "size" else None) for field in File._fields)) for each in told)
 

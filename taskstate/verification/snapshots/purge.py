@@ -5,10 +5,11 @@ Who left what is remembered: one event for each role, with its diff in numbers a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taskstate.model import roles
-from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp, with_event
+from taskstate.model.tool_blocks import with_snapshots
+from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.workspace import artifacts
@@ -17,8 +18,7 @@ from taskstate.workspace.event_log import remember
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from taskstate.model.tool_blocks import Snapshot, ToolBlocks
     from taskstate.model.write_metadata import Stamp
     from taskstate.storage import journal
     from taskstate.workspace.change import Outcome, Request
@@ -38,7 +38,7 @@ def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
     """
 
     def job(loaded: Loaded) -> Change:
-        roles.require_settled(front_matter_values(loaded.document), loaded.state.id)
+        roles.require_settled(blocks_of(loaded.document), loaded.state.id)
         text, rolled = purged(workspace, loaded.document.text, request.stamp)
         return Change(text=text, before=rolled)
 
@@ -55,9 +55,10 @@ def purged(workspace: Workspace, text: str, stamp: Stamp) -> tuple[str, journal.
     The artifacts themselves are deleted by `remove`, after that text is written.
     """
     document = parse(text)
-    values = front_matter_values(document)
-    events = [_event(name, snapshot, stamp) for name, snapshot in _snapshots(values).items() if _is_whole(snapshot)]
-    for key, value in _without_paths(values).items():
+    blocks = blocks_of(document)
+    whole = {name: snapshot for name, snapshot in blocks.delta.snapshots.items() if _is_whole(snapshot)}
+    events = [_event(name, snapshot, stamp) for name, snapshot in whole.items()]
+    for key, value in _without_paths(blocks, whole).items():
         document = parse(apply(document.text, set_front_matter(document, key, value)))
     if not events:
         return document.text, ()
@@ -76,44 +77,32 @@ def remove(workspace: Workspace, task_id: str) -> bool:
     return artifacts.remove_all(workspace, task_id)
 
 
-def _snapshots(values: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    delta = values.get("delta")
-    held = delta.get("snapshots") if isinstance(delta, dict) else None
-    names = held if isinstance(held, dict) else {}
-    return {name: snapshot for name in names if (snapshot := roles.snapshot_of(values, name))}
-
-
-def _is_whole(snapshot: Mapping[str, Any]) -> bool:
+def _is_whole(snapshot: Snapshot) -> bool:
     """Return whether a snapshot has not been purged yet."""
-    return _BULKY in snapshot or any(snapshot.get(key) for key in _SNAPSHOT_PATHS)
+    return _BULKY in snapshot.values or any(snapshot.values.get(key) for key in _SNAPSHOT_PATHS)
 
 
-def _event(role: str, snapshot: Mapping[str, Any], stamp: Stamp) -> dict[str, object]:
-    told = {key: snapshot[key] for key in ("snapshot_time", "diff_stat", "diff_sha") if snapshot.get(key)}
-    actor = snapshot.get("actor", stamp.actor)
-    return {"at": timestamp(stamp.now), "actor": actor, "event": EVENT, "role": role, **told}
+def _event(role: str, snapshot: Snapshot, stamp: Stamp) -> dict[str, object]:
+    actor = stamp.actor if snapshot.actor is None else snapshot.actor
+    told = {"snapshot_time": snapshot.snapshot_time, "diff_stat": snapshot.diff_stat, "diff_sha": snapshot.diff_sha}
+    known = {key: value for key, value in told.items() if value}
+    return {"at": timestamp(stamp.now), "actor": actor, "event": EVENT, "role": role, **known}
 
 
-def _without_paths(values: Mapping[str, Any]) -> dict[str, object]:
+def _without_paths(blocks: ToolBlocks, whole: dict[str, Snapshot]) -> dict[str, object]:
     """Return the blocks of a front matter that name artifacts, as they are without them."""
     found: dict[str, object] = {}
-    delta, coordination, baseline = (values.get(key) for key in ("delta", "coordination", "baseline"))
-    whole = {name: each for name, each in _snapshots(values).items() if _is_whole(each)}
-    if whole and isinstance(delta, dict):
-        found["delta"] = {**delta, "snapshots": {**delta["snapshots"], **{n: _bare(s) for n, s in whole.items()}}}
-    if isinstance(coordination, dict):
-        logs = {
-            name: {**role, "qa_log_path": None}
-            for name, role in coordination.items()
-            if isinstance(role, dict) and role.get("qa_log_path")
-        }
-        found |= {"coordination": {**coordination, **logs}} if logs else {}
-    if isinstance(baseline, dict) and baseline.get("log"):
-        found["baseline"] = {**baseline, "log": None}
+    if whole:
+        found["delta"] = with_snapshots(blocks.delta, {name: _bare(each) for name, each in whole.items()})
+    logs = {name: {"qa_log_path": None} for name, role in blocks.roles.items() if role.values.get("qa_log_path")}
+    if logs:
+        found["coordination"] = roles.with_keys(blocks, logs)
+    if blocks.baseline.values.get("log"):
+        found["baseline"] = {**blocks.baseline.values, "log": None}
     return found
 
 
-def _bare(snapshot: Mapping[str, Any]) -> dict[str, object]:
+def _bare(snapshot: Snapshot) -> dict[str, object]:
     """Return a snapshot without its list of files, and with null for each of its paths."""
-    kept = {key: value for key, value in snapshot.items() if key != _BULKY}
+    kept = {key: value for key, value in snapshot.values.items() if key != _BULKY}
     return kept | {key: None for key in _SNAPSHOT_PATHS if key in kept}

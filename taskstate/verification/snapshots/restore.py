@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 import zlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from taskstate.model.tool_blocks import Snapshot
     from taskstate.workspace.workspace import Workspace
 
 FROM_BASE, INCREMENTAL = "from-base", "incremental"
 _GZIP = 16 + zlib.MAX_WBITS
-_PATHS = {FROM_BASE: "diff_from_base", INCREMENTAL: "incremental_diff"}
-_HASHES = {FROM_BASE: "diff_sha", INCREMENTAL: "incremental_diff_sha"}
 
 
 # Files
@@ -77,7 +76,7 @@ def restore(workspace: Workspace, task_id: str, role: str, names: Sequence[str],
     snapshot_base.require_at_rest(workspace)
     kept = snapshot_base.kept_in(workspace, snapshot)
     with worktree.scratch(workspace.root, *([kept] if kept else [])) as place:
-        store = Store(place, str(snapshot["tree"]))
+        store = Store(place, str(snapshot.tree))
         try:
             looked_up = {each.path: each for each in (_kept(workspace, store, snapshot, name) for name in names)}
             found = sorted(looked_up.values(), key=lambda each: (not each.governs, each.path.count("/")))
@@ -93,12 +92,12 @@ def restore(workspace: Workspace, task_id: str, role: str, names: Sequence[str],
     return Restored(tuple(each.name for each in looked_up.values()), _remarks(workspace, snapshot, contents))
 
 
-def _kept(workspace: Workspace, store: Store, snapshot: Mapping[str, Any], name: str) -> _Kept:
+def _kept(workspace: Workspace, store: Store, snapshot: Snapshot, name: str) -> _Kept:
     path = _normal(os.fsdecode(drift.unquoted(name)))
     above = path.rpartition("/")[0]
     if above:
         files.inside(workspace.root, above)
-    tree = str(snapshot["tree"])
+    tree = str(snapshot.tree)
     if not store.has(tree):
         raise lost_snapshot(snapshot)
     found = store.at(tree, path) if path else None
@@ -140,13 +139,13 @@ def _require_place(root: Path, kept: _Kept) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(above))
 
 
-def lost_snapshot(snapshot: Mapping[str, Any]) -> TaskstateError:
+def lost_snapshot(snapshot: Snapshot) -> TaskstateError:
     """Return the refusal where a snapshot's objects are gone."""
     if snapshot_base.is_purged(snapshot):
         what, help_ = "the snapshot was purged: nothing can be put back from it", "git may have the file in a commit"
         return TaskstateError(what, help=help_, code="objects-lost")
-    what, actor = "the objects of the snapshot are not here: its artifacts are lost or broken", snapshot.get("actor")
-    by = f" from the clone in which {actor} took it" if actor else " from where it was taken"
+    what = "the objects of the snapshot are not here: its artifacts are lost or broken"
+    by = f" from the clone in which {snapshot.actor} took it" if snapshot.actor else " from where it was taken"
     return TaskstateError(what, help=f"copy the task's folder under artifacts/{by}", code="objects-lost")
 
 
@@ -203,7 +202,7 @@ def _put(target: Path, mode: str, content: bytes) -> None:
         files.sync_folder(target.parent)
 
 
-def _remarks(workspace: Workspace, snapshot: Mapping[str, Any], contents: Mapping[_Kept, bytes]) -> tuple[str, ...]:
+def _remarks(workspace: Workspace, snapshot: Snapshot, contents: Mapping[_Kept, bytes]) -> tuple[str, ...]:
     """Return where the bytes are not those that were recorded, though git takes both for the same."""
     recorded = {each.path: each.sha256 for each in recorded_files(workspace, snapshot) or ()}
     other = [
@@ -234,8 +233,8 @@ def diff_of(workspace: Workspace, task_id: str, role: str, kind: str) -> Diff:
     roles.require_role(role, workspace.config.roles)
     loaded = workspace.load(workspace.locate(task_id))
     snapshot = require_snapshot(workspace, loaded, role)
-    relative = snapshot.get(_PATHS[kind])
-    if not isinstance(relative, str):
+    relative, sha = _kept_diff(snapshot, kind)
+    if relative is None:
         raise _no_diff(snapshot, role, kind)
     path = artifacts.path_of(workspace, relative)
     if files.size(path) is None:
@@ -245,13 +244,19 @@ def diff_of(workspace: Workspace, task_id: str, role: str, kind: str) -> Diff:
     with files.told("read", path):
         packed = path.read_bytes()
     content = _unpacked(packed)
-    if content is None or drift.normalised_sha(content) != snapshot.get(_HASHES[kind]):
+    if content is None or drift.normalised_sha(content) != sha:
         what = f"the artifact {files.shown(relative)} is broken: it is not what the snapshot recorded"
         raise TaskstateError(
             what, help=f"`taskstate snapshot take {task_id} --role {role}` makes it anew", code="artifact-broken"
         )
-    stat = snapshot.get("diff_stat")
-    return Diff(workspace.relative(path), content, stat if kind == FROM_BASE and isinstance(stat, str) else None)
+    return Diff(workspace.relative(path), content, snapshot.diff_stat if kind == FROM_BASE else None)
+
+
+def _kept_diff(snapshot: Snapshot, kind: str) -> tuple[str | None, str | None]:
+    """Return the path of the artifact that keeps a diff of a kind, and the diff's hash."""
+    if kind == FROM_BASE:
+        return snapshot.diff_from_base, snapshot.diff_sha
+    return snapshot.incremental_diff, snapshot.incremental_diff_sha
 
 
 def _unpacked(packed: bytes) -> bytes | None:
@@ -261,12 +266,12 @@ def _unpacked(packed: bytes) -> bytes | None:
         return None
 
 
-def _no_diff(snapshot: Mapping[str, Any], role: str, kind: str) -> TaskstateError:
+def _no_diff(snapshot: Snapshot, role: str, kind: str) -> TaskstateError:
     """Return why a snapshot has no diff of a kind."""
-    why = snapshot.get("incremental_diff_error")
-    if kind == FROM_BASE or snapshot.get(_HASHES[kind]):
+    why = snapshot.incremental_diff_error
+    if kind == FROM_BASE or snapshot.incremental_diff_sha:
         what, help_ = f"the diff of {role} was purged", "its numbers and its hash are in the file's events"
-    elif isinstance(why, str):
+    elif why is not None:
         what, help_ = f"{role} has no incremental diff: {git.printable(why)}", "see its diff from the base commit"
     else:
         what = f"{role} has no incremental diff: no role comes before it"

@@ -13,9 +13,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import GitFailed, LockTimeout, TaskstateError
-from taskstate.model import roles
+from taskstate.model import roles, tool_blocks
 from taskstate.model.canonical_json import canonical_json, sha256
-from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
+from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
 from taskstate.storage import files
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK, TREE, leaves, new_objects
@@ -30,12 +30,13 @@ from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from taskstate.context.path_scope import Scope
     from taskstate.model.config import Config
     from taskstate.model.task_state import TaskState
+    from taskstate.model.tool_blocks import Delta, ToolBlocks
     from taskstate.storage.git.objects import Entry
     from taskstate.verification.snapshots.base import Look
     from taskstate.verification.snapshots.drift import File
@@ -66,18 +67,18 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Tak
     head = snapshot_base.require_at_rest(workspace)
 
     def job(loaded: Loaded) -> Change[Snapshot]:
-        values = front_matter_values(loaded.document)
+        blocks = blocks_of(loaded.document)
         require_open(loaded.state)
-        roles.require_settled(values, loaded.state.id)
-        named = snapshot_base.base_of(values)
-        base = head if named is None else named
+        roles.require_settled(blocks, loaded.state.id)
+        base = head if blocks.delta.base_commit is None else blocks.delta.base_commit
         _require_unmoved(workspace, loaded.state.id, base)
-        with snapshot_base.look(workspace, values, head) as seen:
-            wanted = Wanted(role, base, request, clean=_may_be_clean(workspace, values, role))
-            made = photograph(seen, loaded.state, values, wanted)
+        with snapshot_base.look(workspace, blocks.delta, head) as seen:
+            wanted = Wanted(role, base, request, clean=_may_be_clean(workspace, blocks, role))
+            made = photograph(seen, loaded.state, blocks.delta, wanted)
             if not request.dry_run:
                 worktree.sweep(seen.place)
-        text = apply(loaded.document.text, set_front_matter(loaded.document, "delta", with_snapshots(values, (made,))))
+        delta = with_snapshots(blocks.delta, (made,))
+        text = apply(loaded.document.text, set_front_matter(loaded.document, "delta", delta))
         return Change(text=text, notes=made.notes, result=made)
 
     try:
@@ -88,18 +89,15 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Tak
     return Taken(outcome, outcome.result.record["diff_stat"], outcome.result.number)
 
 
-def _may_be_clean(workspace: Workspace, values: Mapping[str, Any], role: str) -> bool:
+def _may_be_clean(workspace: Workspace, blocks: ToolBlocks, role: str) -> bool:
     """Return whether a tree without changes may be what a role leaves: work came before it, from a role or committed.
 
     A role may take all of it back; and work that was committed, and accepted, is in the base commit.
     """
     names = workspace.config.roles
-    if any(roles.snapshot_of(values, name) for name in names[: names.index(role)]):
+    if any(name in blocks.delta.snapshots for name in names[: names.index(role)]):
         return True
-    audit = values.get("audit")
-    events = audit.get("events") if isinstance(audit, dict) else None
-    held = events if isinstance(events, list) else []
-    return any(isinstance(each, dict) and each.get("event") == ACCEPTED for each in held)
+    return any(each.event == ACCEPTED for each in blocks.audit.events)
 
 
 def _require_unmoved(workspace: Workspace, task_id: str, base: str) -> None:
@@ -110,15 +108,11 @@ def _require_unmoved(workspace: Workspace, task_id: str, base: str) -> None:
         raise TaskstateError(f"{what}: {drift.named(committed)}", help=help_, code="committed")
 
 
-def with_snapshots(values: Mapping[str, Any], made: Sequence[Snapshot], base: str = "") -> dict[str, Any]:
+def with_snapshots(delta: Delta, made: Sequence[Snapshot], base: str = "") -> dict[str, object]:
     """Return the block of a front matter that holds the snapshots, with new ones in the place of their roles' older."""
-    block = values.get("delta")
-    block = dict(block) if isinstance(block, dict) else {}
-    held = block.get("snapshots")
-    held = dict(held) if isinstance(held, dict) else {}
-    start = base or block.get("base_commit") or made[0].record["base_commit"]
-    snapshots = {**held, **{each.role: each.record for each in made}}
-    return {**block, "base_commit": start, **({"snapshots": snapshots} if snapshots else {})}
+    start = base or delta.values.get("base_commit") or made[0].record["base_commit"]
+    begun = delta._replace(values={**delta.values, "base_commit": start})
+    return tool_blocks.with_snapshots(begun, {each.role: each.record for each in made})
 
 
 class Wanted(NamedTuple):
@@ -139,13 +133,13 @@ class Snapshot(NamedTuple):
     notes: tuple[str, ...]
 
 
-def photograph(seen: Look, state: TaskState, values: Mapping[str, Any], wanted: Wanted) -> Snapshot:
-    """Take a snapshot of what is seen, and write its artifacts; its record is for the front matter of these values.
+def photograph(seen: Look, state: TaskState, delta: Delta, wanted: Wanted) -> Snapshot:
+    """Take a snapshot of what is seen, and write its artifacts; its record is for the front matter that holds `delta`.
 
     Raises:
         TaskstateError: code "nothing-to-snapshot", or the world refuses.
     """
-    found = _found(values, seen, wanted)
+    found = _found(delta, seen, wanted)
     if not found.entries and not wanted.clean:
         what = f"nothing to snapshot: the working tree does not differ from the base commit {wanted.base[:10]}"
         help_ = "take it when work is there; what git ignores is no part of a snapshot"
@@ -174,7 +168,7 @@ class _Making(NamedTuple):
     scope: Scope
 
 
-def _found(values: Mapping[str, Any], seen: Look, wanted: Wanted) -> _Found:
+def _found(delta: Delta, seen: Look, wanted: Wanted) -> _Found:
     workspace, store, tree = seen.workspace, seen.store, seen.tree
     whole = store.tree_of(wanted.base)
     changed = store.changes(whole, tree)
@@ -186,7 +180,7 @@ def _found(values: Mapping[str, Any], seen: Look, wanted: Wanted) -> _Found:
     listed = changed_files(seen, entries)
     stat, diff = diffed()
     before = roles.before(wanted.role, workspace.config.roles)
-    incremental, error = _incremental(seen, values, before) if before else (None, None)
+    incremental, error = _incremental(seen, delta, before) if before else (None, None)
     nested = _nested(changed, staged)
     return _Found(entries, tuple(sorted(objects)), listed, stat, diff, incremental, error, nested)
 
@@ -211,14 +205,13 @@ def _without_ours(seen: Look, tree: str, changed: Iterable[Entry]) -> str:
     return seen.store.without(tree, ours)
 
 
-def _incremental(seen: Look, values: Mapping[str, Any], before: str) -> tuple[bytes | None, str | None]:
+def _incremental(seen: Look, delta: Delta, before: str) -> tuple[bytes | None, str | None]:
     """Return the diff from the tree of the role before, or why there is none."""
-    snapshot = roles.snapshot_of(values, before)
-    tree = (snapshot or {}).get("tree")
-    if not isinstance(tree, str):
+    snapshot = delta.snapshots.get(before)
+    if snapshot is None or snapshot.tree is None:
         return None, f"{before} left no snapshot"
     try:
-        return seen.store.diff(tree, seen.tree)()[1], None
+        return seen.store.diff(snapshot.tree, seen.tree)()[1], None
     except GitFailed:
         return None, f"the tree of {before}'s snapshot is gone: its artifacts are not here"
 
@@ -295,10 +288,10 @@ def sweep(workspace: Workspace, task_id: str) -> None:
     """Delete what lies in the folders of a task's roles and belongs to no snapshot of theirs."""
     with suppress(LockTimeout), workspace.locked():  # the next one sweeps too
         loaded = workspace.load(workspace.locate(task_id))
-        values = front_matter_values(loaded.document)
+        snapshots = blocks_of(loaded.document).delta.snapshots
         home = artifacts.path_of(workspace, artifacts.name_of(loaded.state.id))
         for role in workspace.config.roles:
-            kept = snapshot_base.kept_in(workspace, roles.snapshot_of(values, role))
+            kept = snapshot_base.kept_in(workspace, snapshots[role]) if role in snapshots else None
             for name in files.names(home / role):
                 if home / role / name != kept:
                     shutil.rmtree(home / role / name, ignore_errors=True)

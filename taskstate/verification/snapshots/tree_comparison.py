@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.storage.git.objects import GITLINK, leaves
 from taskstate.verification.snapshots import base as snapshot_base
@@ -25,9 +25,9 @@ from taskstate.verification.snapshots.changed_files import (
 from taskstate.verification.snapshots.drift import Artifacts, Difference, File, Seen, Verified
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
+    from taskstate.model.tool_blocks import Snapshot
     from taskstate.storage.git.objects import Entry
     from taskstate.verification.snapshots.base import Look
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -41,20 +41,19 @@ def compared(
     Raises:
         TaskstateError: code "no-snapshot" or "no-commit"; or the repository is not at rest.
     """
-    values = front_matter_values(loaded.document)
     snapshot = require_snapshot(workspace, loaded, role)
     head = snapshot_base.require_at_rest(workspace)
-    base = str(snapshot.get("base_commit"))
+    base = str(snapshot.base_commit)
     committed = snapshot_base.committed_since(workspace, base, loaded.state.id) if head != base else ()
-    with snapshot_base.look(workspace, values, head) as seen:
+    with snapshot_base.look(workspace, blocks_of(loaded.document).delta, head) as seen:
         known = Seen(
             task_id=loaded.state.id,
             role=role,
             base=base,
             committed=committed,
             history=snapshot_base.history(workspace, base) if committed else "after",
-            same_tree=seen.tree == snapshot.get("tree"),
-            same_status=seen.index_tree == snapshot.get("index_tree"),
+            same_tree=seen.tree == snapshot.tree,
+            same_status=seen.index_tree == snapshot.index_tree,
             notes=notes,
             artifacts=artifacts,
         )
@@ -73,7 +72,7 @@ def _is_file(root: Path, path: bytes) -> bool:
 
 class _Parts(NamedTuple):
     loaded: Loaded
-    snapshot: Mapping[str, Any]
+    snapshot: Snapshot
     seen: Look
 
 
@@ -90,7 +89,7 @@ class _Comparison(_Parts):
 
     def reported(self, known: Seen, head: str) -> Seen:
         """Return what is known, and what a closer look at each file tells."""
-        store, tree = self.seen.store, str(self.snapshot.get("tree"))
+        store, tree = self.seen.store, str(self.snapshot.tree)
         is_ours = self.seen.workspace.is_ours
         try:
             entries = leaves(store.changes(tree, self.seen.tree), is_ours)
@@ -104,14 +103,14 @@ class _Comparison(_Parts):
         at_head = store.tree_of(head)
         now = store.changes(at_head, self.seen.tree)
         scope = scope_of(self.loaded.state, self.seen.workspace.config)
-        then = self.snapshot.get("scope_hash")
+        then = self.snapshot.scope_hash
         return known._replace(
             files=listed,
             modes=modes,
             own=self._own(known.committed, at_head, store.tree_of(known.base)),
             ignored=self._ignored([each.path for each in listed or () if each.change == "removed"]),
-            is_clean=not leaves(now, is_ours) and self.snapshot.get("files_changed") != [],
-            same_status=files.digest(self.seen.report) == self.snapshot.get("status_report_sha"),
+            is_clean=not leaves(now, is_ours) and self.snapshot.files_changed != (),
+            same_status=files.digest(self.seen.report) == self.snapshot.status_report_sha,
             same_scope=then is None or scope_hash(self.seen, scope) == then,
             outside=outside(scope, [each.path for each in listed or ()]),
         )
@@ -134,7 +133,7 @@ class _Comparison(_Parts):
         Such a file is there as the snapshot has it, as it is now, or, taken back, as it was at the base.
         """
         store = self.seen.store
-        trees = (str(self.snapshot.get("tree")), self.seen.tree, base)
+        trees = (str(self.snapshot.tree), self.seen.tree, base)
         changed = [path for path in committed if drift.quoted(os.fsencode(path)) in self._hashes]
         if self._recorded is None or not store.has(*trees):
             return None

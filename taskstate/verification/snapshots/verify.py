@@ -8,13 +8,14 @@ failed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.write_metadata import blocks_of, set_front_matter
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
+from taskstate.syntax.edits import apply
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift
 from taskstate.verification.snapshots.base import require_open, require_snapshot
@@ -22,6 +23,7 @@ from taskstate.verification.snapshots.base import require_open, require_snapshot
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from taskstate.model.tool_blocks import Snapshot
     from taskstate.verification.snapshots.drift import Verified
     from taskstate.workspace.change import Change, Request
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -57,23 +59,11 @@ def count_up(workspace: Workspace, task_id: str, role: str, request: Request) ->
     from taskstate.workspace.writer import change
 
     def job(loaded: Loaded) -> Change:
-        values = front_matter_values(loaded.document)
-        budget = roles.role_of(values, role).get("drift_budget")
-        told = {"drift_budget": (budget if isinstance(budget, int) else 0) + 1}
-        return Change(text=with_roles(loaded, values, {role: told}))
+        blocks = blocks_of(loaded.document)
+        told = roles.with_keys(blocks, {role: {"drift_budget": blocks.role(role).budget + 1}})
+        return Change(text=apply(loaded.document.text, set_front_matter(loaded.document, "coordination", told)))
 
     change(workspace, task_id, job, request)
-
-
-def with_roles(loaded: Loaded, values: Mapping[str, Any], changed: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return a task's text in which keys of some roles' coordination are changed."""
-    from taskstate.model.write_metadata import set_front_matter
-    from taskstate.syntax.edits import apply
-
-    held = values.get("coordination")
-    held = dict(held) if isinstance(held, dict) else {}
-    told = {name: {**roles.role_of(values, name), **keys} for name, keys in changed.items()}
-    return apply(loaded.document.text, set_front_matter(loaded.document, "coordination", {**held, **told}))
 
 
 # The comparison
@@ -91,7 +81,7 @@ def compare(workspace: Workspace, loaded: Loaded, role: str) -> Verified:
     snapshot = require_snapshot(workspace, loaded, role)
     kept = snapshot_base.kept_in(workspace, snapshot)
     artifacts, remarks = snapshot_base.artifacts_of(workspace, snapshot), snapshot_base.remarks(workspace.root)
-    unmoved = kept is not None and _is_unmoved(workspace, str(snapshot.get("base_commit")), loaded.state.id)
+    unmoved = kept is not None and _is_unmoved(workspace, str(snapshot.base_commit), loaded.state.id)
     if kept and unmoved and snapshot_base.is_as_left(workspace, snapshot, kept):
         return drift.matching(artifacts, remarks)
     from taskstate.verification.snapshots.tree_comparison import compared
@@ -112,17 +102,17 @@ def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
     """
     from taskstate.storage.git.objects import Store, leaves
 
-    values = front_matter_values(loaded.document)
-    newest = newest_role(values, workspace.config.roles)
-    snapshot = roles.snapshot_of(values, newest) if newest else None
+    snapshots = blocks_of(loaded.document).delta.snapshots
+    newest = newest_role(snapshots, workspace.config.roles)
     head = git.head(workspace.root)
-    if snapshot is None or head is None:
+    if newest is None or head is None:
         return False
+    snapshot = snapshots[newest]
     kept = snapshot_base.kept_in(workspace, snapshot)
     with worktree.scratch(workspace.root, *([kept] if kept else [])) as place:
         store = Store(place, head)
         try:
-            changed = store.changes(store.tree_of(head), str(snapshot.get("tree")))
+            changed = store.changes(store.tree_of(head), str(snapshot.tree))
         except GitFailed:
             return False
         finally:
@@ -130,7 +120,7 @@ def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
     return not leaves(changed, workspace.is_ours)
 
 
-def newest_role(values: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
-    """Return the role that took the newest snapshot; of several at the same time the last in order."""
-    taken = [(snapshot, name) for name in names if (snapshot := roles.snapshot_of(values, name))]
-    return max(taken, key=lambda each: str(each[0].get("snapshot_time")), default=({}, None))[1] if taken else None
+def newest_role(snapshots: Mapping[str, Snapshot], names: tuple[str, ...]) -> str | None:
+    """Return the role that took the newest snapshot; of several at the same time the first in order."""
+    taken = [name for name in names if name in snapshots]
+    return max(taken, key=lambda name: str(snapshots[name].snapshot_time), default=None)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.model.config import QaReader
+from taskstate.model.tool_blocks import Result
 from taskstate.verification.qa.log_parser import pieces, read_log
 from taskstate.verification.qa.log_patterns import EXITS, TOOLS
-from taskstate.verification.qa.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,13 +9,13 @@ import pytest
 from taskstate.context.task_file import git_blob_id
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
+from taskstate.model.tool_blocks import Result
 from taskstate.model.write_metadata import Stamp, front_matter_values, set_front_matter
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.verification.qa import record as qa_record
 from taskstate.verification.qa.record import Told
-from taskstate.verification.qa.results import Result
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.workspace import artifacts
 from taskstate.workspace.change import Change

@@ -5,8 +5,9 @@ from decimal import Decimal
 import pytest
 
 from taskstate.model import names
+from taskstate.model.tool_blocks import Result, read_tool_blocks
 from taskstate.verification.qa import results as qa_results
-from taskstate.verification.qa.results import Difference, Result, compare, coverage, failures, is_well, result_of
+from taskstate.verification.qa.results import Difference, compare, coverage, failures, is_well, result_of
 from tests.support.place import refusal
 
 WELL = ("212 passed", "0 failed, 3 passed", "no errors", "0 errors, 4 warnings", "errors: 0", "2 passed, 1 xfailed")
@@ -87,13 +88,13 @@ def test_names_of_results(name: str) -> None:
 def test_results_are_read_loosely() -> None:
     """What is no result in a front matter is left out; what is one is written as it was read, by name."""
     told = {"b": {"ok": True, "text": "1 passed"}, "a": {"ok": False}, "c": {"ok": "yes"}, "d": 1, "x-e": {"ok": True}}
-    read = qa_results.results_in(told)
+    read = read_tool_blocks({"baseline": {"results": told}}).baseline.results
     assert read == {"b": Result(ok=True, text="1 passed"), "a": Result(ok=False, text="")}
     assert list(qa_results.as_values(read).items()) == [
         ("a", {"ok": False, "text": ""}),
         ("b", {"ok": True, "text": "1 passed"}),
     ]
-    assert qa_results.results_in(None) == qa_results.results_in(["a"]) == {}
+    assert read_tool_blocks({"baseline": {"results": ["a"]}}).baseline.results == {}
 
 
 def differing(before: str, after: str, name: str = "test") -> tuple[list[str], list[str]]:

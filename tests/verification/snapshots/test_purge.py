@@ -119,7 +119,7 @@ def test_oldest_events_go_to_the_archive(place: GitPlace) -> None:
     older = [{"at": "2026-01-31T12:00:00Z", "event": f"e{number}"} for number in range(20)]
     text = with_events(place.text, older)
     text, plan = purge.purged(place.workspace, text, place.request().stamp)
-    events = front_matter_values(parse(text))["audit"]["events"]
+    events = parse(text).front_matter["audit"]["events"]
     assert len(events) == event_log.EVENTS_KEPT
     assert [each["event"] for each in events[-3:]] == ["e19", "role-done", "role-done"]
     assert len(plan) == 1

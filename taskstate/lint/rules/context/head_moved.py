@@ -58,8 +58,7 @@ _NAMED = 3  # files; of more it is told how many
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most one finding, at the recorded commit."""
-    context = facts.values.get("context")
-    head = context.get("git_head") if isinstance(context, dict) else None
+    head = facts.blocks.context.git_head
     if not head or is_over(facts) or not is_sealed(facts.front_matter):
         return
     moved = facts.queries.moved_since(head)

@@ -37,7 +37,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.model.canonical_json import SEALED_KEYS, audit_seal
+from taskstate.model.canonical_json import SEALED_KEYS
 from taskstate.model.static_context import SEALED_VALUES, context_seal, static_section
 
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at the heading of section 1."""
-    context = facts.values.get("context")
-    seal = context.get("seal") if isinstance(context, dict) else None
+    seal = facts.blocks.context.seal
     section = static_section(document) if seal else None
     if section is None or _is_doubtful(facts) or context_seal(document, facts.values, facts.state) == seal:
         return
@@ -71,8 +70,4 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 def _is_doubtful(facts: Facts) -> bool:
     """Return whether what the seal covers, or the seal itself, cannot be relied on, which other rules tell."""
     faulty = {fault.path[0] for fault in facts.front_matter_faults if fault.path}
-    if faulty & {*SEALED_VALUES, *SEALED_KEYS, "audit"}:
-        return True
-    audit = facts.values.get("audit")
-    seal = audit.get("seal") if isinstance(audit, dict) else None
-    return seal is not None and seal != audit_seal(facts.values)
+    return bool(faulty & {*SEALED_VALUES, *SEALED_KEYS, "audit"}) or facts.blocks.edited

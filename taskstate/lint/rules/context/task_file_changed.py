@@ -57,11 +57,8 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most one finding, at the hash, or at the name of a file that is gone."""
-    context = facts.values.get("context")
-    if not isinstance(context, dict) or is_over(facts):
-        return
-    name, sha = context.get("task_file"), context.get("task_file_sha")
-    if not name or not sha:
+    name, sha = facts.blocks.context.task_file, facts.blocks.context.task_file_sha
+    if not name or not sha or is_over(facts):
         return
     ids = facts.queries.blob_ids(name)
     if ids is None or sha in ids:

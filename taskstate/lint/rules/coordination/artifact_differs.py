@@ -33,7 +33,7 @@ Once the task is over, `taskstate purge 101` drops all of it, and its events kee
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
+    from taskstate.model.tool_blocks import Snapshot
     from taskstate.syntax.document import Document
 
 RULE = Rule(
@@ -50,9 +51,6 @@ RULE = Rule(
     summary="an artifact named in the file has another SHA-256; one that is missing here is a warning",
     reads=FRONT_MATTER,
 )
-
-# In a snapshot: the key of a path, the key of its hash, and whether line ends count as LF.
-_OF_SNAPSHOT = (("diff_from_base", "diff_sha", True), ("incremental_diff", "incremental_diff_sha", True))
 
 
 class _Named(NamedTuple):
@@ -91,29 +89,22 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
 
 def _named(facts: Facts) -> Iterator[_Named]:
     """Yield the artifacts that the file names."""
-    values = facts.values
-    yield from _one(_map(values, "baseline"), "log", "log_sha256", ("baseline",))
-    for name in _map(values, "coordination"):
-        role = ("coordination", name)
-        yield from _one(_map(values, *role), "qa_log_path", "qa_log_sha256", role)
-    for name in _map(values, "delta", "snapshots"):
-        at = ("delta", "snapshots", name)
-        snapshot = _map(values, *at)
-        for key, hashed, text in _OF_SNAPSHOT:
-            yield from _one(snapshot, key, hashed, at, text=text)
-        listed = (*at, "files_changed")
-        yield from _one(_map(values, *listed), "path", "sha256", listed)
-        yield from _one(snapshot, "pack", "", at)
+    blocks = facts.blocks
+    yield from _one(blocks.baseline.log, blocks.baseline.log_sha256, "baseline", "log")
+    for role in blocks.roles.values():
+        yield from _one(role.qa_log_path, role.qa_log_sha256, "coordination", role.name, "qa_log_path")
+    for name, snapshot in blocks.delta.snapshots.items():
+        yield from _of_snapshot(snapshot, "delta", "snapshots", name)
 
 
-def _one(told: dict[str, Any], key: str, hashed: str, at: tuple[str, ...], *, text: bool = False) -> Iterator[_Named]:
-    path, sha256 = told.get(key), told.get(hashed)
-    if isinstance(path, str):
-        yield _Named(path, sha256 if isinstance(sha256, str) else "", (*at, key), text)
+def _of_snapshot(snapshot: Snapshot, *at: str) -> Iterator[_Named]:
+    yield from _one(snapshot.diff_from_base, snapshot.diff_sha, *at, "diff_from_base", text=True)
+    yield from _one(snapshot.incremental_diff, snapshot.incremental_diff_sha, *at, "incremental_diff", text=True)
+    if snapshot.file_list:
+        yield from _one(snapshot.file_list.path, snapshot.file_list.sha256, *at, "files_changed", "path")
+    yield from _one(snapshot.pack, None, *at, "pack")
 
 
-def _map(values: Any, *keys: str) -> dict[str, Any]:  # noqa: ANN401 - what a front matter holds
-    """Return the map that stands at `keys`, or an empty one."""
-    for key in keys:
-        values = values.get(key) if isinstance(values, dict) else None
-    return values if isinstance(values, dict) else {}
+def _one(path: str | None, sha256: str | None, *keys: str, text: bool = False) -> Iterator[_Named]:
+    if path is not None:
+        yield _Named(path, sha256 or "", keys, text)

@@ -42,13 +42,14 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
-from taskstate.model.roles import DONE, pipeline
+from taskstate.model.roles import pipeline
+from taskstate.model.tool_blocks import DONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.model.roles import Role
+    from taskstate.model.tool_blocks import Role
     from taskstate.syntax.document import Document
 
 RULE = Rule(
@@ -66,7 +67,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     if _BLOCK not in facts.values:
         return
     names = facts.config.roles
-    for ahead, role in pairwise((None, *pipeline(facts.values, names)[: len(names)])):
+    for ahead, role in pairwise((None, *pipeline(facts.blocks, names)[: len(names)])):
         if role is not None and role.status == DONE:
             yield from _early(facts, ahead, role)
             yield from _blocked(facts, role)

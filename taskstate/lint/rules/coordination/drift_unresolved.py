@@ -59,7 +59,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     """Yield a finding for each role with an unresolved drift, at its budget."""
     if _BLOCK not in facts.values:
         return
-    for role in pipeline(facts.values, facts.config.roles):
+    for role in pipeline(facts.blocks, facts.config.roles):
         if role.budget > 0:
             times = "once" if role.budget == 1 else f"{role.budget} times"
             yield RULE.at(

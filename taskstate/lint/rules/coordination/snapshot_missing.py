@@ -37,14 +37,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
-from taskstate.model.roles import DONE, pipeline
+from taskstate.model.roles import pipeline
+from taskstate.model.tool_blocks import DONE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
+    from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.model.roles import Role
+    from taskstate.model.tool_blocks import Audit, Role
     from taskstate.syntax.document import Document
 
 RULE = Rule(
@@ -62,8 +62,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     """Yield a finding for each role that is done without a snapshot, at its status."""
     if _BLOCK not in facts.values or facts.values.get("status") == _COMPLETE or _is_unsound(facts):
         return
-    for role in pipeline(facts.values, facts.config.roles):
-        if role.status == DONE and role.snapshot is None and not _is_purged(facts.values, role):
+    for role in pipeline(facts.blocks, facts.config.roles):
+        if role.status == DONE and role.snapshot is None and not _is_purged(facts.blocks.audit, role):
             yield RULE.at(
                 facts.value_span(_BLOCK, role.name, "status"),
                 f"{role.name} is done and has left no snapshot of the working tree",
@@ -77,11 +77,7 @@ def _is_unsound(facts: Facts) -> bool:
     return any(fault.path and fault.path[0] in {_DELTA, "audit"} for fault in facts.front_matter_faults)
 
 
-def _is_purged(values: Mapping[str, Any], role: Role) -> bool:
+def _is_purged(audit: Audit, role: Role) -> bool:
     """Return whether an event says that the role's snapshot was dropped since the role was done."""
-    audit = values.get("audit")
-    events = audit.get("events", ()) if isinstance(audit, dict) else ()
-    return any(
-        event.get("event") == _PURGED and event.get("role") == role.name and event["at"] >= (role.completed_at or "")
-        for event in events
-    )
+    told = [each.at or "" for each in audit.events if each.event == _PURGED and each.role == role.name]
+    return any(at >= (role.completed_at or "") for at in told)

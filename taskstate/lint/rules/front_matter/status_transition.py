@@ -30,7 +30,7 @@ What was only begun by mistake becomes `blocked`, with a session that says so.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 
@@ -84,10 +84,10 @@ def _is_reopened(facts: Facts, then: Facts) -> bool:
         return False
     if facts.front_matter and facts.front_matter.entry("audit") and "audit" not in facts.values:
         return True
-    last = max((each["at"] for each in _reopenings(then)), default="")
-    return any(each["at"] > last for each in _reopenings(facts))
+    last = max(_reopenings(then), default="")
+    return any(at > last for at in _reopenings(facts))
 
 
-def _reopenings(facts: Facts) -> list[dict[str, Any]]:
-    audit = facts.values.get("audit") or {}
-    return [each for each in audit.get("events") or () if each["event"] == _REOPENED]
+def _reopenings(facts: Facts) -> list[str]:
+    """Return the times at which the task was reopened."""
+    return [each.at or "" for each in facts.blocks.audit.events if each.event == _REOPENED]

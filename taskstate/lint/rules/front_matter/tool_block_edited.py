@@ -35,7 +35,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
-from taskstate.model.canonical_json import SEALED_KEYS, audit_seal
+from taskstate.model.canonical_json import SEALED_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,11 +55,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     """Yield at most one finding, at the seal."""
     if any(fault.path and fault.path[0] in {*SEALED_KEYS, "audit"} for fault in facts.front_matter_faults):
         return
-    audit = facts.values.get("audit")
-    seal = audit.get("seal") if isinstance(audit, dict) else None
-    if audit and seal is not None and seal != audit_seal(facts.values):
+    if facts.blocks.edited:
         present = [f"`{key}`" for key in SEALED_KEYS if key in facts.values]
-        present += ["`audit.events`"] if "events" in audit else []
+        present += ["`audit.events`"] if "events" in facts.blocks.audit.values else []
         yield RULE.at(
             facts.value_span("audit", "seal"),
             "a block that only the tool writes was changed by hand, or taken out: `audit.seal` does not agree with "

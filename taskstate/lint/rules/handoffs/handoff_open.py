@@ -63,12 +63,11 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at what the front matter says."""
     if facts.front_matter is None or (_KEY in document.front_matter and _KEY not in facts.values):
         return
-    told = facts.values.get(_KEY)
-    named = told.get("open") if isinstance(told, dict) else None
+    named = facts.blocks.handoffs.open
     found = facts.queries.handoffs()
     if found is None or (named and way_out(named)):
         return
-    place = facts.value_span(_KEY, "open") if told else facts.first_line
+    place = facts.value_span(_KEY, "open") if facts.values.get(_KEY) else facts.first_line
     other = _other_thing(facts, named, found) if named else ""
     if other:
         yield RULE.at(place, other, help=_ANOTHER.format(facts.shown_id))

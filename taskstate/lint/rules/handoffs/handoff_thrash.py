@@ -40,6 +40,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.handoff.document import OPEN
 from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.model.tool_blocks import read_seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,10 +60,8 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield at most one finding, at what the objectives were."""
-    values = facts.values
-    verified, time = values.get("verified"), values.get("created_at")
-    told = verified if isinstance(verified, dict) else {}
-    objectives, sessions = told.get("objectives"), told.get("sessions")
+    values, seen = facts.values, read_seen(facts.values.get("verified"))
+    objectives, sessions, time = seen.objectives, seen.sessions, values.get("created_at")
     if not (facts.config.handoff.minimum_progress and objectives and time and values.get("status") == OPEN):
         return
     earlier = [each for each in facts.queries.handoffs() or () if each.created_at < time and _was_over(each, time)]
