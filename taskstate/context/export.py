@@ -158,7 +158,7 @@ def _delta(delta: Delta) -> dict[str, object]:
         return {}
     taken = {name: each for name, each in delta.snapshots.items() if not name.startswith("x-")}
     snapshots = {name: _only(each.values, _SNAPSHOT) for name, each in taken.items()}
-    return {"base_commit": delta.base_commit, "snapshots": snapshots}
+    return {"base_commit": delta.values.get("base_commit"), "snapshots": snapshots}
 
 
 def _only(values: Mapping[str, object], keys: tuple[str, ...]) -> dict[str, object]:

@@ -13,12 +13,13 @@ from taskstate.model.write_metadata import blocks_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.model.tool_blocks import Role, Snapshot
+    from taskstate.model.tool_blocks import Role
     from taskstate.workspace.workspace import Loaded, Workspace
 
 _AT_WORK = frozenset({IN_PROGRESS, BLOCKED})
 _MARKS = {PENDING: " ", IN_PROGRESS: ">", BLOCKED: "!", DONE: "x"}
 _COLUMNS = ("ROLE", "STATUS", "COMPLETED", "SNAPSHOT", "DIFF", "FINDINGS", "DRIFT")
+_SNAPSHOT = ("snapshot_time", "actor", "base_commit", "tree", "diff_stat")
 _NONE = "-"
 
 
@@ -77,17 +78,7 @@ def _role_shape(role: Role, names: tuple[str, ...]) -> dict[str, object]:
         "session_id": role.session_id,
         "findings": list(role.findings),
         "drift_budget": role.budget,
-        "snapshot": _snapshot_shape(role.snapshot) if role.snapshot else None,
-    }
-
-
-def _snapshot_shape(snapshot: Snapshot) -> dict[str, object]:
-    return {
-        "snapshot_time": snapshot.snapshot_time,
-        "actor": snapshot.actor,
-        "base_commit": snapshot.base_commit,
-        "tree": snapshot.tree,
-        "diff_stat": snapshot.diff_stat,
+        "snapshot": {key: role.snapshot.values.get(key) for key in _SNAPSHOT} if role.snapshot else None,
     }
 
 

@@ -83,10 +83,9 @@ def _is_whole(snapshot: Snapshot) -> bool:
 
 
 def _event(role: str, snapshot: Snapshot, stamp: Stamp) -> dict[str, object]:
-    actor = stamp.actor if snapshot.actor is None else snapshot.actor
-    told = {"snapshot_time": snapshot.snapshot_time, "diff_stat": snapshot.diff_stat, "diff_sha": snapshot.diff_sha}
-    known = {key: value for key, value in told.items() if value}
-    return {"at": timestamp(stamp.now), "actor": actor, "event": EVENT, "role": role, **known}
+    held = snapshot.values
+    told = {key: held[key] for key in ("snapshot_time", "diff_stat", "diff_sha") if held.get(key)}
+    return {"at": timestamp(stamp.now), "actor": held.get("actor", stamp.actor), "event": EVENT, "role": role, **told}
 
 
 def _without_paths(blocks: ToolBlocks, whole: dict[str, Snapshot]) -> dict[str, object]:
