@@ -24,10 +24,9 @@ from taskstate.workspace.writer import change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.model.tool_blocks import Snapshot as Recorded
-    from taskstate.model.tool_blocks import ToolBlocks
+    from taskstate.model.tool_blocks import Snapshot, ToolBlocks
     from taskstate.verification.snapshots.base import Look
-    from taskstate.verification.snapshots.take import Snapshot
+    from taskstate.verification.snapshots.take import NewSnapshot
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -64,7 +63,7 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
     def job(loaded: Loaded) -> Change[_Plan]:
         require_open(loaded.state)
         blocks = blocks_of(loaded.document)
-        made: list[Snapshot] = []
+        made: list[NewSnapshot] = []
         delta = blocks.delta
         with snapshot_base.look(workspace, delta, head) as seen:
             planned = _plan(seen, loaded, blocks, head)
@@ -112,7 +111,7 @@ def _start(workspace: Workspace, task_id: str, base: str, head: str) -> str:
         return head
 
 
-def _differing(seen: Look, snapshot: Recorded) -> tuple[str, ...]:
+def _differing(seen: Look, snapshot: Snapshot) -> tuple[str, ...]:
     """Return the paths that differ between a snapshot and now; none where its tree is lost."""
     try:
         entries = seen.store.changes(str(snapshot.tree), seen.tree)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, LockTimeout, TaskstateError
 from taskstate.model import roles, tool_blocks
@@ -30,7 +30,7 @@ from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from taskstate.context.path_scope import Scope
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 ACCEPTED = "drift-accepted"  # the event of which `resolving` leaves one
+_UNCHANGED = "no changes"  # what a diff of nothing comes to in numbers
 _LARGE = 10 * 1024 * 1024  # bytes of a diff
 
 
@@ -66,7 +67,7 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Tak
     roles.require_role(role, workspace.config.roles)
     head = snapshot_base.require_at_rest(workspace)
 
-    def job(loaded: Loaded) -> Change[Snapshot]:
+    def job(loaded: Loaded) -> Change[NewSnapshot]:
         blocks = blocks_of(loaded.document)
         require_open(loaded.state)
         roles.require_settled(blocks, loaded.state.id)
@@ -86,7 +87,7 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Tak
     finally:
         if not request.dry_run:
             sweep(workspace, task_id)
-    return Taken(outcome, outcome.result.record["diff_stat"], outcome.result.number)
+    return Taken(outcome, outcome.result.stat, outcome.result.number)
 
 
 def _may_be_clean(workspace: Workspace, blocks: ToolBlocks, role: str) -> bool:
@@ -108,7 +109,7 @@ def _require_unmoved(workspace: Workspace, task_id: str, base: str) -> None:
         raise TaskstateError(f"{what}: {drift.named(committed)}", help=help_, code="committed")
 
 
-def with_snapshots(delta: Delta, made: Sequence[Snapshot], base: str = "") -> dict[str, object]:
+def with_snapshots(delta: Delta, made: Sequence[NewSnapshot], base: str = "") -> dict[str, object]:
     """Return the block of a front matter that holds the snapshots, with new ones in the place of their roles' older."""
     start = base or delta.values.get("base_commit") or made[0].record["base_commit"]
     begun = delta._replace(values={**delta.values, "base_commit": start})
@@ -124,16 +125,17 @@ class Wanted(NamedTuple):
     clean: bool = False
 
 
-class Snapshot(NamedTuple):
-    """A snapshot that was taken: its entry in the front matter, how many files changed, and what to tell."""
+class NewSnapshot(NamedTuple):
+    """A snapshot that was taken: its entry in the front matter, its diff in numbers, and what to tell."""
 
     role: str
-    record: dict[str, Any]
+    record: Mapping[str, object]
+    stat: str
     number: int
     notes: tuple[str, ...]
 
 
-def photograph(seen: Look, state: TaskState, delta: Delta, wanted: Wanted) -> Snapshot:
+def photograph(seen: Look, state: TaskState, delta: Delta, wanted: Wanted) -> NewSnapshot:
     """Take a snapshot of what is seen, and write its artifacts; its record is for the front matter that holds `delta`.
 
     Raises:
@@ -146,8 +148,8 @@ def photograph(seen: Look, state: TaskState, delta: Delta, wanted: Wanted) -> Sn
         raise TaskstateError(what, help=help_, code="nothing-to-snapshot")
     config = seen.workspace.config
     scope = scope_of(state, config)
-    record, number = _record(state, _Making(seen, found, wanted, scope))
-    return Snapshot(wanted.role, record, number, _notes(found, scope, config))
+    record = _record(state, _Making(seen, found, wanted, scope))
+    return NewSnapshot(wanted.role, record, found.stat or _UNCHANGED, len(found.files), _notes(found, scope, config))
 
 
 class _Found(NamedTuple):
@@ -219,9 +221,9 @@ def _incremental(seen: Look, delta: Delta, before: str) -> tuple[bytes | None, s
 # The record and its artifacts
 
 
-def _record(state: TaskState, making: _Making) -> tuple[dict[str, Any], int]:
+def _record(state: TaskState, making: _Making) -> dict[str, object]:
     seen, found, wanted, scope = making
-    record: dict[str, Any] = {
+    record: dict[str, object] = {
         "base_commit": wanted.base,
         "snapshot_time": timestamp(wanted.request.stamp.now),
         "actor": wanted.request.stamp.actor,
@@ -229,7 +231,7 @@ def _record(state: TaskState, making: _Making) -> tuple[dict[str, Any], int]:
         "index_tree": seen.index_tree,
         "diff_from_base": None,
         "diff_sha": drift.normalised_sha(found.diff),
-        "diff_stat": found.stat or "no changes",
+        "diff_stat": found.stat or _UNCHANGED,
         "status_report_sha": files.digest(seen.report),
         "scope_hash": scope_hash(seen, scope),
         "files_changed": None,
@@ -239,10 +241,10 @@ def _record(state: TaskState, making: _Making) -> tuple[dict[str, Any], int]:
         record["incremental_diff_sha"] = None if found.incremental is None else drift.normalised_sha(found.incremental)
         record["incremental_diff_error"] = found.incremental_error
     _store(state.id, making, record)
-    return record, len(found.files)
+    return record
 
 
-def _store(task_id: str, making: _Making, record: dict[str, Any]) -> None:
+def _store(task_id: str, making: _Making, record: dict[str, object]) -> None:
     """Write the artifacts of a snapshot, and what names them into its record; for a dry run the paths alone."""
     seen, found, wanted, _ = making
     workspace, role, real = seen.workspace, wanted.role, not wanted.request.dry_run
