@@ -17,6 +17,7 @@ from taskstate.context.sources import told_unmatched, unmatched
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.canonical_json import CANONICAL_VERSION
 from taskstate.model.static_context import context_seal, is_sealed
+from taskstate.model.statuses import IN_PROGRESS, PENDING
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of, front_matter_values, set_front_matter, timestamp
 from taskstate.storage.git import client as git
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Workspace
 
-_WORKING = "in_progress"
 _NAMED = 5  # dirty files; of more it is told how many
 
 
@@ -157,7 +157,7 @@ def _begun(made: _Made, base: str | None) -> _Made:
     """Return a first capture with the places for what is recorded from now on: the baseline, and the base commit."""
     text, values = made.text, front_matter_values(parse(made.text))
     if "baseline" not in values:
-        text = apply(text, set_front_matter(parse(text), "baseline", {"status": "pending"}))
+        text = apply(text, set_front_matter(parse(text), "baseline", {"status": PENDING}))
     if "delta" not in values and base:
         text = apply(text, set_front_matter(parse(text), "delta", {"base_commit": base}))
     return made._replace(text=text)
@@ -171,7 +171,7 @@ def _told_state(state: TaskState, found: Captured) -> tuple[str, ...]:
     remarks = []
     if not found.static.criteria:
         remarks.append(f"no acceptance criterion yet: write it, then `taskstate context rebuild {state.id}`")
-    if state.status != _WORKING:
+    if state.status != IN_PROGRESS:
         remarks.append(f"the task is {state.status}, not in_progress: sealed all the same")
     return tuple(remarks)
 

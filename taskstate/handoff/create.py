@@ -20,6 +20,7 @@ from taskstate.handoff.paths import folder
 from taskstate.handoff.phases import Phase, find_phase, parse_phase_name, read_phases, with_changes
 from taskstate.handoff.verified_facts import Tree, seen_in, tree_now
 from taskstate.model.phases import phase_id
+from taskstate.model.statuses import COMPLETE
 from taskstate.model.task_state import KB
 from taskstate.model.tool_blocks import read_seen
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
@@ -189,7 +190,7 @@ def _from_root(workspace: Workspace, handoff: Handoff) -> Handoff:
 def _require_possible(workspace: Workspace, loaded: Loaded, documents: tuple[HandoffFile, ...], *, force: bool) -> None:
     """Refuse a task that is complete, or handed over already; with `force` not for a document that nobody can read."""
     state = loaded.state
-    if state.status == "complete":
+    if state.status == COMPLETE:
         what = f"task {state.id} is complete, so there is nothing to hand over"
         raise TaskstateError(what, help=f'`taskstate reopen {state.id} --note "…"` takes it up again', code="complete")
     named = blocks_of(loaded.document).handoffs.open

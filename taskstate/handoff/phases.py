@@ -11,17 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model.names import own_file, phase_in
-from taskstate.model.phases import (
-    DONE,
-    IN_PROGRESS,
-    NOT_STARTED,
-    SCHEMA,
-    SECTION,
-    current_after,
-    next_id,
-    phase_id,
-    phases_in,
-)
+from taskstate.model.phases import SCHEMA, SECTION, current_after, next_id, phase_id, phases_in
+from taskstate.model.statuses import DONE, IN_PROGRESS, NOT_STARTED
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import timestamp
 from taskstate.storage import files

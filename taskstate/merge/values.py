@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from taskstate.handoff.paths import time_in
 from taskstate.merge.three_way import Sides, settled
 from taskstate.model.names import id_key
+from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, IN_PROGRESS, NOT_STARTED, PENDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,7 +32,7 @@ class _Nothing:
 NOTHING = _Nothing()
 
 # Each lifecycle rises through these, those of tasks, roles, objectives and the baseline alike.
-_LIFECYCLE = ("pending", "created", "not_started", "in_progress", "blocked", "recorded", "done", "complete")
+_LIFECYCLE = (PENDING, CREATED, NOT_STARTED, IN_PROGRESS, BLOCKED, "recorded", DONE, COMPLETE)
 # Fields that tell one fact together: (of which maps, which fields, told anew by the higher of these).
 _FACTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "features[]": (("passes", "tested_at", "evidence"), ("tested_at",)),
@@ -123,8 +124,8 @@ def _careful(fact: dict[str, Any]) -> tuple[bool, tuple[str, ...]]:
 
 def _agreeing(merged: dict[str, Any], sides: Sides[dict[str, Any]], key: str) -> dict[str, Any]:
     """Return a merged map whose parts do not contradict each other."""
-    if key == "coordination[]" and merged.get("blocking_findings") and merged.get("status") == "done":
-        return {**merged, "status": "blocked"}  # what one side found, the other side has not resolved
+    if key == "coordination[]" and merged.get("blocking_findings") and merged.get("status") == DONE:
+        return {**merged, "status": BLOCKED}  # what one side found, the other side has not resolved
     if "objectives" in merged and "current_objective" in merged:
         agreed = settled(sides.each(lambda part: _identity(part.get("current_objective"))))
         if not agreed or merged["current_objective"] is None:  # the other side may have added one
@@ -135,7 +136,7 @@ def _agreeing(merged: dict[str, Any], sides: Sides[dict[str, Any]], key: str) ->
 def _current(objectives: object, sides: Sides[dict[str, Any]]) -> object:
     """Return the objective to work on where the sides went on to different ones: the first that is not done yet."""
     listed = [each for each in objectives if isinstance(each, dict)] if isinstance(objectives, list) else []
-    is_open = [each.get("id") for each in listed if each.get("status") != "done"]
+    is_open = [each.get("id") for each in listed if each.get("status") != DONE]
     named = [sides.ours.get("current_objective"), sides.theirs.get("current_objective")]
     return next((each for each in is_open if each in named), is_open[0] if is_open else None)
 

@@ -15,6 +15,7 @@ from taskstate.errors import TaskstateError
 from taskstate.model import chain_quotes, document_kinds, names
 from taskstate.model.canonical_json import sha256
 from taskstate.model.chain_quotes import SHA, Input, Upstream
+from taskstate.model.statuses import COMPLETE
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, read_state
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 
 OUTPUT, INPUTS = "Chain Output", "Chain Inputs"
-COMPLETE = "complete"
 
 _COMMENT = (
     r"<!--[ \t]*taskstate: input[ \t]+(?P<id>[A-Za-z0-9._-]+)[ \t]+r(?P<revision>[0-9]{1,9})[ \t]+"

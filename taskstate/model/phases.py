@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.model.canonical_json import sha256
 from taskstate.model.document_kinds import kind
+from taskstate.model.statuses import BLOCKED, IN_PROGRESS, NOT_STARTED
 from taskstate.model.task_state import PART_LEVEL, is_json_fence
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 SCHEMA = "phase"
 SECTION = "Feature Checklist"
-NOT_STARTED, IN_PROGRESS, DONE, BLOCKED = "not_started", "in_progress", "done", "blocked"
-STATUSES = (NOT_STARTED, IN_PROGRESS, DONE, BLOCKED)
 _DIGEST = 16  # hex digits
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
-from taskstate.model.tool_blocks import PENDING
+from taskstate.model.statuses import PENDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,12 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.canonical_json import audit_seal
+from taskstate.model.statuses import OF_ROLES, PENDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-PENDING, IN_PROGRESS, DONE, BLOCKED = "pending", "in_progress", "done", "blocked"
-STATUSES = (PENDING, IN_PROGRESS, DONE, BLOCKED)  # of a role
 
 
 class HashedFile(NamedTuple):
@@ -237,7 +235,7 @@ def _role(name: str, value: object, snapshots: Mapping[str, Snapshot]) -> Role:
     status = told.get("status")
     return Role(
         name=name,
-        status=status if status in STATUSES else PENDING,
+        status=status if status in OF_ROLES else PENDING,
         findings=tuple(map(str, _list(told.get("blocking_findings")))),
         budget=_number(told.get("drift_budget")),
         qa=_results(told.get("qa")),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.model import chain
 from taskstate.model.names import id_key
+from taskstate.model.statuses import COMPLETE
 from taskstate.model.write_metadata import timestamp
 from taskstate.storage import file_state
 from taskstate.workspace import preconditions
@@ -107,7 +108,7 @@ def _of(workspace: Workspace, document: Document, upstream: Upstream) -> Link:
     present = [each for each in chain.inputs_of(document) if each.id.casefold() == key]
     at = f", pulled at revision {present[0].revision}" if present else ""
     if not upstream.output:
-        complete = upstream.status == chain.COMPLETE
+        complete = upstream.status == COMPLETE
         why = "it is complete, and hands nothing down" if complete else f"it is {upstream.status or 'of no status'}"
         return Link(upstream.id, EMPTY if complete else WAITING, why + at)
     changed = file_state.changed_since(workspace.root, upstream.files)
@@ -138,7 +139,7 @@ def _upstream(repository: RunCache, task_id: str) -> Upstream:
     upstream = repository.upstream(path)
     if upstream is None or not upstream.status:
         preconditions.require_whole(repository.workspace.load(path))
-    if upstream is None or (upstream.status == chain.COMPLETE and _is_damaged(repository, path)):
+    if upstream is None or (upstream.status == COMPLETE and _is_damaged(repository, path)):
         what = f"{repository.workspace.relative(path)} cannot be read"
         raise TaskstateError(what, help="run `taskstate lint` on it and mend what it finds", code="unreadable")
     return upstream
@@ -195,7 +196,7 @@ def _handed_down(repository: RunCache, task_id: str) -> Upstream | str:
     upstream = _upstream(repository, task_id)
     if upstream.output:
         return upstream
-    if upstream.status == chain.COMPLETE:
+    if upstream.status == COMPLETE:
         return f"task {upstream.id} is complete, and hands nothing down"
     return f"task {upstream.id} is {upstream.status or 'of no status'}: its output comes when it is complete"
 

@@ -12,6 +12,7 @@ from taskstate.errors import TaskstateError
 from taskstate.model import chain
 from taskstate.model.chain_quotes import parts_of
 from taskstate.model.document_kinds import kind_of, section_key
+from taskstate.model.statuses import COMPLETE
 from taskstate.model.task_state import item_text
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
@@ -175,7 +176,7 @@ def output_gaps(state: TaskState) -> tuple[Gap, ...]:
     if state.section(chain.OUTPUT) is None:
         return (Gap("section", f"there is no section {chain.OUTPUT}"),)
     group = spec.some_filled.of if spec.some_filled else ()
-    needed = tuple(each.name for each in spec.subsections if chain.COMPLETE in each.must_be_filled)
+    needed = tuple(each.name for each in spec.subsections if COMPLETE in each.must_be_filled)
     lacking = (name for name in needed if not _is_written(state, name))
     gaps = [Gap(f"part:{name}", f"the {name} of the {chain.OUTPUT} is not written") for name in lacking]
     if group and not any(_is_written(state, name) for name in group):

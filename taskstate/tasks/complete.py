@@ -12,10 +12,9 @@ from taskstate.archive import archiver
 from taskstate.errors import TaskstateError
 from taskstate.model import chain, roles
 from taskstate.model.canonical_json import sha256
-from taskstate.model.chain import COMPLETE
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.phases import phases_in
-from taskstate.model.tool_blocks import IN_PROGRESS
+from taskstate.model.statuses import COMPLETE, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.storage import file_state
 from taskstate.syntax import escaping

@@ -14,7 +14,7 @@ from taskstate.handoff.document import OPEN
 from taskstate.handoff.document_files import archived, handoff_files
 from taskstate.model import chain, chain_quotes
 from taskstate.model.document_kinds import kind_of
-from taskstate.model.tool_blocks import BLOCKED
+from taskstate.model.statuses import BLOCKED, COMPLETE
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import file_state, files
 from taskstate.storage.git import client as git
@@ -73,7 +73,7 @@ def _placeholders(state: TaskState) -> Iterator[Gap]:
     kind = kind_of(state.kind)
     for section in kind.sections:
         for spec in section.subsections if section.name != chain.OUTPUT else ():
-            if chain.COMPLETE in spec.must_be_filled:
+            if COMPLETE in spec.must_be_filled:
                 found = state.subsection(section.name, spec.name)
                 text = found.body.of(state.document.text).strip() if found else ""
                 if escaping.says_nothing(text) or kind.is_placeholder(text):

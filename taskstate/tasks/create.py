@@ -10,6 +10,7 @@ from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import formatted
 from taskstate.model import names
 from taskstate.model.chain import read_upstream, render_input
+from taskstate.model.statuses import CREATED
 from taskstate.model.write_metadata import timestamp
 from taskstate.syntax import escaping
 from taskstate.syntax.json_edit import json_text
@@ -95,7 +96,7 @@ def _require_free(workspace: Workspace, task_id: str) -> None:
 def render(workspace: Workspace, task: NewTask, request: Request, upstreams: tuple[Upstream, ...] = ()) -> str:
     """Return the text of a new state file, not stamped yet; `upstreams` hand down what they have."""
     title = escaping.one_line(task.title, what="the title")
-    front_matter: dict[str, Any] = {"taskstate": FORMAT, "task_id": task.id, "title": title, "status": "created"}
+    front_matter: dict[str, Any] = {"taskstate": FORMAT, "task_id": task.id, "title": title, "status": CREATED}
     area = escaping.one_line(task.area, what="the area") if task.area else ""
     front_matter |= {key: value for key, value in (("priority", task.priority), ("area", area)) if value}
     if task.depends_on:

@@ -8,6 +8,7 @@ from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import formatted
 from taskstate.model import chain, chain_quotes, document_kinds, names
 from taskstate.model.canonical_json import sha256
+from taskstate.model.statuses import COMPLETE
 from taskstate.model.task_state import KB, read_state
 from taskstate.model.write_metadata import set_front_matter, stamped
 from taskstate.storage import backups, files, journal
@@ -106,7 +107,7 @@ def _require_divisible(loaded: Loaded) -> None:
     if state.kind != "task":
         what = f"{state.id} is a {state.kind} task, which has no features to move"
         raise TaskstateError(what, help="decompose a task with a Feature Checklist", code="kind")
-    if state.status == chain.COMPLETE:
+    if state.status == COMPLETE:
         what = f"task {state.id} is complete: there is nothing left to divide"
         raise TaskstateError(what, help="set its status back to in_progress first, if it is not", code="complete")
     _require_features(state)

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.algorithms import Dependencies
 from taskstate.model.names import id_key
+from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, IN_PROGRESS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_MARKS = {"created": "[ ]", "in_progress": "[~]", "blocked": "[!]", "complete": "[x]"}
+_MARKS = {CREATED: "[ ]", IN_PROGRESS: "[~]", BLOCKED: "[!]", COMPLETE: "[x]"}
 _UNKNOWN = "[?]"
-_COLOURS = {"created": "#eceff1", "in_progress": "#bbdefb", "blocked": "#ffcdd2", "complete": "#c8e6c9"}
+_COLOURS = {CREATED: "#eceff1", IN_PROGRESS: "#bbdefb", BLOCKED: "#ffcdd2", COMPLETE: "#c8e6c9"}
 _NO_COLOUR = "#ffffff"
 MOST_CIRCLES = 100  # that are named: each costs a search
 _DEEPEST = 16  # levels that are shown by indentation: a chain of ten thousand tasks has lines too

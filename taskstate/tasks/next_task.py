@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
+from taskstate.model.statuses import BLOCKED, COMPLETE, IN_PROGRESS
 from taskstate.workspace import task_index
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from taskstate.workspace.task_index import Glance
     from taskstate.workspace.workspace import Workspace
 
-IN_PROGRESS, BLOCKED, COMPLETE = "in_progress", "blocked", "complete"
 _NO_PRIORITY = "P9"
 _SHOWN = 3  # tasks that a line names
 _MANY = 50_000  # steps of all searches together

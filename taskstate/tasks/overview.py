@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
-from taskstate.model.chain import COMPLETE
 from taskstate.model.derived_values import exceeded, session_counts
+from taskstate.model.statuses import BLOCKED, COMPLETE
 from taskstate.tasks.decomposition_plan import guidance, open_features, sizing
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _standing(state: TaskState, complete: set[str]) -> str:
     if state.status == COMPLETE or state.kind != "task":
         return ""
     free = complete.issuperset(each.casefold() for each in state.depends_on)
-    return READY if free and state.status != "blocked" else HELD_UP
+    return READY if free and state.status != BLOCKED else HELD_UP
 
 
 def listing(tasks: list[Loaded], most: int) -> str:

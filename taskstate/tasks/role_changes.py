@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
-from taskstate.model.tool_blocks import BLOCKED, DONE, IN_PROGRESS, PENDING
+from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
 from taskstate.storage import files
 from taskstate.syntax import escaping

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
-from taskstate.model.chain import COMPLETE
-from taskstate.model.tool_blocks import BLOCKED, DONE, IN_PROGRESS, PENDING
+from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
 from taskstate.syntax import escaping
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from taskstate.model.tool_blocks import Role, ToolBlocks
 
 LONGEST_FINDING = 500  # characters
-CREATED = "created"
 
 
 class Setting(NamedTuple):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.archive import archiver
 from taskstate.errors import TaskstateError
 from taskstate.model.document_kinds import kind, section_key
+from taskstate.model.statuses import CREATED, IN_PROGRESS
 from taskstate.model.task_state import Session, TaskState, read_state, session_number
 from taskstate.model.write_metadata import set_front_matter, stamped
 from taskstate.syntax import escaping
@@ -141,12 +142,12 @@ def _is_time(text: str) -> bool:
 
 def _begun(state: TaskState) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
     """Return what to tell, and the edit that takes a created task to work once description and criteria are written."""
-    if state.status != "created":
+    if state.status != CREATED:
         return (), ()
     unfilled = [name for name in _STARTING if is_unfilled(state, name)]
     if unfilled:
         return (f"the status stays `created` until {' and '.join(unfilled)} are written",), ()
-    return ("the task is now in_progress",), set_front_matter(state.document, "status", "in_progress")
+    return ("the task is now in_progress",), set_front_matter(state.document, "status", IN_PROGRESS)
 
 
 def is_unfilled(state: TaskState, name: str) -> bool:

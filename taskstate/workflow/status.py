@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
-from taskstate.model.chain import COMPLETE
-from taskstate.model.tool_blocks import BLOCKED, DONE, IN_PROGRESS, PENDING
+from taskstate.model.statuses import BLOCKED, COMPLETE, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import names
+from taskstate.model.statuses import COMPLETE
 from taskstate.storage import json_cache
 from taskstate.storage.git import client as git
 from taskstate.version import VERSION
@@ -90,7 +91,7 @@ def by_id(tasks: Iterable[Glance]) -> Mapping[str, Glance]:
     found: dict[str, Glance] = {}
     for task in tasks:
         key = task.id.casefold()
-        if key not in found or found[key].status == "complete":
+        if key not in found or found[key].status == COMPLETE:
             found[key] = task
     return found
 

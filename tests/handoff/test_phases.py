@@ -15,7 +15,8 @@ from taskstate.handoff.phases import Told
 from taskstate.lint import engine
 from taskstate.lint.runner import check_files
 from taskstate.model.config import Config
-from taskstate.model.phases import STATUSES, current_after, next_id, objectives_digest, phase_id, phases_in
+from taskstate.model.phases import current_after, next_id, objectives_digest, phase_id, phases_in
+from taskstate.model.statuses import OF_OBJECTIVES
 from taskstate.model.task_state import json_fence, read_state
 from taskstate.syntax.document import parse
 from taskstate.validation import schema
@@ -342,7 +343,7 @@ def test_an_export_overwrites_nothing_else(place: Place, output: str, code: str,
     assert tree(tmp_path) == before
 
 
-@given(st.lists(st.sampled_from(STATUSES), max_size=6), st.one_of(st.none(), st.integers(1, 7)))
+@given(st.lists(st.sampled_from(OF_OBJECTIVES), max_size=6), st.one_of(st.none(), st.integers(1, 7)))
 def test_the_current_objective_is_one_that_is_not_done(statuses: list[str], current: int | None) -> None:
     """It is the current one while that is in progress, else the first to work on; null exactly where all are done."""
     objectives = [{"id": number, "status": status} for number, status in enumerate(statuses, start=1)]

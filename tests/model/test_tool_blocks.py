@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from taskstate.model import roles
 from taskstate.model.canonical_json import audit_seal
+from taskstate.model.statuses import DONE, OF_ROLES, PENDING
 from taskstate.model.tool_blocks import (
-    DONE,
-    PENDING,
-    STATUSES,
     Baseline,
     Context,
     Event,
@@ -45,7 +43,7 @@ JSON = st.recursive(
 )
 TEXTS = st.none() | st.text()
 ROLES = st.fixed_dictionaries(
-    {"status": st.sampled_from(STATUSES)},
+    {"status": st.sampled_from(OF_ROLES)},
     optional={
         **dict.fromkeys(("completed_at", "qa_log_path", "qa_log_sha256", "session_id"), TEXTS),
         "qa": st.dictionaries(
@@ -79,7 +77,7 @@ def test_reading_never_fails(values: dict[str, Any], verified: object) -> None:
     """Whatever a hand has put in their places, the blocks are read, and what is asked of them is answered."""
     blocks = read_tool_blocks(values)
     assert [role.name for role in roles.pipeline(blocks, NAMES)][:3] == list(NAMES)
-    assert {role.status for role in blocks.roles.values()} <= {*STATUSES}
+    assert {role.status for role in blocks.roles.values()} <= {*OF_ROLES}
     assert {*roles.unresolved(blocks)} <= blocks.roles.keys()
     assert isinstance(read_seen(verified), SeenState)
 

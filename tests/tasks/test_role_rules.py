@@ -9,8 +9,8 @@ import pytest
 
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
+from taskstate.model.statuses import OF_ROLES
 from taskstate.model.task_state import read_state
-from taskstate.model.tool_blocks import STATUSES
 from taskstate.syntax.document import parse
 from taskstate.tasks import role_rules
 from taskstate.tasks.role_rules import Setting, Turn
@@ -30,7 +30,7 @@ def turn(role: str, status: str = "in_progress", snapshot: str = "", **told: str
     return role_rules.turn_of(read_state(parse(text)), role, NAMES)
 
 
-@pytest.mark.parametrize(("ahead", "now", "wanted"), [*product(STATUSES, STATUSES, STATUSES)])
+@pytest.mark.parametrize(("ahead", "now", "wanted"), [*product(OF_ROLES, OF_ROLES, OF_ROLES)])
 def test_a_status_can_be_set_in_turn_alone(ahead: str, now: str, wanted: str) -> None:
     """A role begins and ends once the one ahead is done, on its snapshot or its own; it is never simply blocked."""
     begins = wanted == "in_progress" and now == "pending"

@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run_output(invocation: Invocation) -> int:
     """Print a task's output, or a part of it."""
-    from taskstate.model.chain import COMPLETE
+    from taskstate.model.statuses import COMPLETE
     from taskstate.tasks.chain_inputs import output
     from taskstate.tasks.chain_output import find_parts, parts
 

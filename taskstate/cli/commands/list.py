@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.cli.invocation import add_common
+from taskstate.model.statuses import OF_TASKS
 
 if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.invocation import Invocation
 
-_STATUSES = ("created", "in_progress", "blocked", "complete")
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--status", choices=_STATUSES, help="only tasks with this status")
+    parser.add_argument("--status", choices=OF_TASKS, help="only tasks with this status")
     parser.add_argument("--area", metavar="NAME", help="only tasks of this area")
     standing = parser.add_mutually_exclusive_group()
     standing.add_argument(

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from taskstate.cli.invocation import add_common, add_task, add_writing
+from taskstate.model.statuses import DONE, OF_OBJECTIVES
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping
 
     from taskstate.cli.invocation import Invocation
-
-_STATUSES = ("not_started", "in_progress", "done", "blocked")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     set_ = actions.add_parser("set", help="record where an objective stands", description="Say where it stands.")
     _add_ids(set_)
     set_.add_argument("objective", metavar="N", help="the objective's id")
-    set_.add_argument("--status", required=True, choices=_STATUSES, help="where it stands")
+    set_.add_argument("--status", required=True, choices=OF_OBJECTIVES, help="where it stands")
     set_.add_argument("--note", metavar="TEXT", help="what is left, or what stops it (default: the note stays)")
     add_writing(set_)
     set_.set_defaults(run=run_set)
@@ -140,7 +139,7 @@ def run_show(invocation: Invocation) -> int:
 def _table(phase: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of a phase: what it is about, its objectives, and what was tried."""
     objectives = phase["objectives"]
-    done = sum(each["status"] == "done" for each in objectives)
+    done = sum(each["status"] == DONE for each in objectives)
     handoffs = phase["handoff_count"]
     told = f"{done} of {len(objectives)} done, {handoffs} handoff{'' if handoffs == 1 else 's'}"
     yield f"Phase {phase['phase']}: {_flat(phase['phase_name'])} ({told})"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from taskstate.cli.invocation import add_common, add_task, add_writing, standard_input
+from taskstate.model.statuses import BLOCKED, OF_ROLES
 
 if TYPE_CHECKING:
     import argparse
@@ -46,7 +47,7 @@ def _configure_set(actions: Any) -> None:  # noqa: ANN401 - argparse has no publ
     setting.add_argument(
         "--status",
         required=True,
-        choices=("pending", "in_progress", "done", "blocked"),
+        choices=OF_ROLES,
         help="in_progress or done; pending gives back what has only begun; `role block` is the way to blocked",
     )
     setting.add_argument("--qa-log", metavar="P", help="the log of the role's own checks, kept as an artifact")
@@ -119,7 +120,7 @@ def run_block(invocation: Invocation) -> int:
     args = invocation.args
     finding = invocation.text_of(args.finding)
     outcome = block(invocation.workspace, invocation.task_id(args.id), args.role, finding, invocation.request())
-    return invocation.done(outcome, f"{outcome.path}: {args.role} is blocked", role=args.role, status="blocked")
+    return invocation.done(outcome, f"{outcome.path}: {args.role} is blocked", role=args.role, status=BLOCKED)
 
 
 def run_unblock(invocation: Invocation) -> int:

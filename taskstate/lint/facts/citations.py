@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.facts.json_values import json_value
+from taskstate.model.statuses import COMPLETE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from taskstate.syntax.nodes import Node
 
 _SCHEMA = "citations"
-_COMPLETE = "complete"
 CAPTURED = ("file", "section", "content_sha")
 
 
@@ -47,4 +47,4 @@ def captured(value: JsonValue) -> Iterator[Cited]:
 
 def is_over(facts: Facts) -> bool:
     """Return whether the task is complete: what it was made from may change now without making it stale."""
-    return facts.values.get("status") == _COMPLETE
+    return facts.values.get("status") == COMPLETE

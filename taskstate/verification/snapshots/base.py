@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
-from taskstate.model.chain import COMPLETE
+from taskstate.model.statuses import COMPLETE
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.storage.git import client as git

@@ -60,6 +60,7 @@ from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.outline import is_empty, subsection
 from taskstate.lint.facts.waivers import waived
 from taskstate.lint.facts.wording import cut
+from taskstate.model.statuses import COMPLETE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,13 +76,12 @@ RULE = Rule(
     summary="`status: complete` without a complete Chain Output, with failing features or unchecked criteria",
 )
 
-_COMPLETE = "complete"
 _HELP = "finish it, or set `status` back to in_progress"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield what a complete task lacks, each at its place."""
-    if facts.values.get("status") != _COMPLETE:
+    if facts.values.get("status") != COMPLETE:
         return
     let_pass = waived(facts)
     for criterion in facts.state.criteria:
@@ -98,7 +98,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
                 help=f"{_HELP}; a feature that another task takes over has `moved_to`",
             )
     for placed in facts.outline.found:
-        if placed.spec.some_filled and _COMPLETE in placed.spec.some_filled.statuses:
+        if placed.spec.some_filled and COMPLETE in placed.spec.some_filled.statuses:
             yield from _output(document, placed, let_pass)
 
 
@@ -110,7 +110,7 @@ def _output(document: Document, placed: Placed, let_pass: Waived) -> Iterator[Di
     for spec in placed.spec.subsections:
         section = subsection(document, placed.section, spec)
         empty = section is None or is_empty(section.body.of(document.text))
-        needed = _COMPLETE in spec.must_be_filled and not let_pass.covers(f"part:{spec.name}")
+        needed = COMPLETE in spec.must_be_filled and not let_pass.covers(f"part:{spec.name}")
         if needed and section is None:
             lacking.append(f"{spec.name!r} is missing")
         elif needed and section and empty:

@@ -51,6 +51,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.waivers import waived
+from taskstate.model.statuses import COMPLETE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -89,7 +90,7 @@ def _is_let_pass(feature: Mapping[str, Node], facts: Facts) -> bool:
     """Return whether the task was completed with this feature as it is."""
     own = feature.get("id")
     return (
-        own is not None and facts.values.get("status") == "complete" and waived(facts).covers(f"evidence:{own.value()}")
+        own is not None and facts.values.get("status") == COMPLETE and waived(facts).covers(f"evidence:{own.value()}")
     )
 
 

@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of
-from taskstate.model.phases import IN_PROGRESS, NOT_STARTED
+from taskstate.model.statuses import IN_PROGRESS, NOT_STARTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.roles import pipeline
-from taskstate.model.tool_blocks import DONE
+from taskstate.model.statuses import DONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

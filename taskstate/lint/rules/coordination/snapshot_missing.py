@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.model.roles import pipeline
-from taskstate.model.tool_blocks import DONE
+from taskstate.model.statuses import COMPLETE, DONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,13 +54,13 @@ RULE = Rule(
     reads=FRONT_MATTER,
 )
 
-_BLOCK, _DELTA, _COMPLETE = "coordination", "delta", "complete"
+_BLOCK, _DELTA = "coordination", "delta"
 _PURGED = "role-done"  # the event that a purge leaves of a role
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield a finding for each role that is done without a snapshot, at its status."""
-    if _BLOCK not in facts.values or facts.values.get("status") == _COMPLETE or _is_unsound(facts):
+    if _BLOCK not in facts.values or facts.values.get("status") == COMPLETE or _is_unsound(facts):
         return
     for role in pipeline(facts.blocks, facts.config.roles):
         if role.status == DONE and role.snapshot is None and not _is_purged(facts.blocks.audit, role):

@@ -32,6 +32,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, WHOLE, Diagnostic, Rule
+from taskstate.model.statuses import COMPLETE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +52,7 @@ RULE = Rule(
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield the first line of what the file was, unless its task was complete."""
     status = facts.values.get("status")
-    if status != "complete":
+    if status != COMPLETE:
         names = facts.queries.earlier_names()
         import shlex
 

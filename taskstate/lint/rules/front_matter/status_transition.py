@@ -33,6 +33,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.model.statuses import COMPLETE, CREATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,23 +48,22 @@ RULE = Rule(
     reads=FRONT_MATTER,
 )
 
-_FIRST, _LAST = "created", "complete"
 _REOPENED = "reopened"  # the event by which a complete task is open again
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield the status where it cannot have come about."""
     now = facts.values.get("status")
-    if now is None or now == _LAST:
+    if now is None or now == COMPLETE:
         return
-    before = {str(then.values.get("status", _FIRST)) for then in facts.past or () if _says(then, facts)} - {_FIRST}
-    if _LAST in before:
+    before = {str(then.values.get("status", CREATED)) for then in facts.past or () if _says(then, facts)} - {CREATED}
+    if COMPLETE in before:
         yield RULE.at(
             facts.value_span("status"),
             f"the task was complete, and is {now} without having been reopened",
             help=f"take the status back, or reopen the task: `taskstate reopen {facts.shown_id} --note TEXT`",
         )
-    elif now == _FIRST and before:
+    elif now == CREATED and before:
         was = min(before)
         yield RULE.at(
             facts.value_span("status"),
@@ -75,12 +75,12 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
 def _says(then: Facts, facts: Facts) -> bool:
     """Return whether the status of an earlier text binds this one: it is of the same kind, and was not reopened."""
     same = not then.newer and then.kind.name == facts.kind.name
-    return same and not (then.values.get("status") == _LAST and _is_reopened(facts, then))
+    return same and not (then.values.get("status") == COMPLETE and _is_reopened(facts, then))
 
 
 def _is_reopened(facts: Facts, then: Facts) -> bool:
     """Return whether a complete task was reopened since; also where the audit breaks its schema, so nobody can tell."""
-    if facts.values.get("status") == _FIRST:
+    if facts.values.get("status") == CREATED:
         return False
     if facts.front_matter and facts.front_matter.entry("audit") and "audit" not in facts.values:
         return True

@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.wording import cut, first_line_of
+from taskstate.model.statuses import IN_PROGRESS
 from taskstate.model.task_state import field_values
 from taskstate.syntax.escaping import says_nothing
 from taskstate.syntax.spans import Span
@@ -65,7 +66,7 @@ _NONE = rf"(?i)[\s*_`(]*(?:{_WORDS}){_WHEN}[\s*_`).!]*"
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at what stands where the next steps should."""
-    if facts.values.get("status") != "in_progress" or not facts.sessions_known or not facts.sessions:
+    if facts.values.get("status") != IN_PROGRESS or not facts.sessions_known or not facts.sessions:
         return
     newest = facts.sessions[-1]
     field = newest.fields.get("next steps")

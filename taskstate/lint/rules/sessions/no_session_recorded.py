@@ -42,6 +42,7 @@ from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.session_history import Known, comparable, entries, newest
 from taskstate.lint.facts.wording import shown
 from taskstate.model.names import own_file
+from taskstate.model.statuses import IN_PROGRESS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +65,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield the heading of the Progress Log where work is not told of."""
     past = comparable(facts)
     log = facts.state.section("Progress Log")
-    if not past or log is None or facts.values.get("status") != "in_progress" or not facts.sessions_known:
+    if not past or log is None or facts.values.get("status") != IN_PROGRESS or not facts.sessions_known:
         return
     why = _work(document, facts, past)
     if why and not any(_is_longer(facts, then) for then in past):

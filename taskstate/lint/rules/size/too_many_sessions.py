@@ -40,6 +40,7 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.wording import cut
 from taskstate.model.derived_values import session_counts
+from taskstate.model.statuses import COMPLETE
 from taskstate.tasks.decomposition_plan import subtasks_of
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ _PARTS, _NAMED = 4, 3  # subtasks that are named, and features of each
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most one finding, at the first line; none where the sessions cannot be counted."""
     most = facts.config.size.max_sessions
-    if facts.values.get("status") in {None, "complete"} or not facts.sessions_known:
+    if facts.values.get("status") in {None, COMPLETE} or not facts.sessions_known:
         return
     total = session_counts(facts.state).total
     if total > most:

@@ -1,0 +1,10 @@
+"""The words for how far a task, a role or an objective of a phase is, as the files spell them."""
+
+from __future__ import annotations
+
+CREATED, IN_PROGRESS, BLOCKED, COMPLETE = "created", "in_progress", "blocked", "complete"
+PENDING, NOT_STARTED, DONE = "pending", "not_started", "done"
+
+OF_TASKS = (CREATED, IN_PROGRESS, BLOCKED, COMPLETE)
+OF_ROLES = (PENDING, IN_PROGRESS, DONE, BLOCKED)
+OF_OBJECTIVES = (NOT_STARTED, IN_PROGRESS, DONE, BLOCKED)
