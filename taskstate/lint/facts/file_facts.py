@@ -25,6 +25,7 @@ from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import CONTROLS, Span
 from taskstate.validation import schema
+from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from taskstate.syntax.markdown_blocks import Block
     from taskstate.syntax.nodes import Entry
     from taskstate.validation.schema_errors import SchemaFault
-
-FORMAT = 1  # the newest format version that these rules know
 
 _SECTION, _SUBSECTION = 2, 3  # the levels of their headings
 _LOG = "progress log"

@@ -33,7 +33,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
-from taskstate.lint.facts.file_facts import FORMAT
+from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
