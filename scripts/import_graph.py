@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 # Bottom up: a package imports from those before it. What each one is for stands in its `__init__`.
 ORDER = (
-    *("errors", "version", "resources"),
+    *("errors", "version", "resources", "messages"),
     *("syntax", "storage", "validation", "model"),
     *("workspace", "archive", "formatting", "context", "handoff", "verification", "merge", "tasks"),
     *("lint", "workflow", "cli", "__main__"),

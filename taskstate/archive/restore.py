@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.archive.archiver import is_over
 from taskstate.archive.verify import archive_text, examine
 from taskstate.errors import TaskstateError
+from taskstate.messages import first_of
 from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, find_batches, headings, is_roll, layout
 from taskstate.model.derived_values import shown_kb
 from taskstate.model.task_state import read_state, session_number
@@ -52,8 +53,8 @@ def restore(workspace: Workspace, task_id: str, request: Request, *, everything:
         verdict = examine(loaded.state, loaded.relative, text, path)
         fatal = [wrong for wrong in verdict.wrong if wrong.fatal]
         if fatal:
-            more = f", and {len(fatal) - 1} more" if len(fatal) > 1 else ""
-            what = f"{path} cannot be taken back as it is: {fatal[0].message}{more}"
+            why = first_of([wrong.message for wrong in fatal], 1, last=", and ")
+            what = f"{path} cannot be taken back as it is: {why}"
             advice = f"`taskstate archive verify {loaded.state.id}` says what to do"
             raise TaskstateError(what, help=advice, code="archive-mismatch")
         if text is None or not verdict.batches:

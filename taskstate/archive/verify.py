@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive.integrity import Archived, runs_of, sessions
-from taskstate.errors import TaskstateError
+from taskstate.messages import decoded
 from taskstate.storage import files
 
 if TYPE_CHECKING:
@@ -54,11 +54,7 @@ def archive_text(workspace: Workspace, task_id: str) -> str | None:
     path = workspace.state_root / workspace.archive_path(task_id)
     if files.size(path) is None:
         return None
-    try:
-        return files.read(path).decode("utf-8")
-    except UnicodeDecodeError as error:
-        what = f"{workspace.relative(path)} is not UTF-8 (byte {error.start})"
-        raise TaskstateError(what, help="take it back from git", code="not-utf8") from error
+    return decoded(files.read(path), workspace.relative(path), advice="take it back from git")
 
 
 def examine(state: TaskState, state_path: str, text: str | None, path: str) -> Verdict:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import decoded
 from taskstate.syntax.spans import CONTROLS, printable, with_newlines
 
 if TYPE_CHECKING:
@@ -155,12 +156,7 @@ class Invocation:
         from taskstate.storage import files
 
         data = standard_input(files.MAX_BYTES) if name == "-" else files.read(Path(name))
-        try:
-            return data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise TaskstateError(
-                f"{name} is not UTF-8 (byte {error.start})", help="convert it to UTF-8", code="not-utf8"
-            ) from error
+        return decoded(data, name)
 
     def text_of(self, value: str) -> str:
         """Return a text argument; `-` stands for standard input."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from taskstate.context.citations import cut
 from taskstate.context.task_file import cited_in, unsaid
 from taskstate.errors import TaskstateError
+from taskstate.messages import first_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,9 +135,8 @@ def _is_whole(citation: Mapping[str, Any]) -> bool:
 def _dropped(known: Known, keys: tuple[Key, ...]) -> tuple[str, ...]:
     if not keys or known.given is None:
         return ()
-    named = ", ".join(f"{file}#{section}" for file, section in keys[:_NAMED])
-    more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
-    return (f"standards: {named}{more} left out, since neither {known.given.name} nor {known.settings} names it",)
+    named = first_of([f"{file}#{section}" for file, section in keys], _NAMED)
+    return (f"standards: {named} left out, since neither {known.given.name} nor {known.settings} names it",)
 
 
 def _none(known: Known, values: Mapping[str, str]) -> TaskstateError:

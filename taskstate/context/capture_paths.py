@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.context.citations import cut
 from taskstate.errors import TaskstateError
+from taskstate.messages import closest, first_of
 from taskstate.validation.paths import way_out
 
 if TYPE_CHECKING:
@@ -46,9 +47,8 @@ def told_words(items: Sequence[str], paths: Sequence[str]) -> tuple[str, ...]:
     words = [each for each in items if each not in paths] if paths else []
     if not words:
         return ()
-    named = ", ".join(cut(each, _SHOWN) for each in words[:_NAMED])
-    more = f" and {len(words) - _NAMED} more" if len(words) > _NAMED else ""
-    return (f"repository paths: left out what looks like words in the scope: {named}{more}",)
+    named = first_of([cut(each, _SHOWN) for each in words], _NAMED)
+    return (f"repository paths: left out what looks like words in the scope: {named}",)
 
 
 def _is_path(item: str, *, loosely: bool) -> bool:
@@ -89,10 +89,8 @@ def _resolved(pattern: str, macros: Mapping[str, tuple[str, ...]], within: tuple
 
 
 def _known(name: str, macros: Mapping[str, tuple[str, ...]]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, list(macros), n=1, cutoff=0.0)
-    named = f"did you mean :{near[0]}? " if near else ""
+    near = closest(name, [*macros], cutoff=0.0)
+    named = f"did you mean :{near}? " if near else ""
     return f"{named}macros stand under [scope] of the configuration, as in `{name} = ['src/**']`"
 
 

@@ -16,6 +16,7 @@ from taskstate.context.past_versions import blob, cited_lines, part_with_seal, s
 from taskstate.context.preconditions import broken_fences, require_sealed
 from taskstate.context.sources import Sources
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.messages import first_of
 from taskstate.model.static_context import SEALED_VALUES, STANDARDS, read_static, seal_of, static_text
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
@@ -189,7 +190,7 @@ def _configuration(workspace: Workspace, loaded: Loaded) -> Iterator[Point]:
         f"{files.shown(file)}#{files.shown(section)}" for file, section in wanted if (file, section) not in cited
     ]
     if missing:
-        what = f"{settings} asks this task to cite {_some(missing)}"
+        what = f"{settings} asks this task to cite {first_of(missing, _NAMED)}"
         yield Point("", what, _rebuild(state.id))
 
 
@@ -197,7 +198,7 @@ def _head(workspace: Workspace, task_id: str, context: Context) -> Iterator[Poin
     moved = moved_since(workspace, context.git_head)
     if moved:
         then = str(context.git_head)[:10]
-        what = f"commits since {then} touch {_some([files.shown(path) for path in moved])}"
+        what = f"commits since {then} touch {first_of([files.shown(path) for path in moved], _NAMED)}"
         yield Point(
             "TS605", what, f"see whether the context still fits; {_rebuild(task_id)} takes note of the new HEAD"
         )
@@ -225,8 +226,3 @@ def differences(before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
     lines = secrets.masked("\n".join(lines)).split("\n") if lines else []
     more = len(lines) - _SHOWN_LINES
     return (*lines[:_SHOWN_LINES], f"({more} more lines differ)") if more > 1 else tuple(lines)
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

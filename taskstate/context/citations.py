@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from taskstate.messages import closest
 from taskstate.model.static_context import SECTION, STANDARDS, context_seal
 from taskstate.model.task_state import json_fence, read_state
 from taskstate.model.write_metadata import blocks_of, front_matter_values, set_front_matter
@@ -100,10 +101,7 @@ class Standard(_Standard):
 
     def nearest(self, slug: str) -> str:
         """Return the slug of the heading that is most like `slug`, or nothing where the file has no heading."""
-        from difflib import get_close_matches
-
-        near = get_close_matches(slug_of(slug), list(self.sections), n=1, cutoff=0.0)
-        return near[0] if near else ""
+        return closest(slug_of(slug), [*self.sections], cutoff=0.0)
 
 
 def slug_of(title: str) -> str:

@@ -15,6 +15,7 @@ from taskstate.context.normalization import NORMALIZER_VERSION
 from taskstate.context.preconditions import require_sealed
 from taskstate.context.sources import told_unmatched, unmatched
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.messages import first_of
 from taskstate.model.canonical_json import CANONICAL_VERSION
 from taskstate.model.static_context import context_seal, is_sealed
 from taskstate.model.statuses import IN_PROGRESS, PENDING
@@ -185,5 +186,4 @@ def _told_dirty(workspace: Workspace) -> tuple[str, ...]:
         return (f"whether the working tree is clean cannot be told: {error.message}",)
     if not dirty:
         return ()
-    more = f" and {len(dirty) - _NAMED} more" if len(dirty) > _NAMED else ""
-    return (f"the working tree is not clean: {', '.join(dirty[:_NAMED])}{more}",)
+    return (f"the working tree is not clean: {first_of(dirty, _NAMED)}",)

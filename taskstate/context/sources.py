@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.context import citations, task_file
 from taskstate.context.path_scope import read_scope
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.messages import decoded, first_of
 from taskstate.model.config_reader import parse_config
 from taskstate.storage import files
 from taskstate.storage.git import client as git
@@ -90,11 +91,7 @@ class Sources:
         what = f"{files.shown(file)}, which {source} cites,"
         if file not in self._standards:
             data = self._read(file, what, citations.MOST_BYTES)
-            try:
-                self._standards[file] = citations.Standard(data.decode("utf-8"))
-            except UnicodeDecodeError as error:
-                message = f"{what} is not UTF-8 (byte {error.start})"
-                raise TaskstateError(message, help="convert it to UTF-8", code="not-utf8") from error
+            self._standards[file] = citations.Standard(decoded(data, what))
         standard = self._standards[file]
         found = standard.cited(section)
         if found is None:
@@ -166,9 +163,8 @@ def told_unmatched(globs: tuple[str, ...]) -> tuple[str, ...]:
     """Return the remark on globs that match nothing, if there are any."""
     if not globs:
         return ()
-    more = f" and {len(globs) - _NAMED} more" if len(globs) > _NAMED else ""
     verb = "matches" if len(globs) == 1 else "match"
-    return (f"repository paths: {', '.join(globs[:_NAMED])}{more} {verb} no file of the repository yet",)
+    return (f"repository paths: {first_of(globs, _NAMED)} {verb} no file of the repository yet",)
 
 
 def _files(root: Path) -> Iterable[str]:

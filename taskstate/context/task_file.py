@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.context.normalization import normalize
 from taskstate.errors import TaskstateError
+from taskstate.messages import decoded
 from taskstate.syntax.nodes import Node
 from taskstate.syntax.yaml_reader import read_yaml_file
 from taskstate.validation import schema
@@ -101,12 +102,7 @@ def cited_in(reference: str) -> tuple[str, str] | None:
 
 
 def _parsed(name: str, data: bytes) -> Node:
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise TaskstateError(
-            f"{name} is not UTF-8 (byte {error.start})", help="convert it to UTF-8", code="not-utf8"
-        ) from error
+    text = decoded(data, name)
     directive = re.compile(_DIRECTIVE).match(text)
     if directive:
         line = text.count("\n", 0, directive.start(1)) + 1

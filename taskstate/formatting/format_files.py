@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import laid_out, unreadable
+from taskstate.messages import decoded
 from taskstate.model import names
 from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
@@ -43,11 +44,7 @@ def format_bytes(data: bytes, name: str) -> Formatted:
     Raises:
         TaskstateError: code "not-utf8" or "unreadable": a part cannot be read, so that nothing is changed.
     """
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        what = f"{name} is not UTF-8: byte {error.start} is 0x{data[error.start]:02x}"
-        raise TaskstateError(what, help="convert the file to UTF-8", code="not-utf8") from error
+    text = decoded(data, name)
     return Formatted(text, _form(parse(text), name))
 
 

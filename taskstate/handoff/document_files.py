@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import ACCEPTED, OPEN, Reading, front_matter_of
 from taskstate.handoff.paths import folder, is_place
+from taskstate.messages import decoded
 from taskstate.model import document_kinds
 from taskstate.model.names import ARCHIVE
 from taskstate.model.tool_blocks import read_seen
@@ -153,11 +154,7 @@ def _file(workspace: Workspace, path: str) -> HandoffFile:
         what = f"the handoff document {files.shown(path)} is not there"
         raise TaskstateError(what, help="put it back, for example with git", code="not-found")
     data = files.read(place)
-    try:
-        return HandoffFile(path, data, parse(data.decode("utf-8")))
-    except UnicodeDecodeError as error:
-        what = f"{files.shown(path)} is not UTF-8: byte {error.start} is 0x{data[error.start]:02x}"
-        raise TaskstateError(what, help="convert the file to UTF-8", code="not-utf8") from error
+    return HandoffFile(path, data, parse(decoded(data, files.shown(path))))
 
 
 def _required(file: HandoffFile, task_id: str) -> HandoffFile:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import closest
 from taskstate.model.names import own_file, phase_in
 from taskstate.model.phases import SCHEMA, SECTION, current_after, next_id, phase_id, phases_in
 from taskstate.model.statuses import DONE, IN_PROGRESS, NOT_STARTED
@@ -76,11 +77,8 @@ def find_phase(state: TaskState, name: str) -> Phase:
         raise _ambiguous(f"task {state.id} has {len(found)} phases {found[0].name}", "give one of them another number")
     if found:
         return _read(state, found[0])
-    from difflib import get_close_matches
-
-    names = [part.name for part in parts]
-    near = get_close_matches(name, names, n=1, cutoff=0.0)
-    many = f"did you mean {near[0]}? `taskstate phase show {state.id}` lists them" if near else ""
+    near = closest(name, [part.name for part in parts], cutoff=0.0)
+    many = f"did you mean {near}? `taskstate phase show {state.id}` lists them" if near else ""
     raise TaskstateError(
         f"task {state.id} has no phase {name}",
         help=many or f'`taskstate phase add {state.id} {name} --name "…"` makes it',

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed
+from taskstate.messages import first_of
 from taskstate.model.phases import objectives_digest
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage.git import client as git
@@ -122,8 +123,7 @@ def _head_differences(workspace: Workspace, then: str) -> Iterator[str]:
         yield f"HEAD no longer comes after {short}, which the handoff was written at: it lacks {gone} {commits}"
     elif touched:
         commits = "commit" if new == 1 else "commits"
-        more = f" and {len(touched) - _NAMED} more" if len(touched) > _NAMED else ""
-        yield f"HEAD has moved by {new} {commits} since {short}, which touch {', '.join(touched[:_NAMED])}{more}"
+        yield f"HEAD has moved by {new} {commits} since {short}, which touch {first_of(touched, _NAMED)}"
 
 
 def _behind(root: Path) -> Iterator[str]:

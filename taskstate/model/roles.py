@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import closest
 from taskstate.model.statuses import PENDING
 
 if TYPE_CHECKING:
@@ -35,10 +36,8 @@ def require_role(role: str, roles: tuple[str, ...]) -> str:
     """
     if role in roles:
         return role
-    from difflib import get_close_matches
-
-    near = get_close_matches(role, roles, n=1)
-    known = f"did you mean {near[0]}?" if near else f"the roles are {', '.join(roles)}"
+    near = closest(role, roles)
+    known = f"did you mean {near}?" if near else f"the roles are {', '.join(roles)}"
     raise TaskstateError(f"there is no role {role!r}", help=known, code="usage")
 
 

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import closest
 from taskstate.model import chain
 from taskstate.model.chain_quotes import parts_of
 from taskstate.model.document_kinds import kind_of, section_key
@@ -96,11 +97,9 @@ def find_parts(output: str, name: str, task_id: str) -> tuple[Part, ...]:
     meant = tuple(part for part in found if part.slug == wanted)
     if meant:
         return meant
-    from difflib import get_close_matches
-
     slugs = [part.slug for part in found]
-    near = [slug for slug in slugs if wanted and slug.startswith(wanted)] or get_close_matches(wanted, slugs, n=1)
-    has = f"did you mean {near[0]}?" if near else f"it has: {', '.join(slugs)}"
+    near = next((slug for slug in slugs if wanted and slug.startswith(wanted)), closest(wanted, slugs))
+    has = f"did you mean {near}?" if near else f"it has: {', '.join(slugs)}"
     raise TaskstateError(f"the output of task {task_id} has no part {name!r}", help=has, code="not-found")
 
 

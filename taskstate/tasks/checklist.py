@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import closest
 from taskstate.model.names import parse_feature_id
 from taskstate.model.write_metadata import timestamp
 from taskstate.syntax import escaping
@@ -140,8 +141,6 @@ def _feature(state: TaskState, feature_id: str) -> Feature:
             help="give each its own id first",
             code="duplicate-id",
         )
-    from difflib import get_close_matches
-
-    near = get_close_matches(feature_id, [feature.id for feature in _checklist(state).features], n=1, cutoff=0.0)
-    hint = f"did you mean {near[0]}?" if near else f"`taskstate feature add {state.id} {feature_id} TEXT` makes it"
+    near = closest(feature_id, [feature.id for feature in _checklist(state).features], cutoff=0.0)
+    hint = f"did you mean {near}?" if near else f"`taskstate feature add {state.id} {feature_id} TEXT` makes it"
     raise TaskstateError(f"task {state.id} has no feature {feature_id}", help=hint, code="not-found")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import formatted
+from taskstate.messages import first_of
 from taskstate.model import chain, chain_quotes, document_kinds, names
 from taskstate.model.canonical_json import sha256
 from taskstate.model.statuses import COMPLETE
@@ -153,11 +154,9 @@ def _created(workspace: Workspace, loaded: Loaded, suggestion: Suggestion, reque
 
 def _task(loaded: Loaded, subtask: Subtask, features: tuple[Feature, ...]) -> NewTask:
     state = loaded.state
-    named = ", ".join(each.id for each in features[:_NAMED])
-    more = f" and {len(features) - _NAMED} more" if len(features) > _NAMED else ""
     return NewTask(
         id=subtask.id,
-        title=f"{' '.join(state.title.split())}: {named}{more}",
+        title=f"{' '.join(state.title.split())}: {first_of([each.id for each in features], _NAMED)}",
         description=_description(loaded, len(features)),
         criteria=tuple(f"{each.id}: {each.description}" for each in features),
         depends_on=subtask.depends_on,

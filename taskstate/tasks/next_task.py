@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import first_of
 from taskstate.model import names
 from taskstate.model.statuses import BLOCKED, COMPLETE, IN_PROGRESS
 from taskstate.workspace import task_index
@@ -170,17 +171,12 @@ def _why_not(task: Glance, known: Mapping[str, Glance]) -> str:
     open_ones = [each for each in task.depends_on if each not in lacking and known[each.casefold()].status != COMPLETE]
     words = ["it is blocked"] if task.status == BLOCKED else []
     if lacking:
-        words.append(f"it depends on {_listed(lacking)}, which {'is' if len(lacking) == 1 else 'are'} not there")
+        words.append(
+            f"it depends on {first_of(lacking, _SHOWN)}, which {'is' if len(lacking) == 1 else 'are'} not there"
+        )
     if open_ones:
-        words.append(f"it waits for {_listed(open_ones)}")
+        words.append(f"it waits for {first_of(open_ones, _SHOWN)}")
     return ", and ".join(words)
-
-
-def _listed(ids: Iterable[str]) -> str:
-    each, *more = ids
-    shown = [each, *more[: _SHOWN - 1]]
-    rest = len(more) + 1 - len(shown)
-    return ", ".join(shown) + (f" and {rest} more" if rest else "")
 
 
 def _reason(ready: Ready, feature: Feature | None) -> str:
@@ -191,7 +187,7 @@ def _reason(ready: Ready, feature: Feature | None) -> str:
     if task.priority:
         words.append(f"its priority is {task.priority}")
     if upstream:
-        words.append(f"{_listed(upstream)} {'is' if len(upstream) == 1 else 'are'} complete")
+        words.append(f"{first_of(upstream, _SHOWN)} {'is' if len(upstream) == 1 else 'are'} complete")
     if count:
         words.append(f"{count} {'task waits' if count == 1 else 'tasks wait'} for it")
     if feature is None:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import closest
 from taskstate.model import roles
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
@@ -209,15 +210,13 @@ def finding_at(turn: Turn, finding: str) -> int:
     Raises:
         TaskstateError: code "not-found".
     """
-    from difflib import get_close_matches
-
     said, found = escaping.one_line(finding, what="the finding"), turn.role.findings
     if said in found:
         return found.index(said)
     if said.isdecimal() and 1 <= int(said) <= len(found):
         return int(said) - 1
-    near = get_close_matches(said, found, n=1, cutoff=0.0)
-    hint = f"did you mean {found.index(near[0]) + 1}, {near[0]!r}?" if near else "nothing blocks it"
+    near = closest(said, found, cutoff=0.0)
+    hint = f"did you mean {found.index(near) + 1}, {near!r}?" if near else "nothing blocks it"
     what = f"task {turn.task_id}: {turn.name} has no finding {said!r}"
     raise TaskstateError(what, help=hint, code="not-found")
 

@@ -11,6 +11,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from taskstate.messages import closest
 from taskstate.syntax.nodes import resolve_plain
 from taskstate.validation.formats import FORMATS
 from taskstate.validation.schema_compiler import TYPES
@@ -83,16 +84,13 @@ def json_path(path: Iterable[str | int]) -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return the known word that `word` is most likely meant to be, or an empty string."""
-    from difflib import get_close_matches
-
     plain = {_plain(each): each for each in known}
     meant = _plain(word)
     if len(word) > _LONGEST_KEY or not meant:
         return ""
     begun = [each for each in plain if len(meant) >= _SHORTEST_START and each.startswith(meant)]
-    found = [meant] if meant in plain else get_close_matches(meant, plain, n=1, cutoff=_LIKE)
-    found = found or (begun if len(begun) == 1 else [])
-    return plain[found[0]] if found else ""
+    found = meant if meant in plain else closest(meant, [*plain], cutoff=_LIKE) or (begun[0] if len(begun) == 1 else "")
+    return plain[found] if found else ""
 
 
 def _plain(word: str) -> str:

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import closest, decoded
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
 from taskstate.storage import files
 from taskstate.syntax.edits import apply
@@ -133,13 +134,7 @@ def read_text(workspace: Workspace, relative: str) -> str:
         what = f"there is no file {files.shown(relative)} in the repository"
         raise TaskstateError(what, help="write its path from the repository's root", code="not-found")
     data = files.read(path)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        what = f"{files.shown(relative)} is not UTF-8 (byte {error.start})"
-        raise TaskstateError(
-            what, help="an excerpt is text: cite a text file, or convert it", code="not-utf8"
-        ) from error
+    text = decoded(data, files.shown(relative), advice="an excerpt is text: cite a text file, or convert it")
     if "\0" in text:
         what = f"{files.shown(relative)} holds zero bytes, so it is no text"
         raise TaskstateError(what, help="an excerpt is text: cite a text file", code="binary")
@@ -290,13 +285,11 @@ def _find(known: Sequence[Excerpt], excerpt_id: str, task_id: str) -> Excerpt:
     found = [each for each in known if each.id.casefold() == excerpt_id.casefold()]
     if found:
         return found[0]
-    from difflib import get_close_matches
-
     ids = [each.id for each in known]
-    near = get_close_matches(excerpt_id, ids, n=1, cutoff=0.4)
+    near = closest(excerpt_id, ids, cutoff=0.4)
     has = f"it has {', '.join(ids)}" if ids else f"`taskstate evidence add {task_id} --type T --path P` adds one"
     what = f"task {task_id} has no evidence {files.shown(excerpt_id)}"
-    raise TaskstateError(what, help=f"did you mean {near[0]}?" if near else has, code="not-found")
+    raise TaskstateError(what, help=f"did you mean {near}?" if near else has, code="not-found")
 
 
 def _kept(workspace: Workspace, task_id: str, excerpt: Excerpt) -> tuple[str | None, tuple[str, ...]]:

@@ -11,6 +11,7 @@ import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.messages import decoded
 from taskstate.model import names
 from taskstate.model.write_metadata import check_seal
 from taskstate.storage import files, lock
@@ -121,10 +122,7 @@ def _readable(workspace: Workspace) -> Iterable[Ailment]:
                 loaded = workspace.load(path)
                 check_seal(loaded.document, relative)
             else:
-                files.read(path).decode("utf-8")
-        except UnicodeDecodeError as error:
-            message = f"it is not UTF-8 (byte {error.start})"
-            yield Ailment("files", relative, message, "convert it to UTF-8")
+                decoded(files.read(path), relative)
         except TaskstateError as error:
             yield Ailment("files", relative, error.message, error.help)
 

@@ -12,6 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import first_of
 from taskstate.model.write_metadata import timestamp
 from taskstate.storage import files
 from taskstate.storage.transaction import Append, Create, Replace, paths_of
@@ -45,8 +46,7 @@ def warnings(lines: Iterable[str]) -> tuple[str, ...]:
 
 def refusal(lines: Sequence[str]) -> TaskstateError:
     """Return the error for findings that `told` put into words."""
-    more = f"; and {len(lines) - _TOLD} more" if len(lines) > _TOLD else ""
-    return TaskstateError("; ".join(lines[:_TOLD]) + more, help=_HELP, code="secret")
+    return TaskstateError(first_of(lines, _TOLD, separator="; ", last="; and "), help=_HELP, code="secret")
 
 
 def new_in(text: str, config: Config, known: Iterable[str] = ()) -> tuple[Secret, ...]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate import resources
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.messages import decoded
 from taskstate.storage import files, journal
 from taskstate.storage.git import client as git
 from taskstate.syntax.spans import newline_of, with_newlines
@@ -138,12 +139,7 @@ def _read(workspace: Workspace, name: str) -> str:
     path = files.inside(workspace.root, name)
     if files.size(path) is None:
         return ""
-    try:
-        return files.read(path).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise TaskstateError(
-            f"{name} is not UTF-8", help="convert it to UTF-8, then run this again", code="not-utf8"
-        ) from error
+    return decoded(files.read(path), name, advice="convert it to UTF-8, then run this again")
 
 
 def _is_configured(workspace: Workspace) -> bool:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.messages import decoded
 from taskstate.model import names
 from taskstate.model.statuses import COMPLETE
 from taskstate.storage import json_cache
@@ -175,11 +176,9 @@ def _read(workspace: Workspace, relative: str, mark: str) -> Glance:
     """Return what a file says; each value is one line without tabs."""
     problem, values = "", [""] * (len(Glance._fields) - 4)
     try:
-        values = _values(workspace.read(workspace.root / relative).decode("utf-8"), relative)
+        values = _values(decoded(workspace.read(workspace.root / relative), relative), relative)
     except TaskstateError as error:
         problem = error.message
-    except UnicodeDecodeError as error:
-        problem = f"{relative} is not UTF-8 (byte {error.start})"
     told = (" ".join(each.split()) for each in (*values, problem))
     return Glance._make((mark, relative, _id_in(relative), *told))
 

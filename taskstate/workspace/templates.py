@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
+from taskstate.messages import decoded
 from taskstate.storage import files
 from taskstate.syntax.spans import with_newlines
 
@@ -32,11 +33,7 @@ def source_of(workspace: Workspace, name: str) -> tuple[str, str]:
     if files.size(own) is None:
         return name, resources.text(f"templates/{name}")
     where = workspace.relative(own)
-    try:
-        return where, with_newlines(files.read(own).decode("utf-8"), "\n")
-    except UnicodeDecodeError as error:
-        what = f"the template {where} is not UTF-8 (byte {error.start})"
-        raise TaskstateError(what, help="convert it to UTF-8", code="not-utf8") from error
+    return where, with_newlines(decoded(files.read(own), f"the template {where}"), "\n")
 
 
 def filled(workspace: Workspace, name: str, parts: Mapping[str, object]) -> str:

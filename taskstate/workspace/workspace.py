@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import decoded
 from taskstate.model import names
 from taskstate.model.config import Config, matches
 from taskstate.model.config_reader import parse_config
@@ -161,14 +162,7 @@ class Workspace(_Workspace):
         from taskstate.syntax.document import parse
 
         data = self.read(path)
-        try:
-            document = parse(data.decode("utf-8"))
-        except UnicodeDecodeError as error:
-            raise TaskstateError(
-                f"{self.relative(path)} is not UTF-8: byte {error.start} is 0x{data[error.start]:02x}",
-                help="convert the file to UTF-8",
-                code="not-utf8",
-            ) from error
+        document = parse(decoded(data, self.relative(path)))
         own = names.own_file(path.name)
         state = read_state(document, (own and own.id) or "")
         return Loaded(relative=self.relative(path), data=data, document=document, state=state)
@@ -250,10 +244,7 @@ def config_in(folder: Path) -> Config | None:
 
 
 def _read_text(path: Path) -> str:
-    try:
-        return files.read(path).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise TaskstateError(f"{files.shown(path)} is not UTF-8", help="convert it to UTF-8", code="config") from error
+    return decoded(files.read(path), files.shown(path), code="config")
 
 
 def _is_own(name: str) -> bool:

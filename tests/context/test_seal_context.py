@@ -402,7 +402,7 @@ def test_without_citation(place: Place) -> None:
         ("../other.md#x", "path-escapes: ../other.md, which {} cites, leads out of the repository"),
         ("/etc/passwd#x", "path-escapes: /etc/passwd, which {} cites, leads out of the repository"),
         ("standards#x", "not-a-file: standards, which {} cites, cannot be read"),
-        ("standards/latin.md#x", "not-utf8: standards/latin.md, which {} cites, is not UTF-8 (byte 2)"),
+        ("standards/latin.md#x", "not-utf8: standards/latin.md, which {} cites, is not UTF-8: byte 2 is 0xe4"),
         ("standards/link.md#handlers", "path-escapes: standards/link.md, which {} cites, leads out of the repository"),
         ("standards/empty.md#x", "it has no heading at all"),
         ("standards/big.md#x", "too-large: standards/big.md, which {} cites, holds more than 10 MiB"),

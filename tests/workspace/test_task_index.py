@@ -104,7 +104,7 @@ def test_without_git_all_folders_are_looked_through(place: Place) -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (b"\xff", "is not UTF-8 (byte 0)"),
+        (b"\xff", "is not UTF-8: byte 0 is 0xff"),
         (b"no front matter", "line 1: the file has no front matter"),
         (b"---\ntitle: [\n---\n", "task-101-state.md, line"),
     ],

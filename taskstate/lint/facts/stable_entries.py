@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.facts.wording import cut, shown
+from taskstate.messages import first_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -70,9 +71,8 @@ def differences(now: Agreed, then: Sequence[Agreed], rule: Rule, *, what: str) -
                 help=f"take the words back, and add what is wanted now as a {what} of its own",
             )
     if gone and now.is_whole:
-        named = ", ".join(cut(each) for each in gone[:_NAMED])
-        more = f" and {len(gone) - _NAMED} more" if len(gone) > _NAMED else ""
-        message = f"{what} {named}{more} was removed" if len(gone) == 1 else f"{what}s {named}{more} were removed"
+        named = first_of([*map(cut, gone)], _NAMED)
+        message = f"{what} {named} was removed" if len(gone) == 1 else f"{what}s {named} were removed"
         yield rule.at(
             now.key, message, help="put back what was committed; what is not wanted any more stays, unfinished"
         )

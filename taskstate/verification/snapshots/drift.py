@@ -10,6 +10,7 @@ import re
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from taskstate.messages import first_of
 from taskstate.model.canonical_json import canonical_json
 
 if TYPE_CHECKING:
@@ -124,8 +125,7 @@ def on_a_line(path: str) -> str:
 
 def named(paths: Sequence[str]) -> str:
     """Return the first few of some paths, and how many more there are."""
-    shown = ", ".join(map(on_a_line, paths[:SHOWN]))
-    return f"{shown} and {len(paths) - SHOWN} more" if len(paths) > SHOWN else shown
+    return first_of([*map(on_a_line, paths)], SHOWN)
 
 
 def files(count: int) -> str:

@@ -39,7 +39,7 @@ def test_add_and_show(cli: Cli, plan: Path) -> None:
     assert cli("evidence", "show", "101", "plan-1").out == f"{CITATION}plan.md is gone\n\ntwo\nthree\n"
     plan.write_bytes(b"\xff")
     said = cli("evidence", "show", "101", "plan-1").out
-    assert "plan.md cannot be read any more\n  plan.md is not UTF-8 (byte 0)\n\ntwo\nthree\n" in said
+    assert "plan.md cannot be read any more\n  plan.md is not UTF-8: byte 0 is 0xff\n\ntwo\nthree\n" in said
 
 
 def test_text_is_not_kept_here(cli: Cli, plan: Path) -> None:

@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
 from taskstate.lint.facts.citations import is_over
 from taskstate.lint.facts.wording import cut
+from taskstate.messages import first_of
 from taskstate.model.static_context import is_sealed
 
 if TYPE_CHECKING:
@@ -63,10 +64,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         return
     moved = facts.queries.moved_since(head)
     if moved:
-        more = f" and {len(moved) - _NAMED} more" if len(moved) > _NAMED else ""
         yield RULE.at(
             facts.value_span("context", "git_head"),
-            f"commits since then touch {', '.join(map(cut, moved[:_NAMED]))}{more}",
+            f"commits since then touch {first_of([*map(cut, moved)], _NAMED)}",
             help="see whether the context still fits; "
             f"`taskstate context rebuild {facts.shown_id}` takes note of the new HEAD",
         )

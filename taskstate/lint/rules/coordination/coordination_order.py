@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
+from taskstate.messages import first_of
 from taskstate.model.roles import pipeline
 from taskstate.model.statuses import DONE
 
@@ -85,10 +86,9 @@ def _early(facts: Facts, ahead: Role | None, role: Role) -> Iterator[Diagnostic]
 
 def _blocked(facts: Facts, role: Role) -> Iterator[Diagnostic]:
     if role.findings:
-        more = f" and {len(role.findings) - 1} more" if len(role.findings) > 1 else ""
         yield RULE.at(
             facts.value_span(_BLOCK, role.name, "blocking_findings"),
-            f"{role.name} is done with an open finding: {shown(role.findings[0])}{more}",
+            f"{role.name} is done with an open finding: {first_of([*map(shown, role.findings)], 1)}",
             help=f'reopen the role (`taskstate role reopen {facts.shown_id} {role.name} --note "WHY"`), then take back '
             "what is mended with `taskstate role unblock`",
         )

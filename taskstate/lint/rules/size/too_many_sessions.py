@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.wording import cut
+from taskstate.messages import first_of
 from taskstate.model.derived_values import session_counts
 from taskstate.model.statuses import COMPLETE
 from taskstate.tasks.decomposition_plan import subtasks_of
@@ -78,10 +79,9 @@ def _help(facts: Facts) -> str:
     parts = subtasks_of(facts.state, facts.shown_id)
     if not parts:
         return "no feature is open: complete it, and put what is left into a task of its own"
-    more = f"; and {len(parts) - _PARTS} more" if len(parts) > _PARTS else ""
-    return f"`taskstate decompose {facts.shown_id}` suggests subtasks: " + "; ".join(map(_told, parts[:_PARTS])) + more
+    named = first_of([*map(_told, parts)], _PARTS, separator="; ", last="; and ")
+    return f"`taskstate decompose {facts.shown_id}` suggests subtasks: {named}"
 
 
 def _told(part: Subtask) -> str:
-    more = f" and {len(part.features) - _NAMED} more" if len(part.features) > _NAMED else ""
-    return f"{part.id} takes {', '.join(map(cut, part.features[:_NAMED]))}{more} (about {part.sessions} sessions)"
+    return f"{part.id} takes {first_of([*map(cut, part.features)], _NAMED)} (about {part.sessions} sessions)"

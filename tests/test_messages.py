@@ -1,0 +1,45 @@
+"""The wording that messages in all packages share."""
+
+from __future__ import annotations
+
+import pytest
+
+from taskstate.errors import TaskstateError
+from taskstate.messages import closest, decoded, first_of
+
+
+@pytest.mark.parametrize(
+    ("names", "line"),
+    [((), ""), (("a",), "a"), (("a", "b"), "a, b"), (("a", "b", "c"), "a, b and 1 more")],
+)
+def test_long_list_is_cut(names: tuple[str, ...], line: str) -> None:
+    """The first names are shown, and how many more there are only where some are left out."""
+    assert first_of(names, 2) == line
+
+
+def test_sentences_are_listed_as_well() -> None:
+    """What stands between the names, and before the number, can be chosen."""
+    assert first_of(("a is", "b is", "c is"), 1, separator="; ", last="; and ") == "a is; and 2 more"
+
+
+def test_closest_name() -> None:
+    """It is the most similar one, and none where nothing is as similar as asked for."""
+    known = ("explorer", "implementer")
+    assert [closest(word, known) for word in ("implmenter", "zzz")] == ["implementer", ""]
+    assert closest("i", known, cutoff=0.0) == "implementer"
+    assert closest("any", ()) == ""
+
+
+def test_text_is_decoded() -> None:
+    """Bytes of UTF-8 are given as text, a byte order mark included."""
+    assert decoded("\ufeffä".encode(), "a.md") == "\ufeffä"
+
+
+def test_first_wrong_byte_is_named() -> None:
+    """What is not UTF-8 is refused with its first wrong byte, and with the advice and code of the caller."""
+    with pytest.raises(TaskstateError, match=r"^a\.md is not UTF-8: byte 1 is 0xff: convert it to UTF-8$") as refused:
+        decoded(b"a\xff", "a.md")
+    assert refused.value.code == "not-utf8"
+    with pytest.raises(TaskstateError, match=r"take it back$") as refused:
+        decoded(b"\xff", "a.md", advice="take it back", code="config")
+    assert refused.value.code == "config"
