@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.errors import TaskstateError
 from taskstate.handoff.document import Handoff, Reading, is_unsaid
 from taskstate.syntax.document import parse
 from taskstate.syntax.escaping import is_none
-from taskstate.syntax.json_parser import read_json
-from taskstate.syntax.nodes import Fault
+from taskstate.syntax.json_input import read_object, unknown_key, wrong_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,14 +34,7 @@ def read_input(text: str, name: str) -> Handoff:
     bare = text.removeprefix("\ufeff")
     if not bare.lstrip().startswith(("{", "[")):
         return Reading(parse(text)).handoff
-    node = read_json(bare, 0, len(bare))
-    if isinstance(node, Fault):
-        line = bare.count("\n", 0, node.span.start) + 1
-        raise TaskstateError(f"{name}, line {line}: {node.message}", help=f"write {_FORM}", code="invalid-input")
-    values = node.value()
-    if not isinstance(values, dict):
-        raise TaskstateError(f"{name} holds no JSON object", help=f"write {_FORM}", code="invalid-input")
-    return Handoff(**dict(_field(key, value, name) for key, value in values.items()))
+    return Handoff(**dict(_field(key, value, name) for key, value in read_object(bare, name, _FORM).items()))
 
 
 def _field(given: str, value: object, name: str) -> tuple[str, Any]:
@@ -56,13 +47,11 @@ def _field(given: str, value: object, name: str) -> tuple[str, Any]:
     if key in _TEXTS:
         if isinstance(value, str) or (key == "phase" and isinstance(value, int) and not isinstance(value, bool)):
             return key, str(value)
-        raise _wrong(name, given, "a text")
+        raise wrong_value(name, given, "a text")
     if key not in _PAIRS:
-        known = ", ".join((*_TEXTS, *_PAIRS))
-        what = f"{name} has an unknown key {given!r}"
-        raise TaskstateError(what, help=f"known are {known}", code="invalid-input")
+        raise unknown_key(name, given, (*_TEXTS, *_PAIRS))
     if not isinstance(value, list):
-        raise _wrong(name, given, "a list")
+        raise wrong_value(name, given, "a list")
     return key, tuple(_entry(each, key, name) for each in value)
 
 
@@ -80,16 +69,10 @@ def _entry(value: object, key: str, name: str) -> str:
         if key == "references":
             return f"{first}, {second}" if second.strip() else first
         if is_unsaid(second) or is_none(second):
-            raise _wrong(name, key, f"a list whose every item has its {pair[1]}, which {first!r} lacks")
+            raise wrong_value(name, key, f"a list whose every item has its {pair[1]}, which {first!r} lacks")
         return f"{first}: {second}"
     form = f'texts, or of {{"{pair[0]}": "..", "{pair[1]}": ".."}}' if pair else "texts"
-    raise _wrong(name, key, f"a list of {form}")
-
-
-def _wrong(name: str, key: str, wanted: str) -> TaskstateError:
-    return TaskstateError(
-        f"{name}: {key} must be {wanted}", help="correct it, then run this again", code="invalid-input"
-    )
+    raise wrong_value(name, key, f"a list of {form}")
 
 
 def joined(first: Handoff, second: Handoff) -> Handoff:

@@ -98,36 +98,16 @@ def _entry(invocation: Invocation) -> Entry:
 
 
 def _from_json(text: str, name: str) -> dict[str, Any]:
-    from taskstate.syntax.json_parser import read_json
-    from taskstate.syntax.nodes import Fault
+    from taskstate.syntax.json_input import read_object, unknown_key, wrong_value
 
-    node = read_json(text, 1 if text.startswith("\ufeff") else 0, len(text))
-    if isinstance(node, Fault):
-        line = text.count("\n", 0, node.span.start) + 1
-        raise TaskstateError(
-            f"{name}, line {line}: {node.message}",
-            help='write {"did": [..], "state": "..", "next": [..]}',
-            code="invalid-input",
-        )
-    said = node.value()
-    known = dict.fromkeys(_LISTS, list) | dict.fromkeys(_TEXTS, str)
-    if not isinstance(said, dict):
-        raise TaskstateError(
-            f"{name} holds no JSON object",
-            help='write {"did": [..], "state": "..", "next": [..]}',
-            code="invalid-input",
-        )
+    said = read_object(text, name, '{"did": [..], "state": "..", "next": [..]}')
     for key, value in said.items():
-        if key not in known:
-            raise TaskstateError(
-                f"{name} has an unknown key {key!r}", help=f"known are {', '.join(known)}", code="invalid-input"
-            )
-        fits = isinstance(value, known[key]) and (known[key] is str or all(isinstance(item, str) for item in value))
-        if not fits:
-            what = "a text" if known[key] is str else "a list of texts"
-            raise TaskstateError(
-                f"{name}: {key} must be {what}", help="correct it, then run this again", code="invalid-input"
-            )
+        if key not in (*_LISTS, *_TEXTS):
+            raise unknown_key(name, key, (*_LISTS, *_TEXTS))
+        if key in _TEXTS and not isinstance(value, str):
+            raise wrong_value(name, key, "a text")
+        if key in _LISTS and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
+            raise wrong_value(name, key, "a list of texts")
     return said
 
 
