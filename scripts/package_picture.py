@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from scripts.import_graph import ORDER, package_edges
 
-LEFT_OUT = {"errors", "version", "resources", "__main__"}  # what everyone may use, and what uses the command line alone
+LEFT_OUT = {
+    "errors",
+    "version",
+    "resources",
+    "messages",
+    "__main__",
+}  # what everyone may use, and what uses the command line alone
 WIDTH, HEIGHT, GAP_X, GAP_Y = 120, 34, 28, 44
 _HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="15" \

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
-from taskstate.storage import json_cache
+from taskstate.storage.cache import Cache
 from taskstate.storage.files import digest
-from taskstate.version import VERSION
 from taskstate.workspace import templates
 
 if TYPE_CHECKING:
@@ -50,7 +49,6 @@ def text(
     return templates.filled(workspace, TEMPLATE, parts).strip("\n") + "\n"
 
 
-FILE = "cache/protocol.json"
 _MOST = 64  # short texts
 
 
@@ -61,20 +59,11 @@ def short_protocol(workspace: Workspace, *, role: str, task: tuple[str, str]) ->
         TaskstateError: the project's own template is wrong.
     """
     where, source = templates.source_of(workspace, TEMPLATE)
-    asked = "\0".join((VERSION, where, source, role, *workspace.config.roles, *task))
-    key = digest(asked.encode())
-    known = _known(workspace)
-    if key in known:
-        return known[key]
-    short = text(workspace, role=role, short=True, task=task).strip("\n")
-    kept = dict([*known.items()][1 - _MOST :]) | {key: short}
-    json_cache.save(workspace.state_root / FILE, kept)
+    key = digest("\0".join((where, source, role, *workspace.config.roles, *task)).encode())
+    cache = Cache(workspace.state_root / "cache" / "protocol.json", str, most=_MOST)
+    short = cache.get(key)
+    if short is None:
+        short = text(workspace, role=role, short=True, task=task).strip("\n")
+        cache.put(key, short)
+        cache.save()
     return short
-
-
-def _known(workspace: Workspace) -> dict[str, str]:
-    try:
-        loose = json_cache.load(workspace.state_root / FILE)
-        return {str(key): text for key, text in loose.items() if isinstance(text, str)}
-    except json_cache.DAMAGED:
-        return {}

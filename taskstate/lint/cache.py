@@ -3,7 +3,7 @@
 An entry holds the mark and the digest of the file's bytes, the findings, and each question that a rule asked with the
 mark of its answer. It holds as long as all of these are the same. What holds for all files, such as the configuration
 and the rules themselves, is in the cache's own file too, and its checksum in that file's name, so that a run with other
-settings has another one. A cache that is damaged, or that another run replaces meanwhile, is only slower.
+settings has another one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.storage import files, json_cache
+from taskstate.storage import files
+from taskstate.storage.cache import Cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -62,49 +63,10 @@ def thaw(loose: Iterable[Any], path: str) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-class Cache:
-    """The entries of one combination of settings, by the file's path from the repository's root."""
-
-    def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
-        from zlib import crc32  # the name only keeps settings apart; which ones they are is in the file
-
-        told = "\n".join(f"{name}={value!r}" for name, value in sorted(settings.items()))
-        self._settings = f"{told}\n{_tool()}"
-        self._path = folder / f"lint-{crc32(self._settings.encode('utf-8', 'backslashreplace')):08x}.json"
-        self._entries = _read(self._path, self._settings)
-        self._changed = False
-
-    def get(self, name: str) -> Entry | None:
-        """Return what is remembered of a file, or None."""
-        return self._entries.get(name)
-
-    def put(self, name: str, entry: Entry) -> None:
-        """Remember what was found in a file."""
-        self._entries[name] = entry
-        self._changed = True
-
-    def keep(self, names: Iterable[str]) -> None:
-        """Forget all files but these, which are all that the repository has."""
-        kept = {name: entry for name in names if (entry := self._entries.get(name))}
-        self._changed = self._changed or len(kept) < len(self._entries)
-        self._entries = kept
-
-    def save(self) -> None:
-        """Write what has changed; where that cannot be done, the next run is slower."""
-        if not self._changed:
-            return
-        json_cache.save(self._path, {"settings": self._settings, "entries": self._entries})
-        _drop_oldest(self._path.parent)
-
-
-def _read(path: Path, settings: str) -> dict[str, Entry]:
-    try:
-        whole = json_cache.load(path)
-        if whole["settings"] != settings:
-            return {}
-        return {name: _entry(values) for name, values in whole["entries"].items()}
-    except json_cache.DAMAGED:
-        return {}
+def open_cache(folder: Path, settings: Mapping[str, object]) -> Cache[Entry]:
+    """Return the entries of one combination of settings, by the file's path from the repository's root."""
+    told = (f"{name}={value!r}" for name, value in sorted(settings.items()))
+    return Cache(folder / "lint.json", _entry, rests_on="\n".join((*told, _tool())), variants=MOST_FILES)
 
 
 def _entry(values: Any) -> Entry:  # noqa: ANN401 - whatever the file holds
@@ -114,25 +76,13 @@ def _entry(values: Any) -> Entry:  # noqa: ANN401 - whatever the file holds
     return Entry(mark, digest, tuple((tuple(question), taken) for question, taken in recorded), tuple(loose))
 
 
-def _drop_oldest(folder: Path) -> None:
-    try:
-        found = sorted(
-            (entry for entry in os.scandir(folder) if entry.name.startswith("lint-")),
-            key=lambda entry: entry.stat().st_mtime_ns,
-        )
-        for entry in found[:-MOST_FILES]:
-            os.unlink(entry.path)
-    except OSError:
-        return
-
-
 def _tool() -> str:
     """Return what tells this tool from any other version of it: its code and its data, by size and time."""
-    from taskstate import resources, version
+    from taskstate import resources
 
     code = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     data = os.path.dirname(resources.path("schemas/task.schema.json"))
-    return f"{version.VERSION} {_stamp(code)} {_stamp(data)}"
+    return f"{_stamp(code)} {_stamp(data)}"
 
 
 def _stamp(folder: str) -> str:

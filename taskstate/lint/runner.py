@@ -10,13 +10,13 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.lint.cache import Cache, Entry, freeze, thaw
+from taskstate.lint.cache import Entry, freeze, open_cache, thaw
 from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.model import names
 from taskstate.storage import files
 from taskstate.storage.file_sources import Index
 from taskstate.storage.git import client as git
-from taskstate.workspace.run_cache import Heads
+from taskstate.workspace.run_cache import open_dependencies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Finding
     from taskstate.lint.queries.repository import Repository
     from taskstate.model.config import Config
+    from taskstate.storage.cache import Cache
     from taskstate.workspace.workspace import Workspace
 
 _WORTH_A_PROCESS = 1_000_000  # bytes to be read: below that another process costs more than it saves
@@ -44,7 +45,7 @@ class Checking(NamedTuple):
 
     repository: Repository
     config: Config
-    cache: Cache | None = None
+    cache: Cache[Entry] | None = None
     jobs: int = 0
     staged: bool = False
 
@@ -99,16 +100,16 @@ def open_checking(workspace: Workspace, config: Config, wanted: Wanted) -> tuple
             repository.history = history
     cache = _open_cache(repository, config, wanted) if wanted.remember else None
     if cache:
-        repository.heads = Heads(workspace.state_root / "cache" / "depends-on.json")
+        repository.remembered_dependencies = open_dependencies(workspace)
     return Checking(repository, config, cache, wanted.jobs, wanted.staged), told
 
 
-def _open_cache(repository: Repository, config: Config, wanted: Wanted) -> Cache | None:
+def _open_cache(repository: Repository, config: Config, wanted: Wanted) -> Cache[Entry] | None:
     """Return what is remembered for these settings; where nothing is set up, nothing is written."""
     if not repository.workspace.state_root.is_dir():
         return None
     settings = {"config": config, "known": sorted(repository.known), "staged": wanted.staged}
-    return Cache(repository.workspace.state_root / "cache", settings)
+    return open_cache(repository.workspace.state_root / "cache", settings)
 
 
 def own_files_in(workspace: Workspace, paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:

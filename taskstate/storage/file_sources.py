@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 _COARSEST_NS = 2_000_000_000
 
 
+def mark_of(status: os.stat_result) -> str:
+    """Return what tells one state of a file from another, once it `is_settled`."""
+    return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}-{status.st_ino}"
+
+
+def is_settled(status: os.stat_result, now: int) -> bool:
+    """Return whether the file's last change is so long ago that the next one will have other time stamps."""
+    return now - max(status.st_mtime_ns, status.st_ctime_ns) >= _COARSEST_NS
+
+
 class Disk:
     """Files as they are on disk."""
 
@@ -32,10 +42,7 @@ class Disk:
             status = os.stat(path, follow_symlinks=False)
         except (OSError, ValueError):
             return ""
-        newest = max(status.st_mtime_ns, status.st_ctime_ns)
-        if time.time_ns() - newest < _COARSEST_NS:
-            return f"sha256:{_digest(path)}"
-        return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}-{status.st_ino}"
+        return mark_of(status) if is_settled(status, time.time_ns()) else f"sha256:{_digest(path)}"
 
     def read(self, path: Path) -> bytes:
         """Return the content of a file.

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.algorithms import Dependencies
 from taskstate.model.names import FOLDER
-from taskstate.storage import files, json_cache
+from taskstate.storage import files
+from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import Disk
 from taskstate.storage.git import client as git
-from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,42 +29,21 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 
-class Heads:
-    """What the files depend on, by path; kept in the file `path`."""
+class Remembered(NamedTuple):
+    """What a file with this mark depends on."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._known: dict[str, tuple[str, tuple[str, ...]]] | None = None
-        self._changed = False
-
-    def get(self, name: str, mark: str) -> tuple[str, ...] | None:
-        """Return what a file depends on, or None where that is not known of a file with this mark."""
-        if self._known is None:
-            self._known = _read(self._path)
-        told, depends_on = self._known.get(name, ("", ()))
-        return depends_on if mark and told == mark else None
-
-    def put(self, name: str, mark: str, depends_on: tuple[str, ...]) -> None:
-        """Remember what a file depends on."""
-        if self._known is None:
-            self._known = _read(self._path)
-        self._known[name] = (mark, depends_on)
-        self._changed = True
-
-    def save(self) -> None:
-        """Write what has changed; where that cannot be done, the next run is slower."""
-        if not self._changed:
-            return
-        json_cache.save(self._path, {"version": VERSION, "files": self._known})
+    mark: str
+    depends_on: tuple[str, ...]
 
 
-def _read(path: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
-    try:
-        loose = json_cache.load(path)
-        files = loose["files"] if loose["version"] == VERSION else {}
-        return {str(name): (str(mark), tuple(map(str, ids))) for name, (mark, ids) in files.items()}
-    except json_cache.DAMAGED:
-        return {}
+def open_dependencies(workspace: Workspace) -> Cache[Remembered]:
+    """Return what files depend on, by path, from run to run."""
+    return Cache(workspace.state_root / "cache" / "depends-on.json", _remembered)
+
+
+def _remembered(values: Any) -> Remembered:  # noqa: ANN401 - whatever the file holds
+    mark, depends_on = values
+    return Remembered(str(mark), tuple(map(str, depends_on)))
 
 
 class RunCache:
@@ -79,7 +58,7 @@ class RunCache:
         self._documents: dict[Path, Document | None] = {}
         self._upstreams: dict[Path, Upstream | None] = {}
         self.dependencies = Dependencies(self._depends_on)
-        self.heads: Heads | None = None  # what files depend on, from run to run
+        self.remembered_dependencies: Cache[Remembered] | None = None
 
     def prepare(self) -> None:
         """Find out now what several processes would each find out for themselves."""
@@ -100,8 +79,8 @@ class RunCache:
     def close(self) -> None:
         """End the processes of git, and write down what another run need not find out again."""
         self.objects.close()
-        if self.heads:
-            self.heads.save()
+        if self.remembered_dependencies:
+            self.remembered_dependencies.save()
 
     @cached_property
     def handed_over(self) -> frozenset[str]:
@@ -162,18 +141,24 @@ class RunCache:
 
     def _depends_on(self, task_id: str) -> tuple[str, ...]:
         """Return what a task depends on; nothing where there is no such task, or its file cannot be read."""
-        return tuple(each for path in self.state_files(task_id) for each in self._head(path))
+        return tuple(each for path in self.state_files(task_id) for each in self._dependencies_of(path))
 
-    def _head(self, path: Path) -> tuple[str, ...]:
+    def _dependencies_of(self, path: Path) -> tuple[str, ...]:
         """Return what a state file depends on, remembered from another run where it has not changed since."""
-        name, mark = os.fspath(path), self.source.mark(path) if self.heads else ""
-        known = self.heads.get(name, mark) if self.heads else None
-        if known is None:
-            upstream = self.upstream(path)
-            known = upstream.depends_on if upstream else ()
-            if self.heads and mark:
-                self.heads.put(name, mark, known)
-        return known
+        cache = self.remembered_dependencies
+        if cache is None:
+            return self._dependencies_now(path)
+        name, mark = os.fspath(path), self.source.mark(path)
+        known = cache.get(name)
+        if known is None or not mark or known.mark != mark:
+            known = Remembered(mark, self._dependencies_now(path))
+            if mark:
+                cache.put(name, known)
+        return known.depends_on
+
+    def _dependencies_now(self, path: Path) -> tuple[str, ...]:
+        upstream = self.upstream(path)
+        return upstream.depends_on if upstream else ()
 
     def _read(self, path: Path) -> Document | None:
         from taskstate.syntax.document import parse

@@ -1,8 +1,7 @@
 """All tasks of a repository at a glance: what their front matter says, and nothing of what stands below it.
 
 For those who look at thousands of tasks and read few. What a file says is remembered from run to run for as long as the
-file keeps its size, times and number, so that a second run looks at each one and reads none. All of it is derived: a
-memory that is damaged, or that another run replaces meanwhile, is only slower.
+file keeps its size, times and number, so that a second run looks at each one and reads none.
 """
 
 from __future__ import annotations
@@ -17,24 +16,19 @@ from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import decoded
 from taskstate.model import names
 from taskstate.model.statuses import COMPLETE
-from taskstate.storage import json_cache
+from taskstate.storage.cache import Cache
+from taskstate.storage.file_sources import is_settled, mark_of
 from taskstate.storage.git import client as git
-from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
 
     from taskstate.workspace.workspace import Workspace
 
 _SUFFIX = "-state.md"
-_MEMORY = "tasks.txt"
-_VERSION = f"taskstate {VERSION}"
 # What `Workspace` leaves out as well: everywhere, and what is derived at the top of the state folder.
 _NEVER_OURS = frozenset({".git", "node_modules", ".venv"})
 _DERIVED = frozenset({"artifacts", "cache", "journal"}) | _NEVER_OURS
-# A file changed in the same instant as it was looked at may change again and keep its time stamps (git's rule).
-_COARSEST_NS = 2_000_000_000
 
 
 class _Glance(NamedTuple):
@@ -65,25 +59,20 @@ class Glance(_Glance):
 
 def all_tasks(workspace: Workspace) -> tuple[Glance, ...]:
     """Return all tasks of the repository, in no order; those that cannot be read are among them."""
-    place = workspace.state_root / "cache" / _MEMORY
-    columns, now = _remembered(place), time.time_ns()
-    found = _state_files(workspace)
-    paths = [path for path, _ in found]
-    marks = [f"{s.st_size}-{s.st_mtime_ns}-{s.st_ctime_ns}-{s.st_ino}" for _, s in found]
-    remembered = tuple(map(Glance._make, zip(*columns, strict=True)))
-    if [paths, marks] == [columns[1], columns[0]]:  # nothing has changed: so it is nearly always
-        return remembered
-    known = {task.path: task for task in remembered}
+    cache = Cache(workspace.state_root / "cache" / "tasks.json", Glance._make)
+    now = time.time_ns()
     tasks: list[Glance] = []
-    settled: list[Glance] = []
-    for mark, (path, status) in zip(marks, found, strict=True):
-        old = known.get(path)
-        task = old if old and old.mark == mark else _read(workspace, path, mark)
+    for path, status in _state_files(workspace):
+        mark = mark_of(status)
+        task = cache.get(path)
+        if task is None or task.mark != mark:
+            task = _read(workspace, path, mark)
+            if is_settled(status, now):
+                cache.put(path, task)
         tasks.append(task)
-        if now - max(status.st_mtime_ns, status.st_ctime_ns) > _COARSEST_NS:
-            settled.append(task)
+    cache.keep(task.path for task in tasks)
     if workspace.state_root.is_dir():
-        json_cache.save_lines(place, (_VERSION, *("\t".join(column) for column in zip(*settled, strict=True))))
+        cache.save()
     return tuple(tasks)
 
 
@@ -95,18 +84,6 @@ def by_id(tasks: Iterable[Glance]) -> Mapping[str, Glance]:
         if key not in found or found[key].status == COMPLETE:
             found[key] = task
     return found
-
-
-def _remembered(place: Path) -> list[list[str]]:
-    """Return what is remembered, by columns, since ten thousand values are cut apart at once in no time."""
-    nothing: list[list[str]] = [[] for _ in Glance._fields]
-    try:
-        version, *lines = json_cache.load_lines(place)
-    except json_cache.DAMAGED:
-        return nothing
-    columns = [line.split("\t") for line in lines]
-    is_whole = version == _VERSION and len(columns) == len(nothing) and len(set(map(len, columns))) == 1
-    return columns if is_whole else nothing
 
 
 def _state_files(workspace: Workspace) -> list[tuple[str, os.stat_result]]:

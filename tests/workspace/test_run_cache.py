@@ -1,4 +1,4 @@
-"""What is remembered of the tasks' dependencies holds as long as the files are the same, and is never relied on."""
+"""What is remembered of the tasks' dependencies holds as long as the files are the same."""
 
 from __future__ import annotations
 
@@ -6,48 +6,48 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.workspace.run_cache import Heads
+from taskstate.workspace.run_cache import RunCache, open_dependencies
+from tests.support.place import Place
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_what_was_put_is_there_in_the_next_run(tmp_path: Path) -> None:
-    """A value comes back for the same mark alone."""
-    heads = Heads(tmp_path / "cache" / "depends-on.json")
-    assert heads.get("a", "1") is None
-    heads.put("a", "1", ("100", "auth-2"))
-    heads.save()
-    again = Heads(tmp_path / "cache" / "depends-on.json")
-    assert again.get("a", "1") == ("100", "auth-2")
-    assert again.get("a", "2") is None
-    assert again.get("a", "") is None
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository in which task 102 depends on task 101."""
+    place = Place(tmp_path / "r")
+    place.new("102", depends_on=("101",))
+    return place
 
 
-def test_nothing_is_written_where_nothing_is_new(tmp_path: Path) -> None:
-    """A run that only reads leaves no file behind."""
-    heads = Heads(tmp_path / "depends-on.json")
-    heads.get("a", "1")
-    heads.save()
-    assert list(tmp_path.iterdir()) == []
+def depends_on(place: Place) -> tuple[str, ...]:
+    """Return what task 102 depends on, as a run with a memory of its own finds it."""
+    run = RunCache(place.workspace)
+    run.remembered_dependencies = open_dependencies(place.workspace)
+    found = tuple(each for each in ("100", "101") if run.dependencies.way("102", each))
+    run.close()
+    return found
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff", b'{"version": 0, "files": {}}', b'{"files": {"a": 1}}'])
-def test_damaged_memory_is_none(tmp_path: Path, data: bytes) -> None:
+def test_next_run_does_not_read_the_file(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a file depends on is remembered while the file is the same, and read anew after a change."""
+    assert depends_on(place) == ("101",)
+    with monkeypatch.context() as patch:
+        patch.setattr(RunCache, "upstream", None)
+        assert depends_on(place) == ("101",)
+    path = place.workspace.tasks / "task-102-state.md"
+    path.write_text(path.read_text(encoding="utf-8").replace("101", "100"), encoding="utf-8")
+    assert depends_on(place) == ("100",)
+    path.unlink()
+    assert depends_on(place) == ()
+
+
+@pytest.mark.parametrize("entry", ["1", '["a"]', '["a", 1]'])
+def test_damaged_memory_is_none(place: Place, entry: str) -> None:
     """What cannot be read is found out again."""
-    path = tmp_path / "depends-on.json"
-    path.write_bytes(data)
-    assert Heads(path).get("a", "1") is None
-    heads = Heads(path)
-    heads.put("a", "1", ())
-    heads.save()
-    assert Heads(path).get("a", "1") == ()
-
-
-def test_memory_that_cannot_be_written_is_no_fault(tmp_path: Path) -> None:
-    """Where the folder is a file, the next run is slower and nothing else."""
-    (tmp_path / "cache").write_text("x", encoding="utf-8")
-    heads = Heads(tmp_path / "cache" / "depends-on.json")
-    heads.put("a", "1", ())
-    heads.save()
-    assert (tmp_path / "cache").read_text(encoding="utf-8") == "x"
+    assert depends_on(place) == ("101",)
+    memory = place.workspace.state_root / "cache" / "depends-on.json"
+    whole = memory.read_text(encoding="utf-8")
+    memory.write_text(whole[: whole.index("{", 1)] + f'{{"{place.workspace.tasks}/task-102-state.md":{entry}}}}}')
+    assert depends_on(place) == ("101",)

@@ -1,0 +1,122 @@
+"""What is kept from run to run may be lost, and is then none."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from taskstate.storage import cache
+from taskstate.storage.cache import Cache
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Seen(NamedTuple):
+    """An entry."""
+
+    mark: str
+    ids: tuple[str, ...]
+
+
+def _seen(values: list[object]) -> Seen:
+    mark, ids = values
+    if not (isinstance(mark, str) and isinstance(ids, (list, tuple))):
+        raise TypeError
+    return Seen(mark, tuple(map(str, ids)))
+
+
+def opened(folder: Path, rests_on: str = "", most: int = 10, variants: int = 1) -> Cache[Seen]:
+    """Return the cache in a folder as a new run sees it."""
+    return Cache(folder / "seen.json", _seen, rests_on=rests_on, most=most, variants=variants)
+
+
+def saved(folder: Path, *names: str, rests_on: str = "", most: int = 10, variants: int = 1) -> None:
+    """Put entries into the cache, as one run does."""
+    run = opened(folder, rests_on, most, variants)
+    for name in names:
+        run.put(name, Seen(name, ("7",)))
+    run.save()
+
+
+def test_next_run_finds_what_was_kept(tmp_path: Path) -> None:
+    """The folder is made, half of a surrogate pair survives, and no temporary file stays."""
+    saved(tmp_path / "cache", "a\udcff")
+    assert opened(tmp_path / "cache").get("a\udcff") == Seen("a\udcff", ("7",))
+    assert opened(tmp_path / "cache").get("b") is None
+    assert [each.name for each in (tmp_path / "cache").iterdir()] == ["seen.json"]
+
+
+def test_nothing_is_written_where_nothing_is_new(tmp_path: Path) -> None:
+    """A run that only reads leaves no file behind."""
+    run = opened(tmp_path)
+    assert run.get("a") is None
+    run.save()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_nothing_can_be_written_nothing_happens(tmp_path: Path) -> None:
+    """A folder that cannot be made is no error."""
+    (tmp_path / "cache").write_bytes(b"")
+    saved(tmp_path / "cache", "a")
+    assert (tmp_path / "cache").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'{"entries": {}}', b'{"rests_on": "", "entries": {"a": 1}}']
+)
+def test_damaged_cache_is_none(tmp_path: Path, data: bytes) -> None:
+    """Whatever stands there is found out again."""
+    (tmp_path / "seen.json").write_bytes(data)
+    assert opened(tmp_path).get("a") is None
+    saved(tmp_path, "a")
+    assert opened(tmp_path).get("a")
+
+
+@pytest.mark.parametrize("entry", [1, [], ["a"], [1, []], ["a", 1], None])
+def test_damaged_entry_is_none(tmp_path: Path, entry: object) -> None:
+    """An entry of another form is found out again, and hides no other one."""
+    saved(tmp_path, "a", "b")
+    path = tmp_path / "seen.json"
+    whole = json.loads(path.read_text())
+    whole["entries"]["a"] = entry
+    path.write_text(json.dumps(whole))
+    assert opened(tmp_path).get("a") is None
+    assert opened(tmp_path).get("b")
+
+
+def test_what_rests_on_something_else_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another version of the tool, or other settings, find nothing."""
+    saved(tmp_path, "a", rests_on="x")
+    assert opened(tmp_path, "x").get("a")
+    assert opened(tmp_path, "y").get("a") is None
+    monkeypatch.setattr(cache, "VERSION", "0")
+    assert opened(tmp_path, "x").get("a") is None
+
+
+def test_newest_entries_are_kept(tmp_path: Path) -> None:
+    """Of too many entries the oldest are dropped; one that is put again is new."""
+    saved(tmp_path, "a", "b", "c", "a", most=2)
+    assert [bool(opened(tmp_path).get(name)) for name in "abc"] == [True, False, True]
+
+
+def test_what_is_gone_is_forgotten(tmp_path: Path) -> None:
+    """Only the entries of what there is are kept."""
+    saved(tmp_path, "a", "b")
+    run = opened(tmp_path)
+    run.keep(["b", "c"])
+    run.save()
+    assert [bool(opened(tmp_path).get(name)) for name in "abc"] == [False, True, False]
+
+
+def test_newest_variants_are_kept(tmp_path: Path) -> None:
+    """Each combination of settings has a file, and the oldest file goes."""
+    for rests_on in "xyz":
+        saved(tmp_path, "a", rests_on=rests_on, variants=2)
+        for path in tmp_path.iterdir():
+            os.utime(path, (0, path.stat().st_mtime - 60))
+    assert [bool(opened(tmp_path, rests_on, variants=2).get("a")) for rests_on in "xyz"] == [False, True, True]
+    assert len(list(tmp_path.iterdir())) == 2
