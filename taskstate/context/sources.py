@@ -17,6 +17,7 @@ from taskstate.messages import decoded, first_of
 from taskstate.model.config_reader import parse_config
 from taskstate.storage import files
 from taskstate.storage.git import client as git
+from taskstate.workspace.listing import NEVER_OURS
 from taskstate.workspace.workspace import CONFIG_FILES
 
 if TYPE_CHECKING:
@@ -54,7 +55,6 @@ class Known(NamedTuple):
 
 
 _WILDCARDS = frozenset("*?[{")
-_NEVER = frozenset({".git", "node_modules", ".venv"})
 _WHY = {
     "not-found": ("does not exist", "correct its name, or add the file"),
     "path-escapes": ("leads out of the repository", "name a file in it; a link to elsewhere is not followed"),
@@ -177,5 +177,5 @@ def _files(root: Path) -> Iterable[str]:
         yield from (os.fsdecode(name) for name in listed.split(b"\0") if name)
         return
     for place, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in _NEVER)
+        folders[:] = sorted(name for name in folders if name not in NEVER_OURS)
         yield from (os.path.relpath(os.path.join(place, name), root).replace(os.sep, "/") for name in names)

@@ -7,28 +7,24 @@ file keeps its size, times and number, so that a second run looks at each one an
 from __future__ import annotations
 
 import os
-import stat
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.errors import GitFailed, TaskstateError
+from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
-from taskstate.model import names
 from taskstate.model.statuses import COMPLETE
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import is_settled, mark_of
-from taskstate.storage.git import client as git
+from taskstate.workspace import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from taskstate.workspace.workspace import Workspace
 
 _SUFFIX = "-state.md"
-# What `Workspace` leaves out as well: everywhere, and what is derived at the top of the state folder.
-_NEVER_OURS = frozenset({".git", "node_modules", ".venv"})
-_DERIVED = frozenset({"artifacts", "cache", "journal"}) | _NEVER_OURS
 
 
 class _Glance(NamedTuple):
@@ -86,63 +82,24 @@ def by_id(tasks: Iterable[Glance]) -> Mapping[str, Glance]:
     return found
 
 
-def _state_files(workspace: Workspace) -> list[tuple[str, os.stat_result]]:
-    """Return the state files of the repository, as `Workspace.state_files` finds them, with what the system says."""
-    found: list[tuple[str, os.stat_result]] = []
-    elsewhere = _elsewhere(workspace)
-    folders, left_out = [(str(workspace.state_root), f"{workspace.config.root}/")], _DERIVED
-    while folders:
-        folder, relative = folders.pop()
-        try:
-            entries = list(os.scandir(folder))
-        except OSError:
-            continue
-        files_here = [each for each in entries if each.name.endswith(_SUFFIX) and each.name.startswith("task-")]
-        found += [(relative + each.name, each.stat(follow_symlinks=False)) for each in files_here]
-        if len(files_here) < len(entries):
-            others = (each for each in entries if not each.name.endswith(_SUFFIX) and each.name not in left_out)
-            folders += [(each.path, f"{relative}{each.name}/") for each in others if each.is_dir(follow_symlinks=False)]
-        left_out = _NEVER_OURS
-    found += [(relative, os.lstat(workspace.root / relative)) for relative in elsewhere()]
-    kept = [_followed(workspace, *each) for each in found if not stat.S_ISDIR(each[1].st_mode)]
-    return [each for each in kept if not _is_excluded(workspace, each[0])] if workspace.config.exclude else kept
+def _state_files(workspace: Workspace) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the state files of the repository, and what the system says of each; of a link, of what it leads to."""
+    start = len(str(workspace.root)) + 1
+    for path in listing.own_files(workspace.root, workspace.state_root, _is_state_file, (f"*{_SUFFIX}",)):
+        if not (workspace.config.exclude and workspace.excludes(Path(path))):
+            with suppress(FileNotFoundError):  # somebody has removed it meanwhile
+                yield path[start:], _status(path)
 
 
-def _followed(workspace: Workspace, relative: str, status: os.stat_result) -> tuple[str, os.stat_result]:
-    """Return a file with what the system says of it, and where it is a link, of what that leads to."""
-    if stat.S_ISLNK(status.st_mode):
-        with suppress(OSError):  # it leads nowhere
-            return relative, os.stat(workspace.root / relative)
-    return relative, status
+def _status(path: str) -> os.stat_result:
+    try:
+        return os.stat(path)
+    except OSError:  # a link that leads nowhere
+        return os.lstat(path)
 
 
-def _elsewhere(workspace: Workspace) -> Callable[[], list[str]]:
-    """Begin to look for state files outside of the state folder, and return what waits for their paths.
-
-    They are those that git knows or does not ignore; git is asked while the state folder is looked through.
-    """
-    asked = None
-    if git.toplevel(workspace.root) is not None:
-        patterns = (f"*{_SUFFIX}", f":(exclude,literal){workspace.config.root}")
-        listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns)
-        asked = git.started(listing, workspace.root)
-
-    def found() -> list[str]:
-        try:
-            listed = asked() if asked else None
-        except GitFailed:
-            listed = None
-        if listed is None:
-            outside = (path for path in workspace.state_files() if not path.is_relative_to(workspace.state_root))
-            return [workspace.relative(path) for path in outside]
-        listed_files = dict.fromkeys(os.fsdecode(each) for each in listed.split(b"\0") if each)
-        return [each for each in listed_files if names.own_file(each) and os.path.lexists(workspace.root / each)]
-
-    return found
-
-
-def _is_excluded(workspace: Workspace, relative: str) -> bool:
-    return workspace.excludes(workspace.root / relative)
+def _is_state_file(path: str) -> bool:
+    return path.endswith(_SUFFIX) and path.rpartition("/")[2].startswith("task-")
 
 
 def _id_in(relative: str) -> str:

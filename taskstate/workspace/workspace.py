@@ -5,7 +5,6 @@ Here a repository is found, its files are found, read and locked; `writing` chan
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -18,16 +17,15 @@ from taskstate.model.config import Config, matches
 from taskstate.model.config_reader import parse_config
 from taskstate.storage import files
 from taskstate.storage.git import client as git
+from taskstate.workspace import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document
 
 CONFIG_FILES = ("taskstate.toml", "pyproject.toml")
-_NEVER_OURS = frozenset({".git", "node_modules", ".venv"})  # where git does not say what belongs to the repository
-_DERIVED = frozenset({"artifacts", "cache", "journal"})  # folders of the state folder
 
 
 class _Loaded(NamedTuple):
@@ -117,25 +115,14 @@ class Workspace(_Workspace):
         They are those that git knows or does not ignore, and all under the state folder; without git all that there
         are.
         """
-        folder = under or self.root
-        listed = git.files(folder)
-        found = set(self._walk(folder) if listed is None else (folder / name for name in listed if _is_own(name)))
-        if folder in self.state_root.parents or folder.is_relative_to(self.state_root):
-            found.update(self._walk(max(folder, self.state_root)))  # also where git ignores it
-        return tuple(sorted(path for path in found if os.path.lexists(path) and not self.excludes(path)))
-
-    def _walk(self, folder: Path) -> Iterable[Path]:
-        """Yield our own files under `folder`, links not followed, and nothing of what is derived or somebody else's."""
-        for place, folders, file_names in os.walk(folder):
-            left_out = _NEVER_OURS | _DERIVED if place == str(self.state_root) else _NEVER_OURS
-            folders[:] = [name for name in folders if name not in left_out]
-            yield from (Path(place) / name for name in file_names if _is_own(f"{os.path.basename(place)}/{name}"))
+        found = map(Path, listing.own_files(under or self.root, self.state_root))
+        return tuple(sorted(path for path in found if not self.excludes(path)))
 
     def is_ours(self, relative: str) -> bool:
         """Return whether a path, from the repository's root, is taskstate's own: under the state folder, or by name."""
         if relative == self.config.root or relative.startswith(f"{self.config.root}/"):
             return True
-        return _is_own(relative) and not self.excludes(self.root / relative)
+        return listing.is_own(relative) and not self.excludes(self.root / relative)
 
     def excludes(self, path: Path) -> bool:
         """Return whether the configuration says that a file which bears one of our names is none of ours."""
@@ -245,10 +232,6 @@ def config_in(folder: Path) -> Config | None:
 
 def _read_text(path: Path) -> str:
     return decoded(files.read(path), files.shown(path), code="config")
-
-
-def _is_own(name: str) -> bool:
-    return names.own_file(name) is not None
 
 
 def _same_id(path: Path, task_id: str) -> bool:

@@ -10,6 +10,7 @@ from taskstate.cli.invocation import Invocation
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
 from taskstate.model import names
+from taskstate.workspace.listing import DERIVED, NEVER_OURS
 from taskstate.workspace.workspace import CONFIG_FILES
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _POLL = 200  # milliseconds after which watching looks whether it began; every change is told at once
-_NEVER_OURS = frozenset({".git", ".venv", "node_modules", "artifacts", "cache", "journal"})
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 
 
@@ -80,7 +80,7 @@ def _concerns(path: str, named: frozenset[str], config_file: str) -> bool:
     if config_file and os.path.abspath(config_file) == path:
         return True
     is_folder = os.path.isdir(path) or not (os.path.lexists(path) or "." in name)
-    return is_folder and _NEVER_OURS.isdisjoint(path.split(os.sep))
+    return is_folder and (NEVER_OURS | DERIVED).isdisjoint(path.split(os.sep))
 
 
 def _outermost(folders: list[Path]) -> list[Path]:

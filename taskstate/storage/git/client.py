@@ -281,18 +281,27 @@ def _packed(path: Path, reference: str) -> str | None:
     return found[1] if found else None
 
 
-def files(folder: Path) -> tuple[str, ...] | None:
-    """Return the files under `folder` that git tracks or does not ignore, relative to it with `/`.
+def files(
+    folder: Path, patterns: Sequence[str] = OWN_PATTERNS, without: str = ""
+) -> Callable[[], tuple[str, ...] | None]:
+    """Begin to list the files under `folder` that git tracks or does not ignore, and return what waits for their paths.
 
-    None outside a repository and without git; a tracked file that was deleted is among them.
+    The paths are relative to `folder`, with `/`, none of them in its folder `without`; a tracked file that was deleted
+    is among them. Outside a repository and without git there is None.
     """
     if toplevel(folder) is None:
-        return None
-    try:
-        listed = run(["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *OWN_PATTERNS], folder)
-    except GitFailed:
-        return None
-    return tuple(dict.fromkeys(os.fsdecode(name) for name in listed.split(b"\0") if name))
+        return lambda: None
+    others = (f":(exclude,literal){without}",) if without else ()
+    listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns, *others)
+    ended = started(listing, folder)
+
+    def listed() -> tuple[str, ...] | None:
+        try:
+            return tuple(dict.fromkeys(os.fsdecode(name) for name in ended().split(b"\0") if name))
+        except GitFailed:
+            return None
+
+    return listed
 
 
 class Objects:

@@ -135,7 +135,7 @@ def test_environment_does_not_change_what_patterns_mean(
     (repository / "A").write_text("a\n")
     (repository / "task-1-state.md").write_text("---\n")
     monkeypatch.setenv(f"GIT_{name}_PATHSPECS", "1")
-    assert git.files(repository) == ("task-1-state.md",)
+    assert git.files(repository)() == ("task-1-state.md",)
     assert git.run(["ls-files", "--others", "--", ":(literal)A", "a"], repository) == b"A\n"
 
 
@@ -284,8 +284,8 @@ def test_files_are_those_that_git_knows_or_would(repository: Path, tmp_path: Pat
         path.touch()
     (repository / ".gitignore").write_text("ignored/\n")
     call(repository, "add", "a/task-1-state.md")
-    assert set(git.files(repository / "a") or ()) == {"task-1-state.md", "task-2-state.md", "é\n-archive.md"}
-    assert git.files(tmp_path) is None
+    assert set(git.files(repository / "a")() or ()) == {"task-1-state.md", "task-2-state.md", "é\n-archive.md"}
+    assert git.files(tmp_path)() is None
 
 
 def test_files_of_every_type_are_listed(repository: Path) -> None:
@@ -301,13 +301,13 @@ def test_files_of_every_type_are_listed(repository: Path) -> None:
         path = repository / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    assert set(git.files(repository) or ()) == names
+    assert set(git.files(repository)() or ()) == names
 
 
 def test_files_without_git_are_unknown(repository: Path, request: pytest.FixtureRequest) -> None:
     """Without git there is no list, and no traceback."""
     request.getfixturevalue("no_git")
-    assert git.files(repository) is None
+    assert git.files(repository)() is None
 
 
 # the user and the version
