@@ -81,6 +81,8 @@ def append_many(folder: Path) -> Iterator[Answer]:
     yield Answer(f"the largest state file in {old.number:,} appends", "its limit", max(old.sizes) / (_LIMIT * KB), 1.0)
 
 
-def _entry(number: int) -> sessions.Entry:
+def _entry(number: int) -> sessions.NewSession:
     did = (f"step {number}: read the header of each message, and refused those without one", f"moved limit {number}")
-    return sessions.Entry(did=did, state="all tests pass", next=("write the second reader", f"measure step {number}"))
+    return sessions.NewSession(
+        did=did, state="all tests pass", next=("write the second reader", f"measure step {number}")
+    )

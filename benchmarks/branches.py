@@ -102,7 +102,7 @@ class Branch:
         """Append a session; every other one speaks of the one before it."""
         last = sessions.all_sessions(self.workspace, TASK)[-1:]
         more = (f"Went on from Session {last[0].number}",) if last and number % 2 else ()
-        entry = sessions.Entry(
+        entry = sessions.NewSession(
             did=(f"Did {self.said(number)}", *more),
             issues=(f"Saw {self.said(number)}",) if number % 3 == 0 else (),
             state=f"State of {self.said(number)}",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from benchmarks.answer import Answer
 from benchmarks.branches import Branch, draw
 from taskstate.merge.files import merge_files
-from taskstate.merge.three_way import Sides
+from taskstate.merge.three_way import Versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,7 +38,7 @@ def count_conflicts(folder: Path, histories: int = HISTORIES) -> tuple[int, int]
     for number in range(histories):
         base, left, right = generate(folder / str(number), number)
         both = [
-            (name, Sides(base.get(name, b""), left[name], right[name]))
+            (name, Versions(base.get(name, b""), left[name], right[name]))
             for name in left.keys() & right.keys()
             if base.get(name) not in (left[name], right[name])
         ]
@@ -47,7 +47,7 @@ def count_conflicts(folder: Path, histories: int = HISTORIES) -> tuple[int, int]
     return ours, text
 
 
-def generate(folder: Path, number: int) -> Sides[Mapping[str, bytes]]:
+def generate(folder: Path, number: int) -> Versions[Mapping[str, bytes]]:
     """Return the files of a history: the common version's, and those of both branches."""
     random = Random(f"{_SEED} {number}")  # noqa: S311 - reproducible on purpose
     trunk = Branch(folder / "base", "base")
@@ -57,10 +57,10 @@ def generate(folder: Path, number: int) -> Sides[Mapping[str, bytes]]:
     right = trunk.fork(folder / "right", "right", minutes=random.choice((3, 7)), later=random.choice((0, 30)))
     for branch in (left, right):
         branch.do(draw(random, random.randint(1, _AFTER)))
-    return Sides(trunk.files(), left.files(), right.files())
+    return Versions(trunk.files(), left.files(), right.files())
 
 
-def conflicts_as_text(sides: Sides[bytes]) -> bool:
+def conflicts_as_text(sides: Versions[bytes]) -> bool:
     """Return whether git's own text merge leaves conflicts."""
     with tempfile.TemporaryDirectory(prefix="taskstate-merge-") as folder:
         paths = [Path(folder) / name for name in ("base", "ours", "theirs")]

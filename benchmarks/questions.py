@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from taskstate.model.config import Config
 
 _SLOW_ROUNDS = 5
-_ENTRY = sessions.Entry(
+_ENTRY = sessions.NewSession(
     did=("read the header of each message, and refused those without one\nthe test covers both", "moved `limit`"),
     state="all tests pass",
     next=("write the second reader", "measure it"),

@@ -13,7 +13,7 @@ from taskstate.model.archive_format import list_batches
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from taskstate.model.archive_format import Entry, Listed
+    from taskstate.model.archive_format import ArchivedSession, Listed
 
 
 _PAIR = 2  # such a run is told as its two numbers
@@ -40,7 +40,7 @@ class Archived(_Archived):
         return list_batches(self.text)
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[ArchivedSession, ...]:
         """The entries of all batches."""
         return tuple(entry for batch in self.batches for entry in batch.entries)
 
@@ -96,7 +96,7 @@ def _gap(batch: Listed, last: int) -> Iterator[ArchiveFault]:
         yield ArchiveFault(batch.start, numbers, f"the batch with {sessions(numbers)} is gone")
 
 
-def _wrong(batch: Listed, entry: Entry, last: int, *, closed: bool) -> str:
+def _wrong(batch: Listed, entry: ArchivedSession, last: int, *, closed: bool) -> str:
     """Return what is wrong with an entry; in a file that somebody made by hand, without any trailer, little can be."""
     if entry.number <= last:
         where = f"stands behind session {last}" if entry.number < last else "is there twice"

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context.capture_citations import captured_citations
-from taskstate.context.capture_paths import bare, captured_paths, looks_like_paths, paths_among, told_words
+from taskstate.context.capture_paths import bare, captured_paths, looks_like_paths, named_words, paths_among
 from taskstate.errors import TaskstateError
 from taskstate.model.static_context import SEALED_VALUES, StaticPart
 from taskstate.syntax import escaping
@@ -20,7 +20,7 @@ from taskstate.syntax.spans import size_in_bytes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.context.sources import Known
+    from taskstate.context.sources import CaptureInput
     from taskstate.context.task_file import TaskFile
     from taskstate.validation.schema_files import KeyPath
 
@@ -32,7 +32,7 @@ EVERYWHERE = "*"
 _MARK = "\u2026 see "  # before the place of what was left out
 
 
-class Row(NamedTuple):
+class CapturedField(NamedTuple):
     """What was captured of one part, in words, and where it came from."""
 
     part: str
@@ -48,12 +48,12 @@ class Captured(NamedTuple):
 
     values: Mapping[str, str]
     static: StaticPart
-    rows: tuple[Row, ...]
+    rows: tuple[CapturedField, ...]
     notes: tuple[str, ...]
     kept: tuple[str, ...] = ()
 
 
-def capture(known: Known) -> Captured:
+def capture(known: CaptureInput) -> Captured:
     """Return what the static part becomes.
 
     Raises:
@@ -65,11 +65,11 @@ def capture(known: Known) -> Captured:
 class _Capture:
     """One capture: the table and the remarks grow part by part."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: CaptureInput) -> None:
         self.known = known
         self.held = known.static
         self.given = known.given
-        self.rows: list[Row] = []
+        self.rows: list[CapturedField] = []
         self.notes: list[str] = []
         self.kept: list[str] = []
         self._long: list[str] = []  # remarks on values that may not be taken
@@ -166,7 +166,7 @@ class _Capture:
         given = self.given.scope_in if self.given else ()
         named = paths_among(given) if given else scope_in if looks_like_paths(scope_in) else ()
         offered = captured_paths([bare(each) for each in named], macros)
-        self.notes += told_words(given, named)
+        self.notes += named_words(given, named)
         same = [bare(each) for each in held] == [bare(each) for each in offered]
         is_copy = any(self.is_copy_of(held, each) for each in self.known.copied)
         # Without a task file the scope only fills a gap: the paths may well say more than it.
@@ -216,7 +216,7 @@ class _Capture:
 
     def tell(self, part: str, what: str, source: str) -> None:
         """Add a row to the table."""
-        self.rows.append(Row(part, " ".join(what.split()) or NONE, source if what else ""))
+        self.rows.append(CapturedField(part, " ".join(what.split()) or NONE, source if what else ""))
 
     # Values that are too long
 

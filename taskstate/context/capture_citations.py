@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.context.citations import Cited
-    from taskstate.context.sources import Known
+    from taskstate.context.sources import CaptureInput
     from taskstate.model.config import Config
 
 _OWN = "section 1"
@@ -38,7 +38,7 @@ class _Own(NamedTuple):
     source: str
 
 
-def captured_citations(known: Known, values: Mapping[str, str]) -> Citations:
+def captured_citations(known: CaptureInput, values: Mapping[str, str]) -> Citations:
     """Return what a task cites; of its own citation and a mapped one of the same section its own counts.
 
     Raises:
@@ -101,7 +101,7 @@ def normal(file: str) -> str:
 
 
 def _own(
-    known: Known, held: Mapping[Key, Mapping[str, Any]], mapped: Mapping[Key, None]
+    known: CaptureInput, held: Mapping[Key, Mapping[str, Any]], mapped: Mapping[Key, None]
 ) -> tuple[dict[Key, _Own], tuple[Key, ...]]:
     """Return the task's own citations, and those of section 1 that nobody names any more."""
     given = (
@@ -132,14 +132,14 @@ def _is_whole(citation: Mapping[str, Any]) -> bool:
     return all(isinstance(citation.get(key), str) and citation[key].strip() for key in ("file", "section"))
 
 
-def _dropped(known: Known, keys: tuple[Key, ...]) -> tuple[str, ...]:
+def _dropped(known: CaptureInput, keys: tuple[Key, ...]) -> tuple[str, ...]:
     if not keys or known.given is None:
         return ()
     named = first_of([f"{file}#{section}" for file, section in keys], _NAMED)
     return (f"standards: {named} left out, since neither {known.given.name} nor {known.settings} names it",)
 
 
-def _none(known: Known, values: Mapping[str, str]) -> TaskstateError:
+def _none(known: CaptureInput, values: Mapping[str, str]) -> TaskstateError:
     area = values.get("area") or _EVERYWHERE
     what = "no standard is cited: neither the task nor the configuration names one"
     if known.config.standards:

@@ -42,7 +42,7 @@ def paths_among(items: Sequence[str]) -> tuple[str, ...]:
     return tuple(each for each in items if _is_path(each, loosely=loosely))
 
 
-def told_words(items: Sequence[str], paths: Sequence[str]) -> tuple[str, ...]:
+def named_words(items: Sequence[str], paths: Sequence[str]) -> tuple[str, ...]:
     """Return the remark on those items of a scope that are no paths, where others are."""
     words = [each for each in items if each not in paths] if paths else []
     if not words:

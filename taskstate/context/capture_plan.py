@@ -12,7 +12,7 @@ from taskstate.context.capture import EVERYWHERE, Captured, capture
 from taskstate.context.capture_citations import mapped_citations
 from taskstate.context.past_versions import blob
 from taskstate.context.preconditions import MEND, broken_fences, require_sealable, unusable
-from taskstate.context.sources import Known, Sources
+from taskstate.context.sources import CaptureInput, Sources
 from taskstate.context.static_context_edits import changed_parts, with_parts
 from taskstate.context.task_file import read_task_file
 from taskstate.errors import TaskstateError
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
-class Wanted(NamedTuple):
+class CaptureRequest(NamedTuple):
     """What was asked for: another task file than the recorded one, the commit that the work starts from, short values.
 
     A task file is named by its path from the repository's root.
@@ -54,7 +54,7 @@ class Capture(NamedTuple):
     notes: tuple[str, ...]
 
 
-def captured(workspace: Workspace, loaded: Loaded, wanted: Wanted, *, anew: bool) -> Capture:
+def captured(workspace: Workspace, loaded: Loaded, wanted: CaptureRequest, *, anew: bool) -> Capture:
     """Return what capturing the static part of a task comes to; `anew` lets its sources go before what it says.
 
     Raises:
@@ -69,7 +69,9 @@ def captured(workspace: Workspace, loaded: Loaded, wanted: Wanted, *, anew: bool
     before = _before(workspace, name, sha) if name and changed else None
     held = read_static(state)
     texts = {key: state.text(key) or "" for key in SEALED_VALUES}
-    known = Known(texts, held, given, workspace.config, sources.settings, sources.cite, anew, wanted.shorten, before)
+    known = CaptureInput(
+        texts, held, given, workspace.config, sources.settings, sources.cite, anew, wanted.shorten, before
+    )
     remarks = _require_fences(loaded, known)
     found = capture(known)
     _require_said(state, found, given)
@@ -104,7 +106,7 @@ def _require_said(state: TaskState, captured: Captured, given: TaskFile | None) 
         raise TaskstateError(what, help="write it under ### Task Description, then seal it", code="invalid-input")
 
 
-def _require_fences(loaded: Loaded, known: Known) -> tuple[str, ...]:
+def _require_fences(loaded: Loaded, known: CaptureInput) -> tuple[str, ...]:
     """Refuse fences that cannot be used, and return the remarks on those that are made anew from what is recorded.
 
     Raises:
@@ -122,7 +124,7 @@ def _require_fences(loaded: Loaded, known: Known) -> tuple[str, ...]:
     return tuple(remarks)
 
 
-def _elsewhere(known: Known, part: str) -> str:
+def _elsewhere(known: CaptureInput, part: str) -> str:
     """Return who else says what belongs into the fence of a part, nothing where nobody does."""
     given, area = known.given, known.values.get("area", "")
     if part == STANDARDS:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context import citations, task_file
 from taskstate.context.capture_citations import mapped_citations, normal
-from taskstate.context.capture_plan import Wanted, captured
-from taskstate.context.citations import Standard, standing
+from taskstate.context.capture_plan import CaptureRequest, captured
+from taskstate.context.citations import Standard, citation_status
 from taskstate.context.past_versions import blob, cited_lines, part_with_seal, sealed_part, values_with_seal
 from taskstate.context.preconditions import broken_fences, require_sealed
 from taskstate.context.sources import Sources
@@ -45,7 +45,7 @@ class Point(NamedTuple):
     diff: tuple[str, ...] = ()
 
 
-class Checked(NamedTuple):
+class ContextCheck(NamedTuple):
     """What checking a sealed context came to; `notes` say what cannot be told here."""
 
     id: str
@@ -56,7 +56,7 @@ class Checked(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def check(workspace: Workspace, task_id: str) -> Checked:
+def check(workspace: Workspace, task_id: str) -> ContextCheck:
     """Return what no longer holds of a task's sealed context; nothing is changed.
 
     Raises:
@@ -77,8 +77,8 @@ def check(workspace: Workspace, task_id: str) -> Checked:
         *_head(workspace, loaded.state.id, context),
     )
     head = context.git_head
-    notes = untold(head) if moved_since(workspace, head) is None else ()
-    return Checked(loaded.state.id, loaded.relative, loaded.token, str(context.seal), points, notes)
+    notes = unverifiable_notes(head) if moved_since(workspace, head) is None else ()
+    return ContextCheck(loaded.state.id, loaded.relative, loaded.token, str(context.seal), points, notes)
 
 
 def _broken(loaded: Loaded, broken: BrokenFence) -> Point:
@@ -121,7 +121,7 @@ def _value(value: object) -> str:
 def _from_sources(workspace: Workspace, loaded: Loaded, seal: str) -> Past | None:
     """Return what was sealed where capturing anew gives it."""
     try:
-        return part_with_seal(captured(workspace, loaded, Wanted(), anew=True).text.encode(), seal)
+        return part_with_seal(captured(workspace, loaded, CaptureRequest(), anew=True).text.encode(), seal)
     except TaskstateError:
         return None
 
@@ -135,7 +135,7 @@ def _citations(workspace: Workspace, loaded: Loaded, context: Context) -> Iterat
         if file not in read:
             read[file] = _standard(workspace, file)
         standard = read[file]
-        stands = standing(citation, standard)
+        stands = citation_status(citation, standard)
         name = f"{files.shown(file)}#{files.shown(section)}"
         if stands.fault == "content" and standard:
             then = cited_lines(workspace, context.git_head, file, section, sha)
@@ -204,7 +204,7 @@ def _head(workspace: Workspace, task_id: str, context: Context) -> Iterator[Poin
         )
 
 
-def untold(commit: str | None) -> tuple[str, ...]:
+def unverifiable_notes(commit: str | None) -> tuple[str, ...]:
     """Return the remark that HEAD is not the commit at which a context was sealed, and that one is not here."""
     return (f"HEAD is not {str(commit)[:10]}, at which it was sealed: git cannot tell here what changed since then",)
 

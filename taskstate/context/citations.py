@@ -122,7 +122,7 @@ def content_sha(lines: tuple[str, ...]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:SHA_DIGITS]
 
 
-class Standing(NamedTuple):
+class CitationStatus(NamedTuple):
     """How a citation stands to its file as it is now: what is gone or differs ("file", "section", "content"), or moved.
 
     `cited` is the section now, where there is one.
@@ -133,16 +133,16 @@ class Standing(NamedTuple):
     cited: Cited | None = None
 
 
-def standing(citation: Mapping[str, object], standard: Standard | None) -> Standing:
+def citation_status(citation: Mapping[str, object], standard: Standard | None) -> CitationStatus:
     """Return how a captured citation stands to its file; None for one that is not there or cannot be read."""
     if standard is None:
-        return Standing("file")
+        return CitationStatus("file")
     cited = standard.cited(str(citation.get("section")))
     if cited is None:
-        return Standing("section")
+        return CitationStatus("section")
     if citation.get("content_sha") != cited.content_sha:
-        return Standing("content", cited=cited)
-    return Standing(moved=citation.get("line_span") != cited.line_span, cited=cited)
+        return CitationStatus("content", cited=cited)
+    return CitationStatus(moved=citation.get("line_span") != cited.line_span, cited=cited)
 
 
 def span_of(line_span: str) -> tuple[int, int] | None:
@@ -271,6 +271,6 @@ def _moved(document: Document, standard_of: Callable[[str], tuple[Standard, ...]
         if span is None or span_of(span.text) is None or not isinstance(file, str) or not file:
             continue
         found = standard_of(file)
-        stands = standing(citation, found[0]) if found else None
+        stands = citation_status(citation, found[0]) if found else None
         if stands and stands.moved and stands.cited:
             yield str(citation.get("section")), Edit(*span.span, f'"{stands.cited.line_span}"')

@@ -10,10 +10,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.context import export as context_export
-from taskstate.context.capture_plan import Wanted, captured, require_as_captured
+from taskstate.context.capture_plan import CaptureRequest, captured, require_as_captured
 from taskstate.context.normalization import NORMALIZER_VERSION
 from taskstate.context.preconditions import require_sealed
-from taskstate.context.sources import told_unmatched, unmatched
+from taskstate.context.sources import unmatched, unmatched_notes
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import first_of
 from taskstate.model.canonical_json import CANONICAL_VERSION
@@ -31,7 +31,7 @@ from taskstate.workspace.writer import change
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from taskstate.context.capture import Captured, Row
+    from taskstate.context.capture import Captured, CapturedField
     from taskstate.context.sources import Sources
     from taskstate.context.task_file import TaskFile
     from taskstate.model.task_state import TaskState
@@ -46,7 +46,7 @@ class Sealed(NamedTuple):
 
     outcome: Outcome
     seal: str
-    rows: tuple[Row, ...]
+    rows: tuple[CapturedField, ...]
 
 
 class _Made(NamedTuple):
@@ -54,11 +54,11 @@ class _Made(NamedTuple):
 
     text: str
     context: Mapping[str, Any]
-    rows: tuple[Row, ...]
+    rows: tuple[CapturedField, ...]
     notes: tuple[str, ...]
 
 
-def init(workspace: Workspace, task_id: str, wanted: Wanted, request: Request) -> Sealed:
+def init(workspace: Workspace, task_id: str, wanted: CaptureRequest, request: Request) -> Sealed:
     """Capture the static part of a task, and seal it.
 
     Raises:
@@ -76,7 +76,7 @@ def init(workspace: Workspace, task_id: str, wanted: Wanted, request: Request) -
     return _sealed(workspace, task_id, plan, request)
 
 
-def rebuild(workspace: Workspace, task_id: str, wanted: Wanted, request: Request) -> Sealed:
+def rebuild(workspace: Workspace, task_id: str, wanted: CaptureRequest, request: Request) -> Sealed:
     """Capture the static part of a task anew from its recorded sources, and seal that.
 
     Raises:
@@ -119,14 +119,20 @@ def _base_commit(workspace: Workspace, given: str, request: Request) -> str | No
     return found
 
 
-def _made(workspace: Workspace, loaded: Loaded, wanted: Wanted, request: Request, *, anew: bool) -> _Made:
+def _made(workspace: Workspace, loaded: Loaded, wanted: CaptureRequest, request: Request, *, anew: bool) -> _Made:
     text, found, sources, given, changed = captured(workspace, loaded, wanted, anew=anew)
     held = blocks_of(loaded.document).context.values
     context = _context(text, held, sources, given, request)
     text = apply(text, set_front_matter(parse(text), "context", context))
     require_as_captured(loaded, text, found, context["seal"])
     globs = unmatched(workspace, found.static.paths)
-    notes = (*changed, *found.notes, *told_unmatched(globs), *_told_state(loaded.state, found), *_told_dirty(workspace))
+    notes = (
+        *changed,
+        *found.notes,
+        *unmatched_notes(globs),
+        *_told_state(loaded.state, found),
+        *_told_dirty(workspace),
+    )
     return _Made(text, context, found.rows, notes)
 
 

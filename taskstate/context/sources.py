@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 
-class Known(NamedTuple):
+class CaptureInput(NamedTuple):
     """What a capture rests on; `anew` where what it comes from goes before what the state file says.
 
     `before` is the task file as it was when the task was made from it, where that can still be had and differs.
@@ -159,7 +159,7 @@ def unmatched(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(left)
 
 
-def told_unmatched(globs: tuple[str, ...]) -> tuple[str, ...]:
+def unmatched_notes(globs: tuple[str, ...]) -> tuple[str, ...]:
     """Return the remark on globs that match nothing, if there are any."""
     if not globs:
         return ()

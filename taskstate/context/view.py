@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.context.check import moved_since, untold
+from taskstate.context.check import moved_since, unverifiable_notes
 from taskstate.context.preconditions import require_sealed
 from taskstate.model.static_context import SEALED_VALUES, read_static, seal_broken, static_text
 from taskstate.model.write_metadata import blocks_of
@@ -12,8 +12,8 @@ from taskstate.model.write_metadata import blocks_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.context.capture import Row
-    from taskstate.context.check import Checked, Point
+    from taskstate.context.capture import CapturedField
+    from taskstate.context.check import ContextCheck, Point
     from taskstate.workspace.workspace import Loaded, Workspace
 
 _SHORT = 10  # digits of a commit's id
@@ -56,7 +56,7 @@ def text(loaded: Loaded) -> str:
     return "\n".join([*head, "", static_text(loaded.document, loaded.state) or "", "", *origin])
 
 
-def told_broken(loaded: Loaded) -> tuple[str, ...]:
+def broken_notes(loaded: Loaded) -> tuple[str, ...]:
     """Return the warning that what a task says is not what was sealed, where that is so."""
     state = loaded.state
     if not seal_broken(state, blocks_of(loaded.document)):
@@ -64,12 +64,12 @@ def told_broken(loaded: Loaded) -> tuple[str, ...]:
     return (f"the seal is broken: this is not what was sealed; see `taskstate context check {state.id}`",)
 
 
-def told_moved(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
+def moved_notes(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
     """Return the warning that HEAD has moved since a context was sealed, if it has and more than our files changed."""
     head = blocks_of(loaded.document).context.git_head
     moved = moved_since(workspace, head)
     if moved is None:
-        return untold(head)
+        return unverifiable_notes(head)
     if not moved or head is None:
         return ()
     then, count = head[:_SHORT], len(moved)
@@ -77,26 +77,26 @@ def told_moved(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
     return (f"sealed at {then}, and commits since then touch {what}: see `taskstate context check {loaded.state.id}`",)
 
 
-def table(rows: Sequence[Row]) -> str:
+def table(rows: Sequence[CapturedField]) -> str:
     """Return what was captured, part by part, and where it came from, in columns."""
     lines = [("PART", "CAPTURED", "FROM"), *((row.part, _cut(row.what), row.source or "-") for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in (0, 1)]
     return "\n".join(f"{part:<{widths[0]}}  {what:<{widths[1]}}  {source}" for part, what, source in lines)
 
 
-def rows_shape(rows: Sequence[Row]) -> list[dict[str, str]]:
+def rows_shape(rows: Sequence[CapturedField]) -> list[dict[str, str]]:
     """Return what was captured as values of JSON."""
     return [{"part": row.part, "captured": row.what, "from": row.source} for row in rows]
 
 
-def check_text(checked: Checked) -> str:
+def check_text(checked: ContextCheck) -> str:
     """Return what checking a context came to as text."""
     if not checked.points:
         return f"{checked.path}: the context holds"
     return "\n".join(line for point in checked.points for line in _point_lines(checked.path, point))
 
 
-def check_shape(checked: Checked) -> dict[str, object]:
+def check_shape(checked: ContextCheck) -> dict[str, object]:
     """Return what checking a context came to as values of JSON."""
     return {
         "id": checked.id,

@@ -16,7 +16,7 @@ from taskstate.model.task_state import PART_LEVEL, json_fence, read_state, sessi
 from taskstate.validation.schema import typed_value
 
 if TYPE_CHECKING:
-    from taskstate.formatting.parts import Part
+    from taskstate.formatting.parts import BodyPart
     from taskstate.syntax.document import Document
 
 _BLANK = r"[ \t\r\n]+"
@@ -62,7 +62,7 @@ def _preamble(document: Document) -> str:
     return re.compile(_BLANK).sub("", document.text[span.end if span else 0 : end])
 
 
-def _said(document: Document, part: Part) -> tuple[object, ...]:
+def _said(document: Document, part: BodyPart) -> tuple[object, ...]:
     """Return what a part says, in a form that no layout changes."""
     section = part.section
     if part.frozen:
@@ -82,7 +82,7 @@ def _said(document: Document, part: Part) -> tuple[object, ...]:
     return section.level, _title(part), value, re.compile(_BLANK).sub("", re.compile(_MARKER).sub(r"\1\2-", words))
 
 
-def _title(part: Part) -> object:
+def _title(part: BodyPart) -> object:
     """Return what a heading is known by."""
     title = part.section.title
     if not part.heading:

@@ -29,7 +29,7 @@ _TIME_MARKS = r"(?<=\d)t(?=\d)|(?<=\d)z\b"  # of `2026-01-31T12:00Z`; all times 
 _TITLE_LEVEL = 1
 
 
-class Part(NamedTuple):
+class BodyPart(NamedTuple):
     """A heading with the text below it, up to the next heading of any level.
 
     `heading` is the line as it should be written, or empty where it is left as it is. What is `frozen` keeps every
@@ -45,7 +45,7 @@ class Part(NamedTuple):
     schema: str = ""
 
 
-def parts(document: Document, kind: Kind | None = None) -> tuple[Part, ...]:
+def parts(document: Document, kind: Kind | None = None) -> tuple[BodyPart, ...]:
     """Return the parts of a document, in its order; the kind is that of its front matter where it is not told."""
     return tuple(_Reader(document, kind or kind_of(document.front_matter.get("kind"))).parts())
 
@@ -63,8 +63,8 @@ class _Reader:
         self.listed = False
         self.frozen = 0  # the level of the heading below which nothing is touched; 0: none
 
-    def parts(self) -> Iterator[Part]:
-        last: Part | None = None
+    def parts(self) -> Iterator[BodyPart]:
+        last: BodyPart | None = None
         for section in self.document.sections:
             part = self.part(section, is_first=last is None)
             if part.frozen and not part.heading and last and last.frozen and not last.heading:
@@ -72,22 +72,22 @@ class _Reader:
             yield part
             last = part
 
-    def part(self, section: Section, *, is_first: bool) -> Part:
+    def part(self, section: Section, *, is_first: bool) -> BodyPart:
         """Return the part that a heading begins."""
         if self.frozen and section.level > self.frozen:
-            return Part(section, frozen=True, joined=True)
+            return BodyPart(section, frozen=True, joined=True)
         self.frozen = 0
         if section.level > PART_LEVEL and self.within:
-            return Part(section, listed=self.listed)
+            return BodyPart(section, listed=self.listed)
         self.listed = False
         if section.level == PART_LEVEL and self.within:
             return self.subsection(section, self.within)
         self.within = None
         if section.level == SECTION_LEVEL:
             return self.section(section)
-        return Part(section) if is_first and section.level == _TITLE_LEVEL else self.freeze(section)
+        return BodyPart(section) if is_first and section.level == _TITLE_LEVEL else self.freeze(section)
 
-    def section(self, section: Section) -> Part:
+    def section(self, section: Section) -> BodyPart:
         """Return the part of a heading of level 2: of two with one title the second is left alone."""
         spec = self.kind.section(section.title)
         if spec is None or spec.key in self.seen:
@@ -98,9 +98,9 @@ class _Reader:
         self.within = spec
         self.listed = spec.key in LISTS
         schema = spec.fence.schema if spec.fence else ""
-        return Part(section, heading=spec.heading, listed=self.listed, schema=schema)
+        return BodyPart(section, heading=spec.heading, listed=self.listed, schema=schema)
 
-    def subsection(self, section: Section, within: SectionSpec) -> Part:
+    def subsection(self, section: Section, within: SectionSpec) -> BodyPart:
         """Return the part of a heading of level 3 in a section that may be touched."""
         spec = within.subsection(section.title)
         if spec is None:
@@ -110,12 +110,12 @@ class _Reader:
             return self.freeze(section)._replace(heading=heading)
         self.listed = spec.name.casefold() in LISTS
         schema = spec.fence.schema if spec.fence else ""
-        return Part(section, heading=heading, listed=self.listed, schema=schema)
+        return BodyPart(section, heading=heading, listed=self.listed, schema=schema)
 
-    def freeze(self, section: Section) -> Part:
+    def freeze(self, section: Section) -> BodyPart:
         """Return the part of a heading below which nothing is touched up to the next one of its level."""
         self.frozen = max(section.level, SECTION_LEVEL)
-        return Part(section, frozen=True)
+        return BodyPart(section, frozen=True)
 
 
 def _shaped(spec: SubsectionSpec, title: str) -> str | None:

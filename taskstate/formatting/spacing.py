@@ -15,7 +15,7 @@ from taskstate.syntax.edits import Edit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.formatting.parts import Part
+    from taskstate.formatting.parts import BodyPart
     from taskstate.syntax.document import Document
 
 _BLANK_LINES = r"(?:[ \t]*(?:\r\n?|\n))*"
@@ -68,12 +68,12 @@ class _Spacing:
             at -= 1
         return at in self.comments
 
-    def frozen(self, part: Part) -> Iterator[Edit]:
+    def frozen(self, part: BodyPart) -> Iterator[Edit]:
         """Yield nothing: every byte stays, up to the blank lines that follow."""
         self.at = _end_of_content(self.text, part.section.span.start, part.section.own.end)
         yield from ()
 
-    def part(self, part: Part) -> Iterator[Edit]:
+    def part(self, part: BodyPart) -> Iterator[Edit]:
         """Yield the edits of a heading's blank line and of the text below it."""
         heading, own = part.section.heading, part.section.own
         self.at = _trimmed(self.text, *heading)

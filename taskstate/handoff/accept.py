@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
-class Shown(NamedTuple):
+class OpenHandoff(NamedTuple):
     """A handoff document, and in words what no longer holds of what was seen when it was written."""
 
     file: HandoffFile
     notes: tuple[str, ...]
 
 
-class Accepted(NamedTuple):
+class AcceptedHandoff(NamedTuple):
     """An accepted handoff, where it lies now from the repository's root, and what the change did."""
 
     file: HandoffFile
@@ -66,10 +66,10 @@ def find(workspace: Workspace, task_id: str) -> tuple[Loaded, HandoffFile]:
     )
 
 
-def show(workspace: Workspace, task_id: str) -> Shown:
+def show(workspace: Workspace, task_id: str) -> OpenHandoff:
     """Return a task's open handoff, else the newest one, and what no longer holds of it."""
     loaded, file = find(workspace, task_id)
-    return Shown(file, _notes(workspace, loaded.state, file))
+    return OpenHandoff(file, _notes(workspace, loaded.state, file))
 
 
 def _notes(workspace: Workspace, state: TaskState, file: HandoffFile) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def _notes(workspace: Workspace, state: TaskState, file: HandoffFile) -> tuple[s
     return differences(workspace, file.verified, state, revision=revision if isinstance(revision, int) else None)
 
 
-def accept(workspace: Workspace, task_id: str, agent: str, request: Request) -> Accepted:
+def accept(workspace: Workspace, task_id: str, agent: str, request: Request) -> AcceptedHandoff:
     """Mark a task's open handoff as accepted and move it to the archive folder, in one step with the state file.
 
     Raises:
@@ -106,7 +106,7 @@ def accept(workspace: Workspace, task_id: str, agent: str, request: Request) -> 
         return Change(text=text, before=(created,), after=(gone,), notes=notes, result=made)
 
     outcome = change(workspace, task_id, job, request)
-    return Accepted(outcome.result, f"{workspace.config.root}/{outcome.result.path}", outcome)
+    return AcceptedHandoff(outcome.result, f"{workspace.config.root}/{outcome.result.path}", outcome)
 
 
 def _to_accept(workspace: Workspace, loaded: Loaded) -> HandoffFile:
@@ -125,7 +125,7 @@ def _to_accept(workspace: Workspace, loaded: Loaded) -> HandoffFile:
     return found
 
 
-def mention(workspace: Workspace, state: TaskState) -> str:
+def takeover_note(workspace: Workspace, state: TaskState) -> str:
     """Return what the next session shall say of the handoff that was accepted last; nothing where one has said it.
 
     Two branches may both have handed over: the one that was open beside it is said too.

@@ -14,7 +14,7 @@ from taskstate.handoff.document_files import (
     name_of,
     open_document,
 )
-from taskstate.handoff.draft import LENGTHS, Known, draft
+from taskstate.handoff.draft import LENGTHS, DraftSources, draft
 from taskstate.handoff.input import joined
 from taskstate.handoff.paths import folder
 from taskstate.handoff.phases import Phase, find_phase, parse_phase_name, read_phases, with_changes
@@ -52,7 +52,7 @@ _NEEDED = (("action", "--action"), ("file", "--file"), ("location", "--location"
 _GUARDED = frozenset({"TS951"})  # told by the guard that every write goes through
 
 
-class Wanted(NamedTuple):
+class HandoffRequest(NamedTuple):
     """What a handoff shall say; `draft`: the rest from the state file; `force`: also where nothing has moved on."""
 
     handoff: Handoff
@@ -60,7 +60,7 @@ class Wanted(NamedTuple):
     force: bool = False
 
 
-class Written(NamedTuple):
+class HandoffResult(NamedTuple):
     """A handoff document and where it lies, from the repository's root; a draft that lacks something lies nowhere."""
 
     text: str
@@ -88,7 +88,9 @@ class _Planned(NamedTuple):
     last: HandoffFile | None
 
 
-def new(workspace: Workspace, task_id: str, wanted: Wanted, request: Request, *, errors_in: Validator) -> Written:
+def new(
+    workspace: Workspace, task_id: str, wanted: HandoffRequest, request: Request, *, errors_in: Validator
+) -> HandoffResult:
     """Write the handoff document of a task's phase and count it, in one step; `errors_in` holds it against the rules.
 
     A draft that cannot be completed from the state file is only returned, with what it lacks.
@@ -103,7 +105,7 @@ def new(workspace: Workspace, task_id: str, wanted: Wanted, request: Request, *,
         planned = _planned(workspace, loaded, wanted, request, tree)
         missing = _missing(planned.handoff)
         if missing:
-            return Written(planned.text, action=planned.handoff.action, missing=missing)
+            return HandoffResult(planned.text, action=planned.handoff.action, missing=missing)
 
     def job(loaded: Loaded) -> Change[_Planned]:
         planned = _planned(workspace, loaded, wanted, request, tree)
@@ -117,10 +119,10 @@ def new(workspace: Workspace, task_id: str, wanted: Wanted, request: Request, *,
     outcome = change(workspace, task_id, job, request)
     planned = outcome.result
     path = f"{workspace.config.root}/{planned.path}"
-    return Written(planned.text, path, planned.handoff.action, outcome)
+    return HandoffResult(planned.text, path, planned.handoff.action, outcome)
 
 
-def _planned(workspace: Workspace, loaded: Loaded, wanted: Wanted, request: Request, tree: Tree) -> _Planned:
+def _planned(workspace: Workspace, loaded: Loaded, wanted: HandoffRequest, request: Request, tree: Tree) -> _Planned:
     """Return the document that would be written now."""
     state = loaded.state
     documents = handoff_files(workspace, state.id)
@@ -159,7 +161,7 @@ def _drafts(
 ) -> Iterator[Handoff]:
     """Yield what the state file says, the longest draft first."""
     last = next((each for each in reversed(documents) if phase and each.text("phase") == phase.part.name), None)
-    known = Known(state, phase.value if phase else None, last.reading.handoff if last else Handoff())
+    known = DraftSources(state, phase.value if phase else None, last.reading.handoff if last else Handoff())
     for length in LENGTHS:
         yield draft(known, _exists(workspace), length)
 

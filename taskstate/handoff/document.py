@@ -78,7 +78,7 @@ class Passage(NamedTuple):
     span: Span
 
 
-class Written(NamedTuple):
+class WrittenHandoff(NamedTuple):
     """What the front matter of a document says: `path` is from the state folder.
 
     `objectives` is what they were then, `sessions` the highest number of one; nothing and None where it does not say.
@@ -302,13 +302,13 @@ def front_matter_of(document: Document) -> Mapping[str, object]:
     return values if isinstance(values, dict) else {}
 
 
-def written_in(document: Document, path: str) -> Written:
+def written_in(document: Document, path: str) -> WrittenHandoff:
     """Return what the front matter of the document at a path says."""
     values = front_matter_of(document)
     seen = read_seen(values.get("verified"))
     keys = ("status", "phase", "created_at", "task_id", "accepted_at")
     status, phase, created_at, task_id, accepted_at = (str(values.get(key) or "") for key in keys)
-    return Written(
+    return WrittenHandoff(
         path,
         status,
         phase,

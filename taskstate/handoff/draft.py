@@ -27,7 +27,7 @@ _GOOD = (
 )
 
 
-class Known(NamedTuple):
+class DraftSources(NamedTuple):
     """What a draft is made of: the task, the phase that is handed over, and what the last handoff of it said."""
 
     state: TaskState
@@ -35,7 +35,7 @@ class Known(NamedTuple):
     before: Handoff
 
 
-def draft(known: Known, exists: Callable[[str], bool], longest: int = LENGTHS[0]) -> Handoff:
+def draft(known: DraftSources, exists: Callable[[str], bool], longest: int = LENGTHS[0]) -> Handoff:
     """Return what can be said without asking, each entry in `longest` characters; what nobody wrote down stays empty.
 
     `exists` tells whether the repository has a path.

@@ -49,7 +49,7 @@ class Phase(NamedTuple):
     value: dict[str, Any]
 
 
-class Told(NamedTuple):
+class ObjectiveUpdate(NamedTuple):
     """What an objective is told: its status, and a note, or None where the old one stays."""
 
     status: str
@@ -196,7 +196,9 @@ def with_phase(state: TaskState, value: dict[str, Any]) -> str:
     return longer
 
 
-def set_objective(workspace: Workspace, task_id: str, place: tuple[str, str], told: Told, request: Request) -> Outcome:
+def set_objective(
+    workspace: Workspace, task_id: str, place: tuple[str, str], told: ObjectiveUpdate, request: Request
+) -> Outcome:
     """Record where an objective stands; `place` is the phase and the objective's id.
 
     Raises:

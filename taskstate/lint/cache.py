@@ -26,7 +26,7 @@ MOST_FILES = 8  # of the cache, one for each combination of settings; the oldest
 Recorded = tuple[tuple[tuple[str, ...], str], ...]
 
 
-class Entry(NamedTuple):
+class CachedResult(NamedTuple):
     """What was found in one file; `loose` are the findings as JSON has them."""
 
     mark: str
@@ -63,17 +63,17 @@ def thaw(loose: Iterable[Any], path: str) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def open_cache(folder: Path, settings: Mapping[str, object]) -> Cache[Entry]:
+def open_cache(folder: Path, settings: Mapping[str, object]) -> Cache[CachedResult]:
     """Return the entries of one combination of settings, by the file's path from the repository's root."""
     told = (f"{name}={value!r}" for name, value in sorted(settings.items()))
     return Cache(folder / "lint.json", _entry, rests_on="\n".join((*told, _tool())), variants=MOST_FILES)
 
 
-def _entry(values: Any) -> Entry:  # noqa: ANN401 - whatever the file holds
+def _entry(values: Any) -> CachedResult:  # noqa: ANN401 - whatever the file holds
     mark, digest, recorded, loose = values
     if not (isinstance(mark, str) and isinstance(digest, str)):
         raise TypeError
-    return Entry(mark, digest, tuple((tuple(question), taken) for question, taken in recorded), tuple(loose))
+    return CachedResult(mark, digest, tuple((tuple(question), taken) for question, taken in recorded), tuple(loose))
 
 
 def _tool() -> str:

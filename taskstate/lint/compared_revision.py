@@ -27,7 +27,7 @@ _SHORT = 12  # characters of a commit id: for a person, and unambiguous
 _KEPT = 8  # documents: what the rules ask for about one file, the parents of a merge included
 
 
-class Gone(NamedTuple):
+class RemovedFile(NamedTuple):
     """A state file of the compared revision that is there no more; `name` is its path from the repository's root."""
 
     path: Path
@@ -101,7 +101,7 @@ class _Then:
         return follow(moves)
 
 
-class History:
+class ComparedRevision:
     """The repository in the folder `root` at a compared revision, against what there is now.
 
     Before the first commit nothing is compared: every file is new.
@@ -144,13 +144,13 @@ class History:
         return tuple(sorted(changed[0].intersection(*changed[1:]))) if changed else ()
 
     @cached_property
-    def removed(self) -> tuple[Gone, ...]:
+    def removed(self) -> tuple[RemovedFile, ...]:
         """The state files that are there no more, under no other name either; while merging, of every parent."""
         gone = [then.gone - set(then.renames.values()) for then in self._compared]
         names = sorted(gone[0].intersection(*gone[1:])) if gone else []
         states = (name for name in names if own_type(name) == "state")
         found = ((name, self._document(self._compared[0].tree[name])) for name in states)
-        return tuple(Gone(self._now.root / name, name, document) for name, document in found if document)
+        return tuple(RemovedFile(self._now.root / name, name, document) for name, document in found if document)
 
     @cached_property
     def _below(self) -> str:
@@ -178,7 +178,7 @@ class History:
         return self._documents[object_id]
 
 
-def open_history(root: Path, revision: str, objects: git.Objects, *, staged: bool = False) -> History | str:
+def open_history(root: Path, revision: str, objects: git.Objects, *, staged: bool = False) -> ComparedRevision | str:
     """Return the repository around `root` as it was at a revision, or a line that says why nothing can be compared.
 
     `staged` compares what is in the index, and not what is on disk.
@@ -190,14 +190,14 @@ def open_history(root: Path, revision: str, objects: git.Objects, *, staged: boo
     try:
         head = git.head(root)
         if head is None and revision in {"HEAD", "@"} and git.version():
-            return History(now, ())  # there is no commit yet
+            return ComparedRevision(now, ())  # there is no commit yet
         commit = git.commit(root, revision)
         merged = git.merge_heads(root) if commit == head else ()
         parents = [(each[:_SHORT], each) for each in merged]
         compared = tuple(_Then(name, each, now) for name, each in [(revision, commit), *parents])
     except GitFailed as error:
         return f"not compared with {shown}: {_why(root, error)}"
-    return History(now, compared)
+    return ComparedRevision(now, compared)
 
 
 def _why(root: Path, error: GitFailed) -> str:

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.lint.cache import Entry, freeze, open_cache, thaw
+from taskstate.lint.cache import CachedResult, freeze, open_cache, thaw
 from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.model import names
 from taskstate.storage import files
@@ -45,7 +45,7 @@ class Checking(NamedTuple):
 
     repository: Repository
     config: Config
-    cache: Cache[Entry] | None = None
+    cache: Cache[CachedResult] | None = None
     jobs: int = 0
     staged: bool = False
 
@@ -58,11 +58,11 @@ class Checking(NamedTuple):
 class _Checked(NamedTuple):
     """What checking one file came to: an entry to remember, or why it cannot be read."""
 
-    entry: Entry | None
+    entry: CachedResult | None
     error: str = ""
 
 
-class Wanted(NamedTuple):
+class LintRequest(NamedTuple):
     """What a run was asked for: the compared revision, and whether the index is checked and not the disk.
 
     `now` is a timestamp (`YYYY-MM-DDTHH:MM:SSZ`).
@@ -75,7 +75,7 @@ class Wanted(NamedTuple):
     jobs: int = 0
 
 
-def open_checking(workspace: Workspace, config: Config, wanted: Wanted) -> tuple[Checking, tuple[str, ...]]:
+def open_checking(workspace: Workspace, config: Config, wanted: LintRequest) -> tuple[Checking, tuple[str, ...]]:
     """Return how files are checked, and a remark for what was asked for and cannot be known here.
 
     Raises:
@@ -104,7 +104,7 @@ def open_checking(workspace: Workspace, config: Config, wanted: Wanted) -> tuple
     return Checking(repository, config, cache, wanted.jobs, wanted.staged), told
 
 
-def _open_cache(repository: Repository, config: Config, wanted: Wanted) -> Cache[Entry] | None:
+def _open_cache(repository: Repository, config: Config, wanted: LintRequest) -> Cache[CachedResult] | None:
     """Return what is remembered for these settings; where nothing is set up, nothing is written."""
     if not repository.workspace.state_root.is_dir():
         return None
@@ -159,7 +159,7 @@ def check_files(
     return Report(files=len(paths) - len(unreadable), findings=tuple(findings), unreadable=tuple(unreadable))
 
 
-def _remembered(path: Path, checking: Checking) -> Entry | None:
+def _remembered(path: Path, checking: Checking) -> CachedResult | None:
     """Return what is remembered of a file, if all that it rests on is the same."""
     entry = checking.cache.get(checking.name(path)) if checking.cache else None
     if entry is None:
@@ -177,7 +177,7 @@ def _remembered(path: Path, checking: Checking) -> Entry | None:
     return entry
 
 
-def _same_bytes(path: Path, entry: Entry, checking: Checking) -> bool:
+def _same_bytes(path: Path, entry: CachedResult, checking: Checking) -> bool:
     """Return whether a file that was written anew (by a checkout, say) still holds the same."""
     try:
         return files.digest(checking.repository.source.read(path)) == entry.digest
@@ -252,7 +252,7 @@ def _check(path: Path, checking: Checking) -> _Checked:
     except TaskstateError as error:
         return _Checked(None, str(error))
     found = engine.findings(data, checking.name(path), checking.config, queries)
-    return _Checked(Entry(mark, files.digest(data), tuple(queries.recorded.items()), freeze(found)))
+    return _Checked(CachedResult(mark, files.digest(data), tuple(queries.recorded.items()), freeze(found)))
 
 
 def with_removed(report: Report, checking: Checking, under: Sequence[Path], name_of: Callable[[Path], str]) -> Report:

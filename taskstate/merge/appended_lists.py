@@ -11,12 +11,12 @@ from taskstate.model.document_kinds import kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.merge.three_way import Prefer, Sides
+    from taskstate.merge.three_way import Prefer, Versions
 
 _VERSION = re.compile(r"- v(\d{1,9}) - ([^\n]+)\n")
 
 
-def merge_commits(sides: Sides[str], prefer: Prefer) -> str:
+def merge_commits(sides: Versions[str], prefer: Prefer) -> str:
     """Return three lists of commits as one; what both sides have added is kept, each line once."""
     return "".join(merge_lines(sides.each(_commits), prefer, union=True))
 
@@ -26,7 +26,7 @@ def _commits(text: str) -> list[str]:
     return [line for line in lines_of(text) if not kind("task").is_placeholder(line)]
 
 
-def merge_versions(sides: Sides[str], prefer: Prefer) -> str:
+def merge_versions(sides: Versions[str], prefer: Prefer) -> str:
     """Return three change logs as one: what both sides have added in the order of the times, numbered anew."""
     lines = sides.each(lines_of)
     others = lines.each(lambda side: [line for line in side if not _VERSION.fullmatch(line)])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive.archiver import trailer
 from taskstate.merge.lines import lines_of, merge_text
-from taskstate.merge.three_way import PREFERENCES, Sides
+from taskstate.merge.three_way import PREFERENCES, Versions
 from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, find_batches, is_roll
 from taskstate.model.session_references import identity, renumbered
 from taskstate.model.task_state import session_number
@@ -35,13 +35,13 @@ class _Entry(NamedTuple):
     number: int | None
 
 
-def merge_archives(sides: Sides[str]) -> tuple[list[str], list[str]]:
+def merge_archives(sides: Versions[str]) -> tuple[list[str], list[str]]:
     """Return three archive files as one, in lines: with ours preferred, and with theirs."""
     ours, theirs = (lines_of(_merge(sides, prefer)) for prefer in PREFERENCES)
     return ours, theirs
 
 
-def _merge(sides: Sides[str], prefer: Prefer) -> str:
+def _merge(sides: Versions[str], prefer: Prefer) -> str:
     found = sides.each(find_batches)
     batches = found.each(lambda side: [batch for batch in side if not is_roll(batch)])
     if any(not batch.trailer for side in batches for batch in side) or _title(sides.ours) != _title(sides.theirs):
@@ -50,7 +50,7 @@ def _merge(sides: Sides[str], prefer: Prefer) -> str:
     return _with_lists(united, found) if united else merge_text(sides, prefer)
 
 
-def _with_lists(text: str, found: Sides[list[Batch]]) -> str:
+def _with_lists(text: str, found: Versions[list[Batch]]) -> str:
     """Return an archive with the lists of both sides that were rolled out of the state file, such as old commits."""
     there = {batch.entries for batch in find_batches(text) if is_roll(batch)}
     lists = (batch.entries for side in (found.ours, found.theirs) for batch in side if is_roll(batch))
@@ -62,7 +62,7 @@ def _title(text: str) -> str:
     return text.split("\n", 1)[0]
 
 
-def _united(sides: Sides[str], all_batches: Sides[list[Batch]]) -> str:
+def _united(sides: Versions[str], all_batches: Versions[list[Batch]]) -> str:
     """Return ours with what theirs has archived besides; nothing where the result would not read as it should."""
     entries = all_batches.each(lambda batches: [entry for batch in batches for entry in _entries(batch.entries)])
     mine, other = ({identity(each.text) for each in side if each.number is not None} for side in entries[1:])

@@ -9,7 +9,7 @@ from taskstate.merge.handoffs import merge_handoffs
 from taskstate.merge.json_fences import merge_json
 from taskstate.merge.lines import lines_of, matching, merge_text, with_markers
 from taskstate.merge.state_files import merge_states
-from taskstate.merge.three_way import PREFERENCES, Sides, settled
+from taskstate.merge.three_way import PREFERENCES, Versions, settled
 from taskstate.model.names import own_file
 from taskstate.syntax.nodes import is_whole
 from taskstate.syntax.spans import newline_of, with_newlines
@@ -30,7 +30,7 @@ class Merged(NamedTuple):
     conflicts: int
 
 
-def merge_files(sides: Sides[bytes], name: str) -> Merged:
+def merge_files(sides: Versions[bytes], name: str) -> Merged:
     """Return three versions of a file as one; its name tells what it is, and any other file is merged as text.
 
     Where only one side has changed anything, its very bytes are the result.
@@ -49,17 +49,17 @@ def merge_files(sides: Sides[bytes], name: str) -> Merged:
     return Merged(_restored(text, texts.ours), conflicts)
 
 
-def _merge_plain(sides: Sides[str]) -> Pieces:
+def _merge_plain(sides: Versions[str]) -> Pieces:
     ours, theirs = (lines_of(merge_text(sides, prefer)) for prefer in PREFERENCES)
     return ours, theirs
 
 
-def _merge_map(sides: Sides[str]) -> Pieces:
+def _merge_map(sides: Versions[str]) -> Pieces:
     ours, theirs = (lines_of(merge_json(sides, "impact-map", prefer)) for prefer in PREFERENCES)
     return ours, theirs
 
 
-_MERGES: Mapping[str, Callable[[Sides[str]], Pieces]] = {
+_MERGES: Mapping[str, Callable[[Versions[str]], Pieces]] = {
     "state": merge_states,
     "archive": merge_archives,
     "handoff": merge_handoffs,

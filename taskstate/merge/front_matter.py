@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import CannotEdit, EditConflict
 from taskstate.merge.lines import merge_text
-from taskstate.merge.three_way import Sides, interleaved, settled
+from taskstate.merge.three_way import Versions, interleaved, settled
 from taskstate.merge.values import ADVANCING, NOTHING, merge_value, same
 from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.syntax.document import Document, parse
@@ -44,7 +44,7 @@ def head_of(document: Document) -> str:
     return document.text[: span.end] if span else ""
 
 
-def merge_head(sides: Sides[Document], prefer: Prefer) -> str:
+def merge_head(sides: Versions[Document], prefer: Prefer) -> str:
     """Return three front matters as one, the lines `---` included."""
     heads = sides.each(head_of)
     found = settled(heads)
@@ -52,7 +52,7 @@ def merge_head(sides: Sides[Document], prefer: Prefer) -> str:
         return found[0]
     fronts = sides.each(_front)
     if fronts.ours and fronts.theirs and (fronts.base or not heads.base):
-        merged = _merge(Sides(fronts.base or _NONE, fronts.ours, fronts.theirs), prefer)
+        merged = _merge(Versions(fronts.base or _NONE, fronts.ours, fronts.theirs), prefer)
         if merged:
             return merged
     return merge_text(heads, prefer)
@@ -99,7 +99,7 @@ def _is_pinned(node: Node) -> bool:
     )
 
 
-def _merge(sides: Sides[_Front], prefer: Prefer) -> str:
+def _merge(sides: Versions[_Front], prefer: Prefer) -> str:
     """Return the merged text; nothing where it does not read as it should."""
     rank = {key: number for number, key in enumerate(schema.load("task")["properties"])}
     keys = interleaved(list(sides.ours.lines), list(sides.theirs.lines), lambda key: rank.get(key, len(rank)))
@@ -114,7 +114,7 @@ def _merge(sides: Sides[_Front], prefer: Prefer) -> str:
     return _with_values(text, _limited(values, sides))
 
 
-def _entry(sides: Sides[_Front], key: str, prefer: Prefer) -> tuple[Any, str]:
+def _entry(sides: Versions[_Front], key: str, prefer: Prefer) -> tuple[Any, str]:
     """Return the value that a key gets, and the lines of the side that has it or comes nearest."""
     lines = sides.each(lambda front: front.lines.get(key, ""))
     values = sides.each(lambda front: front.values.get(key, NOTHING))
@@ -126,11 +126,11 @@ def _entry(sides: Sides[_Front], key: str, prefer: Prefer) -> tuple[Any, str]:
     return value, lines.ours if lines.ours and same(value, values.ours) else near
 
 
-def _comments(sides: Sides[_Front], key: str, prefer: Prefer) -> str:
+def _comments(sides: Versions[_Front], key: str, prefer: Prefer) -> str:
     return merge_text(sides.each(lambda front: front.comments.get(key, "")), prefer)
 
 
-def _limited(values: dict[str, Any], sides: Sides[_Front]) -> dict[str, Any]:
+def _limited(values: dict[str, Any], sides: Versions[_Front]) -> dict[str, Any]:
     """Return the values without acknowledgements of a version that was not yet the merged one.
 
     Where both sides have made a new version, both may bear the same number: only the common one is sure to be known.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import ACCEPTED, front_matter_of, with_values
 from taskstate.merge.lines import lines_of, merge_text
-from taskstate.merge.three_way import PREFERENCES, Sides
+from taskstate.merge.three_way import PREFERENCES, Versions
 from taskstate.model.document_kinds import HANDOFF
 from taskstate.syntax.document import Document, parse
 
@@ -21,14 +21,14 @@ _LAST = "\uffff"  # what does not say when sorts behind all times
 _ACCEPTANCE = ("status", "accepted_by", "accepted_at")  # they tell one fact together
 
 
-def merge_handoffs(sides: Sides[str]) -> tuple[list[str], list[str]]:
+def merge_handoffs(sides: Versions[str]) -> tuple[list[str], list[str]]:
     """Return three handoff documents as one, in lines: with ours preferred, and with theirs."""
     alike = _with_one_acceptance(sides)
     ours, theirs = (lines_of(merge_text(alike, prefer)) for prefer in PREFERENCES)
     return ours, theirs
 
 
-def _with_one_acceptance(sides: Sides[str]) -> Sides[str]:
+def _with_one_acceptance(sides: Versions[str]) -> Versions[str]:
     """Return three versions that all say what the merge says of the acceptance; as they are, where that is unknown."""
     documents = sides.each(parse)
     values = documents.each(front_matter_of)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import CannotEdit
 from taskstate.merge.lines import merge_text
-from taskstate.merge.three_way import Sides, settled
+from taskstate.merge.three_way import Versions, settled
 from taskstate.merge.values import NOTHING, merge_value, same
 from taskstate.model.task_state import json_fence
 from taskstate.syntax.document import parse
@@ -27,7 +27,7 @@ class _Part(NamedTuple):
     after: str = ""
 
 
-def merge_fenced(sides: Sides[str], key: str, prefer: Prefer) -> str:
+def merge_fenced(sides: Versions[str], key: str, prefer: Prefer) -> str:
     """Return three versions of a part as one, the value in its first json fence by meaning; `key` names that value."""
     found = settled(sides)
     if found:
@@ -35,7 +35,7 @@ def merge_fenced(sides: Sides[str], key: str, prefer: Prefer) -> str:
     parts = sides.each(_part)
     if parts.ours is None or parts.theirs is None:
         return merge_text(sides, prefer)
-    known = Sides(parts.base or _Part(), parts.ours, parts.theirs)
+    known = Versions(parts.base or _Part(), parts.ours, parts.theirs)
     return (
         merge_text(known.each(lambda part: part.before), prefer)
         + merge_json(known.each(lambda part: part.content), key, prefer)
@@ -51,7 +51,7 @@ def _part(text: str) -> _Part | None:
     return _Part(text[:start], text[start:end], text[end:])
 
 
-def merge_json(sides: Sides[str], key: str, prefer: Prefer) -> str:
+def merge_json(sides: Versions[str], key: str, prefer: Prefer) -> str:
     """Return three JSON texts as one; what cannot be read is merged line by line."""
     found = settled(sides)
     if found:

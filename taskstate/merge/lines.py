@@ -11,7 +11,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from taskstate.merge.three_way import Sides, settled
+from taskstate.merge.three_way import Versions, settled
 from taskstate.model.algorithms import rising
 
 if TYPE_CHECKING:
@@ -29,27 +29,27 @@ def lines_of(text: str) -> list[str]:
     return [*(f"{line}\n" for line in whole), *([rest] if rest else [])]
 
 
-def merge_text(sides: Sides[str], prefer: Prefer) -> str:
+def merge_text(sides: Versions[str], prefer: Prefer) -> str:
     """Return three texts as one."""
     found = settled(sides)
     return found[0] if found else "".join(merge_lines(sides.each(lines_of), prefer))
 
 
-def merge_lines(sides: Sides[list[str]], prefer: Prefer, *, union: bool = False) -> list[str]:
+def merge_lines(sides: Versions[list[str]], prefer: Prefer, *, union: bool = False) -> list[str]:
     """Return three lists of lines as one; with `union` lines that both sides added at one place are all kept."""
     ours, theirs = dict(matching(sides.base, sides.ours)), dict(matching(sides.base, sides.theirs))
     merged: list[str] = []
     at = (0, 0, 0)
     for line in (*sorted(ours.keys() & theirs.keys()), len(sides.base)):
         stop = (line, ours.get(line, len(sides.ours)), theirs.get(line, len(sides.theirs)))
-        region = Sides(*(text[start:end] for text, start, end in zip(sides, at, stop, strict=True)))
+        region = Versions(*(text[start:end] for text, start, end in zip(sides, at, stop, strict=True)))
         merged += _merged(region, prefer, union=union)
         merged += sides.base[line : line + 1]
         at = (stop[0] + 1, stop[1] + 1, stop[2] + 1)
     return merged
 
 
-def _merged(region: Sides[list[str]], prefer: Prefer, *, union: bool) -> list[str]:
+def _merged(region: Versions[list[str]], prefer: Prefer, *, union: bool) -> list[str]:
     """Return what becomes of lines between two that no side changed."""
     found = settled(region)
     if found:

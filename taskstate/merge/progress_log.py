@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.merge.lines import merge_text
 from taskstate.merge.summaries import Rolled, archived_since, merge_summary
-from taskstate.merge.three_way import Sides, settled
+from taskstate.merge.three_way import Versions, settled
 from taskstate.model.algorithms import rising
 from taskstate.model.session_references import identity, renumbered
 from taskstate.model.task_state import PART_LEVEL, session_of
@@ -50,10 +50,10 @@ class MergedLog(NamedTuple):
     sessions: tuple[tuple[int, str], ...]
 
 
-def merge_log(sides: Sides[TaskState], prefer: Prefer) -> MergedLog:
+def merge_log(sides: Versions[TaskState], prefer: Prefer) -> MergedLog:
     """Return three Progress Logs as one; both sides must have one."""
     base = _log(sides.base, {})
-    logs = Sides(base, _log(sides.ours, base.entries), _log(sides.theirs, base.entries))
+    logs = Versions(base, _log(sides.ours, base.entries), _log(sides.theirs, base.entries))
     summary, last = merge_summary(logs.each(lambda log: log.rolled), prefer)
     stays = _Staying(logs, last, prefer)
     order = _in_order(stays.of(logs.ours), stays.of(logs.theirs), logs)
@@ -124,7 +124,7 @@ def _place(entry: _Entry) -> tuple[int | None, str]:
 class _Staying:
     """Which entries the merged log holds; `held` are those that one side archived and the other edited."""
 
-    def __init__(self, logs: Sides[_Log], last: int, prefer: Prefer) -> None:
+    def __init__(self, logs: Versions[_Log], last: int, prefer: Prefer) -> None:
         self.logs = logs
         self.last = last
         self.prefer = prefer
@@ -153,7 +153,7 @@ class _Staying:
         return entry.number is not None or not untouched  # sessions are only ever removed by archiving
 
 
-def _in_order(ours: list[str], theirs: list[str], logs: Sides[_Log]) -> list[str]:
+def _in_order(ours: list[str], theirs: list[str], logs: Versions[_Log]) -> list[str]:
     """Return the entries of both sides: each side's order stays, and between common ones the times decide."""
     moments = {**_moments(logs.theirs), **_moments(logs.ours)}
     here, places = ({key: index for index, key in enumerate(keys)} for keys in (ours, theirs))
@@ -184,7 +184,7 @@ def _moments(log: _Log) -> dict[str, tuple[str, str]]:
 # Numbers
 
 
-def _numbers(order: Sequence[str], logs: Sides[_Log], last: int, held: set[str]) -> dict[str, int]:
+def _numbers(order: Sequence[str], logs: Versions[_Log], last: int, held: set[str]) -> dict[str, int]:
     """Return the number of each session: the one that it has, or else the next that is free."""
     numbers: dict[str, int] = {}
     for key in order:
@@ -202,10 +202,12 @@ def _moved(log: _Log, numbers: Mapping[str, int]) -> dict[int, int]:
     return {old: new for old, new in pairs if old != new}
 
 
-def _text(key: str, logs: Sides[_Log], numbers: Mapping[str, int], moved: Sides[dict[int, int]], prefer: Prefer) -> str:
+def _text(
+    key: str, logs: Versions[_Log], numbers: Mapping[str, int], moved: Versions[dict[int, int]], prefer: Prefer
+) -> str:
     """Return the merged text of an entry."""
-    had = Sides(*(log.entries.get(key) for log in logs))
-    texts = Sides(*(_version(key, entry, had.base, numbers, move) for entry, move in zip(had, moved, strict=True)))
+    had = Versions(*(log.entries.get(key) for log in logs))
+    texts = Versions(*(_version(key, entry, had.base, numbers, move) for entry, move in zip(had, moved, strict=True)))
     if had.ours is None or had.theirs is None:
         return texts.theirs if had.ours is None else texts.ours
     said = texts.each(identity)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from taskstate.errors import TaskstateError
 from taskstate.merge.files import merge_files
 from taskstate.merge.lines import MIDDLE, OURS, THEIRS, lines_of
-from taskstate.merge.three_way import Sides
+from taskstate.merge.three_way import Versions
 from taskstate.storage import backups, files, journal
 from taskstate.syntax.spans import with_newlines
 from taskstate.workspace.change import Change
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.workspace.change import Request
-    from taskstate.workspace.lost_updates import Lost
+    from taskstate.workspace.lost_updates import LostUpdate
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
-def put_back(workspace: Workspace, gone: Lost, request: Request) -> str:
+def put_back(workspace: Workspace, gone: LostUpdate, request: Request) -> str:
     """Put back what is gone, drop its record, and return what to tell.
 
     Where both texts changed the same, the file's stays, and the whole text that is gone is written out as a proposal.
@@ -34,7 +34,7 @@ def put_back(workspace: Workspace, gone: Lost, request: Request) -> str:
 
     def job(loaded: Loaded) -> Change[int]:
         base = _base(workspace, gone, loaded)
-        data, conflicts = merge_files(Sides(base, loaded.data, theirs), gone.path)
+        data, conflicts = merge_files(Versions(base, loaded.data, theirs), gone.path)
         text = _ours(data.decode("utf-8")) if conflicts else data.decode("utf-8")
         drop = journal.Delete(workspace.relative(gone.record), files.digest(files.read(gone.record)))
         before = (*_written_out(workspace, gone, conflicts), drop)
@@ -48,7 +48,7 @@ def put_back(workspace: Workspace, gone: Lost, request: Request) -> str:
     return f"{told}; {_left(workspace, gone)}" if outcome.result else told
 
 
-def _base(workspace: Workspace, gone: Lost, loaded: Loaded) -> bytes:
+def _base(workspace: Workspace, gone: LostUpdate, loaded: Loaded) -> bytes:
     """Return the text that what is gone and what stands there now both come from."""
     newest = [version.digest for version in backups.of_file(workspace.journal, gone.path)]
     ours = loaded.digest[:16] if loaded.digest[:16] in newest else "".join(newest[-1:])
@@ -59,7 +59,7 @@ def _base(workspace: Workspace, gone: Lost, loaded: Loaded) -> bytes:
     return _bytes(gone.base or "") if base is None else base
 
 
-def write_out(workspace: Workspace, gone: Lost) -> str:
+def write_out(workspace: Workspace, gone: LostUpdate) -> str:
     """Write the text that is gone into a file of its own, drop its record, and return what to tell."""
     with workspace.locked():
         drop = journal.Delete(workspace.relative(gone.record), files.digest(files.read(gone.record)))
@@ -67,18 +67,18 @@ def write_out(workspace: Workspace, gone: Lost) -> str:
     return _left(workspace, gone)
 
 
-def _left(workspace: Workspace, gone: Lost) -> str:
+def _left(workspace: Workspace, gone: LostUpdate) -> str:
     return f"what could not be put back by itself stands in {workspace.relative(_proposal(workspace, gone))}"
 
 
-def _written_out(workspace: Workspace, gone: Lost, conflicts: int) -> journal.Plan:
+def _written_out(workspace: Workspace, gone: LostUpdate, conflicts: int) -> journal.Plan:
     path = _proposal(workspace, gone)
     if not conflicts or files.size(path) is not None:
         return ()
     return (journal.Create(workspace.relative(path), _bytes(gone.text)),)
 
 
-def _proposal(workspace: Workspace, gone: Lost) -> Path:
+def _proposal(workspace: Workspace, gone: LostUpdate) -> Path:
     return workspace.journal / f"{PROPOSAL}{gone.record.name.removeprefix(PREFIX).removesuffix('.json')}.md"
 
 

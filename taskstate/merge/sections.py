@@ -9,7 +9,7 @@ from taskstate.merge.appended_lists import merge_commits, merge_versions
 from taskstate.merge.json_fences import merge_fenced
 from taskstate.merge.lines import merge_text
 from taskstate.merge.progress_log import merge_log
-from taskstate.merge.three_way import Sides, interleaved, settled
+from taskstate.merge.three_way import Versions, interleaved, settled
 from taskstate.model.document_kinds import kind, section_key
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.syntax.document import parse
@@ -45,7 +45,7 @@ class MergedBody(NamedTuple):
     sessions: tuple[tuple[int, str], ...] | None
 
 
-def merge_body(sides: Sides[TaskState], prefer: Prefer) -> MergedBody:
+def merge_body(sides: Versions[TaskState], prefer: Prefer) -> MergedBody:
     """Return three bodies as one."""
     parts = sides.each(lambda state: _sections(state.document))
     pieces: list[str] = []
@@ -64,7 +64,7 @@ def merge_body(sides: Sides[TaskState], prefer: Prefer) -> MergedBody:
     return MergedBody("".join(pieces), sessions)
 
 
-def _versions(parts: Sides[Mapping[_Name, str]], name: _Name) -> Sides[str]:
+def _versions(parts: Versions[Mapping[_Name, str]], name: _Name) -> Versions[str]:
     return parts.each(lambda part: part.get(name, ""))
 
 
@@ -94,7 +94,7 @@ def _cut(document: Document, sections: Sequence[Section], titles: Sequence[str],
     return parts
 
 
-def _merge_section(sides: Sides[str], title: str, prefer: Prefer) -> str:
+def _merge_section(sides: Versions[str], title: str, prefer: Prefer) -> str:
     """Return three versions of a section as one, where both sides have changed it."""
     if title in _LISTS:
         return _LISTS[title](sides, prefer)

@@ -13,7 +13,7 @@ from taskstate.merge.appended_lists import last_version
 from taskstate.merge.front_matter import head_of, keys_of, merge_head
 from taskstate.merge.lines import lines_of, merge_text
 from taskstate.merge.sections import merge_body, repeats_sections
-from taskstate.merge.three_way import PREFERENCES, Sides, settled
+from taskstate.merge.three_way import PREFERENCES, Versions, settled
 from taskstate.model.canonical_json import audit_seal
 from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE, mending_edits
 from taskstate.model.session_references import identity
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import Criterion, TaskState
 
 
-def merge_states(sides: Sides[str]) -> tuple[list[str], list[str]]:
+def merge_states(sides: Versions[str]) -> tuple[list[str], list[str]]:
     """Return three state files as one, in pieces that belong together: with ours preferred, and with theirs."""
     sides = sides._replace(base=_without_conflicts(sides.base))
     documents = sides.each(parse)
@@ -67,7 +67,7 @@ def _is_unfit(document: Document) -> bool:
     )
 
 
-def _merge(texts: Sides[str], documents: Sides[Document], prefer: Prefer) -> str:
+def _merge(texts: Versions[str], documents: Versions[Document], prefer: Prefer) -> str:
     states = _with_equal_marks(documents.each(read_state))
     body = merge_body(states, prefer)
     text = merge_head(states.each(lambda state: state.document), prefer) + body.text
@@ -85,7 +85,7 @@ def _pieces(text: str) -> list[str]:
 # Acceptance criteria
 
 
-def _with_equal_marks(states: Sides[TaskState]) -> Sides[TaskState]:
+def _with_equal_marks(states: Versions[TaskState]) -> Versions[TaskState]:
     """Return three versions in which each criterion bears the mark that the merge gives it."""
     marks = states.each(_marks)
     if settled(marks):
@@ -117,7 +117,7 @@ def _marked(state: TaskState, decided: Mapping[tuple[str, int], str]) -> TaskSta
 # What follows from the rest
 
 
-def _finished(text: str, sides: Sides[Document]) -> str:
+def _finished(text: str, sides: Versions[Document]) -> str:
     """Return a merged text with its derived values, and its seal, brought up to date."""
     try:
         text = _sealed(_with_version(text), sides)
@@ -140,7 +140,7 @@ def _with_version(text: str) -> str:
     return _set(text, ("version",), last) if isinstance(told, int) and last > told else text
 
 
-def _sealed(text: str, sides: Sides[Document]) -> str:
+def _sealed(text: str, sides: Versions[Document]) -> str:
     """Return a text whose seal is right; one that was broken before stays so: the merge must not hide a hand edit."""
     values = front_matter_values(parse(text))
     before = [each for each in (_seal(front_matter_values(side)) for side in sides[1:]) if each[0]]

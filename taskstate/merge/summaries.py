@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive.summary import joined
 from taskstate.merge.lines import merge_text
-from taskstate.merge.three_way import Sides, settled
+from taskstate.merge.three_way import Versions, settled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +35,7 @@ class Rolled(NamedTuple):
     numbers: Mapping[str, int]
 
 
-def merge_summary(sides: Sides[Rolled], prefer: Prefer) -> tuple[str, int]:
+def merge_summary(sides: Versions[Rolled], prefer: Prefer) -> tuple[str, int]:
     """Return the summary of the merged log, and the highest number that the archive will hold."""
     found = settled(sides.each(lambda side: side.text.rstrip()))
     if found:
@@ -56,7 +56,7 @@ def merge_summary(sides: Sides[Rolled], prefer: Prefer) -> tuple[str, int]:
     return joined(ours.state, theirs.state, above=theirs.last - more, shift=last - theirs.last) + "\n\n", last
 
 
-def archived_since(sides: Sides[Rolled]) -> Sides[frozenset[str]]:
+def archived_since(sides: Versions[Rolled]) -> Versions[frozenset[str]]:
     """Return the sessions of the common version that each side has archived since."""
     return sides.each(lambda side: _archived_since(sides.base, side))
 

@@ -15,7 +15,7 @@ Prefer: TypeAlias = Literal["ours", "theirs"]
 PREFERENCES: tuple[Prefer, Prefer] = ("ours", "theirs")
 
 
-class Sides(NamedTuple, Generic[T]):
+class Versions(NamedTuple, Generic[T]):
     """Three versions: `base` is what both `ours` and `theirs` come from."""
 
     base: T
@@ -26,12 +26,12 @@ class Sides(NamedTuple, Generic[T]):
         """Return the version of the side that is preferred."""
         return self.ours if prefer == "ours" else self.theirs
 
-    def each(self, function: Callable[[T], S]) -> Sides[S]:
+    def each(self, function: Callable[[T], S]) -> Versions[S]:
         """Return what a function makes of each version."""
-        return Sides(function(self.base), function(self.ours), function(self.theirs))
+        return Versions(function(self.base), function(self.ours), function(self.theirs))
 
 
-def settled(sides: Sides[T]) -> tuple[T] | tuple[()]:
+def settled(sides: Versions[T]) -> tuple[T] | tuple[()]:
     """Return the version that stands where at most one side has changed, or both alike; nothing where they differ."""
     if sides.ours in (sides.base, sides.theirs):
         return (sides.theirs,)

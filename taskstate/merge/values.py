@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from taskstate.handoff.paths import time_in
-from taskstate.merge.three_way import Sides, settled
+from taskstate.merge.three_way import Versions, settled
 from taskstate.model.names import id_key
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, IN_PROGRESS, NOT_STARTED, PENDING
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from taskstate.merge.three_way import Prefer
 
-    Rule: TypeAlias = Callable[[Sides[Any]], Any]
+    Rule: TypeAlias = Callable[[Versions[Any]], Any]
 
 
 class _Nothing:
@@ -51,7 +51,7 @@ ADVANCING = frozenset({"revision", "update_count", "count", "handoff_count", "ha
 _DERIVED = frozenset({"sessions", "file_size_kb", "overall_progress", "seal"})  # brought up to date afterwards
 
 
-def merge_value(sides: Sides[Any], key: str, prefer: Prefer) -> Any:  # noqa: ANN401 - any YAML or JSON value
+def merge_value(sides: Versions[Any], key: str, prefer: Prefer) -> Any:  # noqa: ANN401 - any YAML or JSON value
     """Return what becomes of the value of `key`; `NOTHING` stands for a side that has none, and for none at all."""
     found = settled(sides.each(_identity))
     if found and not (key in ADVANCING and same(sides.ours, sides.theirs)):
@@ -82,7 +82,7 @@ def _identity(value: object) -> str:
 # Maps
 
 
-def _merge_map(sides: Sides[dict[str, Any]], key: str, prefer: Prefer) -> dict[str, Any]:
+def _merge_map(sides: Versions[dict[str, Any]], key: str, prefer: Prefer) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     fact = _merge_fact(sides, key)
     for name in dict.fromkeys((*sides.ours, *sides.theirs)):
@@ -96,7 +96,7 @@ def _merge_map(sides: Sides[dict[str, Any]], key: str, prefer: Prefer) -> dict[s
     return _agreeing(merged, sides, key)
 
 
-def _merge_fact(sides: Sides[dict[str, Any]], key: str) -> dict[str, Any]:
+def _merge_fact(sides: Versions[dict[str, Any]], key: str) -> dict[str, Any]:
     """Return the fields of a map that tell one fact together: those of the side that has told it last."""
     names, told_by = _FACTS.get(key, ((), ()))
     facts = sides.each(lambda part: {name: part.get(name, NOTHING) for name in names})
@@ -122,7 +122,7 @@ def _careful(fact: dict[str, Any]) -> tuple[bool, tuple[str, ...]]:
     return fact.get("passes") is not True, _fact_identity(fact)
 
 
-def _agreeing(merged: dict[str, Any], sides: Sides[dict[str, Any]], key: str) -> dict[str, Any]:
+def _agreeing(merged: dict[str, Any], sides: Versions[dict[str, Any]], key: str) -> dict[str, Any]:
     """Return a merged map whose parts do not contradict each other."""
     if key == "coordination[]" and merged.get("blocking_findings") and merged.get("status") == DONE:
         return {**merged, "status": BLOCKED}  # what one side found, the other side has not resolved
@@ -133,7 +133,7 @@ def _agreeing(merged: dict[str, Any], sides: Sides[dict[str, Any]], key: str) ->
     return merged
 
 
-def _current(objectives: object, sides: Sides[dict[str, Any]]) -> object:
+def _current(objectives: object, sides: Versions[dict[str, Any]]) -> object:
     """Return the objective to work on where the sides went on to different ones: the first that is not done yet."""
     listed = [each for each in objectives if isinstance(each, dict)] if isinstance(objectives, list) else []
     is_open = [each.get("id") for each in listed if each.get("status") != DONE]
@@ -144,7 +144,7 @@ def _current(objectives: object, sides: Sides[dict[str, Any]]) -> object:
 # Lists
 
 
-def _merge_list(sides: Sides[list[Any]], key: str, prefer: Prefer) -> list[Any]:
+def _merge_list(sides: Versions[list[Any]], key: str, prefer: Prefer) -> list[Any]:
     """Return ours with what theirs changed, added and removed; items are the same where their ids are."""
     keyed = sides.each(lambda items: {_item_key(item): item for item in items})
     if any(len(items) != len(list_) for items, list_ in zip(keyed, sides, strict=True)):
@@ -185,67 +185,67 @@ _ORDERS: Mapping[str, Callable[[Any], Any]] = {
 # Single values, each changed by both sides
 
 
-def _furthest(sides: Sides[Any]) -> object:
+def _furthest(sides: Versions[Any]) -> object:
     """Return the status that comes later in the lifecycle."""
     if sides.ours not in _LIFECYCLE or sides.theirs not in _LIFECYCLE:
         return NOTHING
     return max(sides.ours, sides.theirs, key=_LIFECYCLE.index)
 
 
-def _raised(sides: Sides[Any]) -> object:
+def _raised(sides: Versions[Any]) -> object:
     """Return the number of the write that the merge is: one above the higher of the two."""
     return max(sides.ours, sides.theirs) + 1 if _are_counts(sides) else NOTHING
 
 
-def _counted(sides: Sides[Any]) -> object:
+def _counted(sides: Versions[Any]) -> object:
     """Return a count of what both sides did."""
     base = sides.base if isinstance(sides.base, int) else 0
     return max(sides.ours + sides.theirs - base, sides.ours, sides.theirs) if _are_counts(sides) else NOTHING
 
 
-def _highest(sides: Sides[Any]) -> object:
+def _highest(sides: Versions[Any]) -> object:
     return max(sides.ours, sides.theirs) if _are_counts(sides) else NOTHING
 
 
-def _lowest(sides: Sides[Any]) -> object:
+def _lowest(sides: Versions[Any]) -> object:
     return min(sides.ours, sides.theirs) if _are_counts(sides) else NOTHING
 
 
-def _are_counts(sides: Sides[Any]) -> bool:
+def _are_counts(sides: Versions[Any]) -> bool:
     return all(isinstance(value, int) and not isinstance(value, bool) for value in (sides.ours, sides.theirs))
 
 
-def _latest(sides: Sides[Any]) -> object:
+def _latest(sides: Versions[Any]) -> object:
     """Return the later of two times; a time is later than none."""
     times = [value for value in (sides.ours, sides.theirs) if isinstance(value, str)]
     return max(times) if times else NOTHING
 
 
-def _earliest(sides: Sides[Any]) -> object:
+def _earliest(sides: Versions[Any]) -> object:
     """Return the earlier of two times; a time is better than none."""
     times = [value for value in (sides.ours, sides.theirs) if isinstance(value, str)]
     return min(times) if times else NOTHING
 
 
-def _there(sides: Sides[Any]) -> object:
+def _there(sides: Versions[Any]) -> object:
     """Return the path that one side names where the other has none; nothing where they name two."""
     named = [value for value in (sides.ours, sides.theirs) if isinstance(value, str)]
     return named[0] if len(named) == 1 else NOTHING
 
 
-def _same_handoff(sides: Sides[Any]) -> object:
+def _same_handoff(sides: Versions[Any]) -> object:
     """Return what both sides say of handoffs where they name one document as open: it was written once."""
     told = sides.ours if same(sides.ours, sides.theirs) and isinstance(sides.ours, dict) else {}
     return told if isinstance(told.get("open"), str) else NOTHING
 
 
-def _newest_handoff(sides: Sides[Any]) -> object:
+def _newest_handoff(sides: Versions[Any]) -> object:
     """Return the newest document that a side names as open; the others stay open beside it, and lint tells of them."""
     named = [value for value in (sides.ours, sides.theirs) if isinstance(value, str)]
     return max(named, key=lambda path: (time_in(path), path)) if named else NOTHING
 
 
-def _later_snapshot(sides: Sides[Any]) -> object:
+def _later_snapshot(sides: Versions[Any]) -> object:
     taken = [value for value in (sides.ours, sides.theirs) if isinstance(value, dict)]
     return max(taken, key=lambda each: (str(each.get("snapshot_time", "")), _identity(each))) if taken else NOTHING
 

@@ -47,7 +47,7 @@ class Batch(NamedTuple):
     start: int = 0
 
 
-class Entry(NamedTuple):
+class ArchivedSession(NamedTuple):
     """A session's entry in an archive file: where it stands, its hash, and the one that its batch tells (or nothing).
 
     `content` is the hash without the session's number, which a merge may change.
@@ -69,7 +69,7 @@ class Listed(NamedTuple):
     that the batch replaced and keeps (None: there was none), `start` where its first entry stands.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[ArchivedSession, ...]
     numbers: tuple[int, ...]
     range: tuple[int, int] | None
     trailer: int | None
@@ -182,7 +182,9 @@ def _listed(text: str, batch: Batch, entries_at: list[tuple[int | None, int]]) -
             before = int(replaced[2] or replaced[1]) if replaced else before
             continue
         entry = text[start:stop].replace("##", "###", 1)
-        entries.append(Entry(number, start, stop, entry_hash(entry), told.get(number, ""), content_hash(entry)))
+        entries.append(
+            ArchivedSession(number, start, stop, entry_hash(entry), told.get(number, ""), content_hash(entry))
+        )
     named = re.compile(_BATCH).search(batch.trailer)
     return Listed(
         entries=tuple(entries),

@@ -45,7 +45,7 @@ _LINE_END = r"\r\n|\r|\n"
 _NOTHING = ("", "None.", "None")  # what says that there are no inputs; the first one takes its place
 
 
-class Named(NamedTuple):
+class NamedInput(NamedTuple):
     """A heading among the Chain Inputs that names a task, and whether anything stands below it."""
 
     id: str
@@ -114,7 +114,7 @@ def inputs_of(document: Document) -> tuple[Input, ...]:
     return tuple(found)
 
 
-def named_inputs(document: Document) -> tuple[Named, ...]:
+def named_inputs(document: Document) -> tuple[NamedInput, ...]:
     """Return the headings among the Chain Inputs that name a task, whoever wrote what stands below them."""
     section = _section(document, INPUTS)
     kind = document_kinds.kind_of(document.front_matter.get("kind"))
@@ -123,7 +123,7 @@ def named_inputs(document: Document) -> tuple[Named, ...]:
         groups = _input_heading(child.title)
         if groups:
             is_filled = not _is_open(kind, _content(document, child.body).of(document.text))
-            found.append(Named(groups["task_id"], child, is_filled))
+            found.append(NamedInput(groups["task_id"], child, is_filled))
     return tuple(found)
 
 

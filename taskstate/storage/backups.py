@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _CANNOT_LINK = {errno.EACCES, errno.EPERM, errno.EXDEV, errno.EMLINK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 
 
-def swap(path: Path, data: bytes, expected: str, kept: Path | None = None) -> None:
+def compare_and_swap(path: Path, data: bytes, expected: str, kept: Path | None = None) -> None:
     """Put `data` in the place of the file at `path`, whose content must have the digest `expected` to the last instant.
 
     The old file stays at `kept`, by a hard link. A save in place that reaches it in the instant of the change is seen
@@ -33,7 +33,7 @@ def swap(path: Path, data: bytes, expected: str, kept: Path | None = None) -> No
     Raises:
         StaleFile: the file is another one; it stands as that somebody left it.
     """
-    with files.told("write", path):
+    with files.os_errors("write", path):
         before = files.replaceable(path)
         if before is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
@@ -107,7 +107,7 @@ class Version(NamedTuple):
 
 
 def replace(journal: Path, relative: str, path: Path, expected: str, data: bytes) -> None:
-    """Put `data` in the place of the file at `path`, as `swap` does, and keep both versions.
+    """Put `data` in the place of the file at `path`, as `compare_and_swap` does, and keep both versions.
 
     Raises:
         StaleFile: the file had not the digest `expected`, up to the last instant.
@@ -115,10 +115,10 @@ def replace(journal: Path, relative: str, path: Path, expected: str, data: bytes
     """
     place = _place(journal, relative)
     if not _made(place):
-        swap(path, data, expected)
+        compare_and_swap(path, data, expected)
         return
     watched = place / f"{_WATCHED}{expected[:16]}"
-    swap(path, data, expected, watched)
+    compare_and_swap(path, data, expected, watched)
     with suppress(OSError):
         for name in os.listdir(place):
             if name.startswith(_WATCHED) and name != watched.name:

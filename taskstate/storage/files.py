@@ -80,7 +80,7 @@ def _escapes(relative: str, why: str) -> TaskstateError:
 
 
 @contextmanager
-def told(doing: str, path: Path) -> Iterator[None]:
+def os_errors(doing: str, path: Path) -> Iterator[None]:
     """Turn what the operating system refuses into one clear error about `path`."""
     try:
         yield
@@ -119,7 +119,7 @@ def _open(path: Path, flags: int) -> int:
 
 def size(path: Path) -> int | None:
     """Return the length in bytes of the plain file at `path`, or None where there is nothing; a link is refused."""
-    with told("read", path):
+    with os_errors("read", path):
         try:
             status = path.lstat()
         except FileNotFoundError:
@@ -135,7 +135,7 @@ def read(path: Path) -> bytes:
 
 def read_part(path: Path, start: int, length: int, *, whole: bool = False) -> bytes:
     """Return at most `length` bytes from offset `start`; with `whole`, a file longer than `MAX_BYTES` is refused."""
-    with told("read", path):
+    with os_errors("read", path):
         descriptor = _open(path, os.O_RDONLY)
         try:
             there = os.fstat(descriptor).st_size
@@ -235,7 +235,7 @@ def _take_after(descriptor: int, like: os.stat_result) -> None:
 
 def replace(path: Path, data: bytes) -> None:
     """Put `data` at once in the place of the file at `path`, or where none is; a link or read-only file is refused."""
-    with told("write", path), temporary_file(path, data, replaceable(path)) as temporary:
+    with os_errors("write", path), temporary_file(path, data, replaceable(path)) as temporary:
         temporary.replace(path)
         sync_folder(path.parent)
 
@@ -254,7 +254,7 @@ def replaceable(path: Path) -> os.stat_result | None:
 
 def create(path: Path, data: bytes) -> None:
     """Put `data` at `path`, making the folders above it; whatever stands there already is never overwritten."""
-    with told("create", path):
+    with os_errors("create", path):
         make_folder(path.parent)
         with temporary_file(path, data) as temporary:
             _name_anew(temporary, path)
@@ -282,7 +282,7 @@ def _name_anew(temporary: Path, path: Path) -> None:
 
 def append(path: Path, data: bytes, size: int) -> None:
     """Add `data` to the end of the file at `path`, which must be `size` bytes long, and stays so if that fails."""
-    with told("append to", path):
+    with os_errors("append to", path):
         descriptor = _open(path, os.O_WRONLY | os.O_APPEND | _NO_LINK)
         try:
             there = os.fstat(descriptor).st_size
@@ -301,7 +301,7 @@ def append(path: Path, data: bytes, size: int) -> None:
 
 def shorten(path: Path, size: int) -> None:
     """Cut the file at `path` back to its first `size` bytes."""
-    with told("write", path):
+    with os_errors("write", path):
         descriptor = _open(path, os.O_WRONLY | _NO_LINK)
         try:
             os.ftruncate(descriptor, size)
@@ -315,11 +315,11 @@ def move(source: Path, target: Path) -> None:
 
     One rename, so that a crash leaves one of the two names; that no other writer takes the name is the lock's matter.
     """
-    with told("move to", target):
+    with os_errors("move to", target):
         make_folder(target.parent)
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
-    with told("move", source):
+    with os_errors("move", source):
         source.rename(target)
         sync_folder(target.parent)
         sync_folder(source.parent)
@@ -327,14 +327,14 @@ def move(source: Path, target: Path) -> None:
 
 def delete(path: Path) -> None:
     """Remove the file at `path`."""
-    with told("delete", path):
+    with os_errors("delete", path):
         path.unlink()
         sync_folder(path.parent)
 
 
 def names(folder: Path) -> tuple[str, ...]:
     """Return the names in `folder`, sorted; none where there is no such folder."""
-    with told("list", folder):
+    with os_errors("list", folder):
         try:
             return tuple(sorted(entry.name for entry in folder.iterdir()))
         except (FileNotFoundError, NotADirectoryError):

@@ -36,7 +36,7 @@ def locked(path: Path, timeout: float = SECONDS) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
-    with files.told("lock", path):
+    with files.os_errors("lock", path):
         files.make_folder(path.parent)
         lock = FileLock(path)
         try:

@@ -43,7 +43,7 @@ class Link(NamedTuple):
         return self.state in WRONG or bool(self.changed)
 
 
-class Standing(NamedTuple):
+class InputStatus(NamedTuple):
     """How the inputs of one task stand."""
 
     id: str
@@ -62,7 +62,7 @@ class Pulled(NamedTuple):
 # How inputs stand
 
 
-def status(workspace: Workspace, paths: tuple[Path, ...]) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
+def status(workspace: Workspace, paths: tuple[Path, ...]) -> tuple[tuple[InputStatus, ...], tuple[str, ...]]:
     """Return how the inputs of the tasks at `paths` stand, and a line for each file that cannot be read."""
     repository = RunCache(workspace)
     repository.listed = workspace.own_files()  # also those that are not where a task usually is
@@ -76,7 +76,7 @@ def status(workspace: Workspace, paths: tuple[Path, ...]) -> tuple[tuple[Standin
             unreadable.append(f"not looked at: {error}")
             continue
         links = tuple(_link(repository, loaded, each) for each in upstream_ids(loaded.state))
-        found.append(Standing(loaded.state.id, loaded.relative, " ".join(loaded.state.title.split()), links))
+        found.append(InputStatus(loaded.state.id, loaded.relative, " ".join(loaded.state.title.split()), links))
     return tuple(found), tuple(unreadable)
 
 

@@ -40,7 +40,7 @@ _WILDCARD = r"[*?\[\]{}]"
 _NO_FILE = {"", "none", "nothing", "n/a", "-"}
 
 
-class Part(NamedTuple):
+class OutputPart(NamedTuple):
     """A part of an output: `text` from its heading on, `code` what stands in its code fences, each by itself."""
 
     title: str
@@ -72,21 +72,21 @@ def slug_of(title: str) -> str:
     return re.sub(_OTHER, "-", section_key(title)).strip("-")
 
 
-def parts(output: str) -> tuple[Part, ...]:
+def parts(output: str) -> tuple[OutputPart, ...]:
     """Return the parts of an output; what stands before the first heading is called `lead`."""
     return tuple(_part(text) for text in parts_of(output))
 
 
-def _part(text: str) -> Part:
+def _part(text: str) -> OutputPart:
     document = parse(text)
     first = document.sections[0] if document.sections and document.sections[0].span.start == 0 else None
     title = first.title if first else ""
     fences = document.blocks_in(Span(0, len(text)), "fence")
     code = tuple(block.content.of(text).rstrip("\n") for block in fences)
-    return Part(title=title, slug=slug_of(title) if title else "lead", text=text, code=code)
+    return OutputPart(title=title, slug=slug_of(title) if title else "lead", text=text, code=code)
 
 
-def find_parts(output: str, name: str, task_id: str) -> tuple[Part, ...]:
+def find_parts(output: str, name: str, task_id: str) -> tuple[OutputPart, ...]:
     """Return the parts of an output that `name` means by their slug or title: several where headings are alike.
 
     Raises:

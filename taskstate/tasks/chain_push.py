@@ -27,7 +27,7 @@ def downstream_of(workspace: Workspace, task_id: str) -> tuple[str, ...]:
     return tuple(path for _, path in found)
 
 
-def handed_down(
+def propagate(
     workspace: Workspace, upstream: Upstream, request: Request
 ) -> tuple[tuple[journal.Operation, ...], tuple[str, ...]]:
     """Return the changes of the tasks that depend on `upstream`, and what to tell.

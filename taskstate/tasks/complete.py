@@ -22,7 +22,7 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.nodes import Fault
 from taskstate.tasks import chain_output
-from taskstate.tasks.chain_push import handed_down
+from taskstate.tasks.chain_push import propagate
 from taskstate.tasks.completion_checks import gaps
 from taskstate.validation.paths import way_out
 from taskstate.verification.snapshots import purge
@@ -147,7 +147,7 @@ def _plan(workspace: Workspace, loaded: Loaded, request: Request, waived: _Waive
         text, before = remember(workspace, text, waived.event(request))
     archived = _archived(workspace, loaded, text, request, busy=bool(before))
     upstream = _upstream(archived.text, loaded)
-    changes, told = handed_down(workspace, upstream, request) if upstream.output else ((), ())
+    changes, told = propagate(workspace, upstream, request) if upstream.output else ((), ())
     return Change(
         text=archived.text,
         before=(*before, *archived.before, *changes),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.context.capture_paths import bare, paths_among, told_words
+from taskstate.context.capture_paths import bare, named_words, paths_among
 from taskstate.context.task_file import read_task_file, unsaid
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import formatted
@@ -66,7 +66,7 @@ def create(workspace: Workspace, task: NewTask, request: Request) -> Outcome:
     relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
     text = render(workspace, task, request, upstreams)
     made = create_file(workspace, relative, formatted(text, relative), request)  # what was given has its own layout
-    words = told_words(task.scope_in, paths_among(task.scope_in)) if task.paths else ()
+    words = named_words(task.scope_in, paths_among(task.scope_in)) if task.paths else ()
     return made._replace(notes=(*made.notes, *words))
 
 

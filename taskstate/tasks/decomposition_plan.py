@@ -72,7 +72,7 @@ class Pace(NamedTuple):
 ASSUMED = Pace(sessions=2, features=1, own=False)
 
 
-class Part(NamedTuple):
+class OpenFeature(NamedTuple):
     """An open feature as far as dividing needs it: its files, and the ids of the features that it says it waits for."""
 
     id: str
@@ -140,7 +140,7 @@ def subtasks_of(state: TaskState, task_id: str = "", taken: Collection[str] = ()
     return suggested(task_id or state.id, parts_of(state), pace_of(state), {*taken, *named, *moved})
 
 
-def parts_of(state: TaskState) -> tuple[Part, ...]:
+def parts_of(state: TaskState) -> tuple[OpenFeature, ...]:
     """Return what the open features of a task say of themselves, and the sessions of them."""
     features = open_features(state)
     ids = {each.id for each in features}
@@ -151,12 +151,14 @@ def parts_of(state: TaskState) -> tuple[Part, ...]:
         text = f"{each.description}\n{notes.text if notes and notes.text else ''}"
         touched = files.get(each.id, set()) | set(_paths(text))
         waits = frozenset(_waits(text, ids)) - {each.id}
-        found.append(Part(each.id, _phase(each.id, each.description), _prefix(each.id), frozenset(touched), waits))
+        found.append(
+            OpenFeature(each.id, _phase(each.id, each.description), _prefix(each.id), frozenset(touched), waits)
+        )
     return tuple(found)
 
 
 def suggested(
-    task_id: str, parts: Sequence[Part], pace: Pace = ASSUMED, taken: Collection[str] = ()
+    task_id: str, parts: Sequence[OpenFeature], pace: Pace = ASSUMED, taken: Collection[str] = ()
 ) -> tuple[Subtask, ...]:
     """Return the subtasks for the open features of a task: each is in exactly one, behind those that it waits for."""
     clusters = _clusters(parts)
@@ -232,7 +234,7 @@ def _waits(text: str, ids: Collection[str]) -> Iterator[str]:
 # Which go together, and in which order
 
 
-def _clusters(parts: Sequence[Part]) -> tuple[int, ...]:
+def _clusters(parts: Sequence[OpenFeature]) -> tuple[int, ...]:
     """Return for each part the number of the first one of its phase that it is tied to, by prefix or files."""
     leaders = list(range(len(parts)))
 
@@ -253,7 +255,7 @@ def _clusters(parts: Sequence[Part]) -> tuple[int, ...]:
     return tuple(map(leader, range(len(parts))))
 
 
-def _ordered(parts: Sequence[Part], clusters: Sequence[int]) -> list[int]:
+def _ordered(parts: Sequence[OpenFeature], clusters: Sequence[int]) -> list[int]:
     """Return the numbers of the parts by phase and cluster, none before one that it waits for; circles are cut."""
     numbers = {part.id: number for number, part in enumerate(parts)}
     waits = [{numbers[each] for each in part.waits if each in numbers} - {n} for n, part in enumerate(parts)]
@@ -305,7 +307,7 @@ def _middle(order: Sequence[int], clusters: Sequence[int]) -> int:
     return min(turns, key=lambda at: abs(at - half), default=half)
 
 
-def _order(chunks: Sequence[Sequence[Part]]) -> list[list[int]]:
+def _order(chunks: Sequence[Sequence[OpenFeature]]) -> list[list[int]]:
     """Return for each chunk the earlier ones that it waits for, without those that these wait for themselves.
 
     A part waits for those that it names; one that names none, for all that have a part of an earlier phase.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from taskstate.model.task_state import Feature
-    from taskstate.workspace.task_index import Glance
+    from taskstate.workspace.task_index import IndexedTask
     from taskstate.workspace.workspace import Workspace
 
 _NO_PRIORITY = "P9"
@@ -29,14 +29,14 @@ _MANY = 50_000  # steps of all searches together
 class Ready(NamedTuple):
     """A task that can be worked on, and how many wait for it."""
 
-    task: Glance
+    task: IndexedTask
     unblocks: int
 
 
 class Waiting(NamedTuple):
     """A task that cannot be worked on, and why."""
 
-    task: Glance
+    task: IndexedTask
     why: str
 
 
@@ -68,19 +68,19 @@ def choose(workspace: Workspace, most: int = 1) -> Choice:
     return Choice(order, waiting, feature, why, unreadable)
 
 
-def is_open(task: Glance) -> bool:
+def is_open(task: IndexedTask) -> bool:
     """Return whether a task is one that somebody has to work on."""
     return not task.problem and task.status != COMPLETE and task.kind == "task"
 
 
-def in_order(tasks: Iterable[Glance], most: int = 0) -> Order:
+def in_order(tasks: Iterable[IndexedTask], most: int = 0) -> Order:
     """Return the tasks that are ready in their order; no more than `most`, where that is not 0.
 
     How many wait for a task is found out only where that decides: most of ten thousand tasks are never asked after.
     """
     known = task_index.by_id(tasks)
     complete = {key for key, task in known.items() if task.status == COMPLETE}
-    alike: dict[str, list[Glance]] = {}
+    alike: dict[str, list[IndexedTask]] = {}
     below: dict[str, list[str]] = {}
     for key, task in known.items():
         if not is_open(task):
@@ -97,7 +97,7 @@ def in_order(tasks: Iterable[Glance], most: int = 0) -> Order:
     return Order(tuple(ready[:most] if most else ready), sum(map(len, alike.values())))
 
 
-def _ranked(tasks: Iterable[Glance], below: Mapping[str, Sequence[str]]) -> list[Ready]:
+def _ranked(tasks: Iterable[IndexedTask], below: Mapping[str, Sequence[str]]) -> list[Ready]:
     """Return tasks of one priority: that first for which most others wait, of equals what is begun, then by the id."""
     counts = unblocked_by(tasks, below)
     counted = (Ready(task, counts[task.id.casefold()]) for task in tasks)
@@ -108,7 +108,7 @@ def _rank(ready: Ready) -> tuple[int, bool, object]:
     return -ready.unblocks, ready.task.status != IN_PROGRESS, names.id_key(ready.task.id)
 
 
-def unblocked_by(tasks: Iterable[Glance], below: Mapping[str, Sequence[str]]) -> Mapping[str, int]:
+def unblocked_by(tasks: Iterable[IndexedTask], below: Mapping[str, Sequence[str]]) -> Mapping[str, int]:
     """Return for each task how many open ones wait for it, directly or through others; `below`: who waits for whom.
 
     Each search is as long as what it finds; where that would be too much for all of them, sets are added up instead.
@@ -156,7 +156,7 @@ def added_up(below: Mapping[str, Sequence[str]]) -> Mapping[str, int]:
     return {key: each.bit_count() for key, each in reached.items() if each}
 
 
-def waiting_of(tasks: Sequence[Glance]) -> tuple[Waiting, ...]:
+def waiting_of(tasks: Sequence[IndexedTask]) -> tuple[Waiting, ...]:
     """Return the open tasks that are not ready, in natural order, each with what it waits for."""
     known = task_index.by_id(tasks)
     found = ((task, _why_not(task, known)) for task in tasks if is_open(task))
@@ -165,7 +165,7 @@ def waiting_of(tasks: Sequence[Glance]) -> tuple[Waiting, ...]:
     )
 
 
-def _why_not(task: Glance, known: Mapping[str, Glance]) -> str:
+def _why_not(task: IndexedTask, known: Mapping[str, IndexedTask]) -> str:
     """Return what a task waits for, or nothing where it is ready."""
     lacking = [each for each in task.depends_on if (found := known.get(each.casefold())) is None or found.problem]
     open_ones = [each for each in task.depends_on if each not in lacking and known[each.casefold()].status != COMPLETE]
@@ -195,7 +195,7 @@ def _reason(ready: Ready, feature: Feature | None) -> str:
     return "; ".join(words)
 
 
-def _nothing(tasks: Sequence[Glance], waiting: tuple[Waiting, ...]) -> str:
+def _nothing(tasks: Sequence[IndexedTask], waiting: tuple[Waiting, ...]) -> str:
     if not tasks:
         return "there are no tasks"
     if not waiting:
@@ -204,7 +204,7 @@ def _nothing(tasks: Sequence[Glance], waiting: tuple[Waiting, ...]) -> str:
     return f"no task is ready: {'the only open one waits' if count == 1 else f'all {count} open ones wait'}"
 
 
-def _feature(workspace: Workspace, task: Glance) -> Feature | None:
+def _feature(workspace: Workspace, task: IndexedTask) -> Feature | None:
     """Return the first feature of a task that does not pass yet and was not moved."""
     try:
         checklist = workspace.load(workspace.root / task.path).state.checklist

@@ -30,7 +30,7 @@ _TIME = "%Y-%m-%d %H:%M"
 _STARTING = ("Task Description", "Acceptance Criteria")
 
 
-class Entry(NamedTuple):
+class NewSession(NamedTuple):
     """What a session has to say; each text may have several lines and any Markdown in it."""
 
     did: tuple[str, ...]
@@ -42,7 +42,7 @@ class Entry(NamedTuple):
     agent: str = ""
 
 
-class Found(NamedTuple):
+class SearchHit(NamedTuple):
     """A line of a session that holds what was searched for."""
 
     number: int
@@ -51,7 +51,7 @@ class Found(NamedTuple):
     archived: bool
 
 
-def add(workspace: Workspace, task_id: str, entry: Entry, request: Request) -> Outcome:
+def add(workspace: Workspace, task_id: str, entry: NewSession, request: Request) -> Outcome:
     """Append the next session to a task's Progress Log, and archive older ones where the file passes its limit."""
 
     def job(loaded: Loaded) -> Change:
@@ -78,17 +78,17 @@ def add(workspace: Workspace, task_id: str, entry: Entry, request: Request) -> O
     return change(workspace, task_id, job, request)
 
 
-def _taking_over(workspace: Workspace, loaded: Loaded, entry: Entry, actor: str) -> Entry:
+def _taking_over(workspace: Workspace, loaded: Loaded, entry: NewSession, actor: str) -> NewSession:
     """Return the entry; the first one after a handoff was accepted also says from where its agent took over."""
     if "handoffs" not in loaded.document.front_matter:
         return entry
-    from taskstate.handoff.accept import mention
+    from taskstate.handoff.accept import takeover_note
 
-    said = mention(workspace, loaded.state)
+    said = takeover_note(workspace, loaded.state)
     return entry._replace(agent=f"{entry.agent or actor}, {said}") if said else entry
 
 
-def plan_add(state: TaskState, entry: Entry, *, now: datetime, archived: int) -> tuple[TaskState, tuple[str, ...]]:
+def plan_add(state: TaskState, entry: NewSession, *, now: datetime, archived: int) -> tuple[TaskState, tuple[str, ...]]:
     """Return the state with the next session appended, and what to tell; `archived` is the archive's highest number.
 
     Raises:
@@ -157,7 +157,7 @@ def is_unfilled(state: TaskState, name: str) -> bool:
     return not text or kind(state.kind).is_placeholder(text)
 
 
-def _render(entry: Entry, number: int, time: str) -> str:
+def _render(entry: NewSession, number: int, time: str) -> str:
     """Return a session's entry in canonical form, with LF line ends."""
     issues = (
         _list("Issues encountered", entry.issues, what="an issue") if entry.issues else "**Issues encountered:** None"
@@ -193,7 +193,7 @@ def _list(label: str, texts: tuple[str, ...], *, what: str) -> str:
     return f"**{label}:**\n\n{escaping.items(texts, what=what)}"
 
 
-class Told(NamedTuple):
+class SessionView(NamedTuple):
     """A session as it is told to others, wherever it stands; a list is empty where its field says `None`."""
 
     number: int
@@ -209,7 +209,7 @@ class Told(NamedTuple):
     archived: bool
 
 
-def all_sessions(workspace: Workspace, task_id: str) -> tuple[Told, ...]:
+def all_sessions(workspace: Workspace, task_id: str) -> tuple[SessionView, ...]:
     """Return all sessions of a task, those in the archive first."""
     state = workspace.load(workspace.locate(task_id)).state
     archived = archiver.archived_sessions(workspace, state.id)
@@ -219,7 +219,7 @@ def all_sessions(workspace: Workspace, task_id: str) -> tuple[Told, ...]:
     )
 
 
-def find_session(workspace: Workspace, task_id: str, number: int) -> Told:
+def find_session(workspace: Workspace, task_id: str, number: int) -> SessionView:
     """Return one session of a task, from the state file or from its archive.
 
     Raises:
@@ -239,19 +239,19 @@ def find_session(workspace: Workspace, task_id: str, number: int) -> Told:
     )
 
 
-def search(workspace: Workspace, task_id: str, text: str) -> tuple[Found, ...]:
+def search(workspace: Workspace, task_id: str, text: str) -> tuple[SearchHit, ...]:
     """Return each line of a task's sessions, archived ones first, that holds `text` in whatever case."""
     wanted = " ".join(text.split()).casefold()
     return tuple(
-        Found(session.number, session.time, line.strip(), session.archived)
+        SearchHit(session.number, session.time, line.strip(), session.archived)
         for session in all_sessions(workspace, task_id)
         for line in with_newlines(session.entry, "\n").split("\n")
         if wanted in " ".join(line.split()).casefold()
     )
 
 
-def _told(session: Session, *, archived: bool) -> Told:
-    return Told(
+def _told(session: Session, *, archived: bool) -> SessionView:
+    return SessionView(
         number=session.number,
         time=session.time,
         did=_listed(session.did),

@@ -148,7 +148,7 @@ def _covered(text: str, found: Iterable[Secret]) -> str:
     return "".join([*parts, text[end:]])
 
 
-def unsaid(words: str, values: Iterable[str]) -> str:
+def unmarked(words: str, values: Iterable[str]) -> str:
     """Return what is said of a text without the secret `values` in it, where it quotes one, or one's beginning."""
     for value in values:
         for length in range(len(value), _SHORTEST_START - 1, -1):

@@ -27,7 +27,7 @@ _LOOKED_AT = 64 * 1024  # bytes of the log's end that the tail is taken from
 _ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])"
 
 
-class Ran(NamedTuple):
+class CommandResult(NamedTuple):
     """A command that has ended: `log` is all that it printed, on both streams."""
 
     command: str
@@ -53,7 +53,7 @@ class Ran(NamedTuple):
         return cut[line_end + 1 :].strip("\n") if 0 <= line_end < len(cut) - 1 else cut
 
 
-def run_command(root: Path, command: str, *, timeout: float | None = None) -> Ran:
+def run_command(root: Path, command: str, *, timeout: float | None = None) -> CommandResult:
     """Run `command` in the shell, in `root`, to its end; it reads nothing, and what it left running is ended then.
 
     Raises:
@@ -79,7 +79,7 @@ def run_command(root: Path, command: str, *, timeout: float | None = None) -> Ra
             finally:
                 _end(process)
         log.seek(0)
-        return Ran(command, process.returncode, log.read())
+        return CommandResult(command, process.returncode, log.read())
 
 
 def _record(process: subprocess.Popen[bytes], log: IO[bytes], command: str, timeout: float | None) -> None:

@@ -52,7 +52,7 @@ class Excerpt(NamedTuple):
     added_at: str
 
 
-class Added(NamedTuple):
+class AddedExcerpt(NamedTuple):
     """What adding an excerpt did; `citation` is the line that a prompt holds."""
 
     outcome: Outcome
@@ -60,7 +60,7 @@ class Added(NamedTuple):
     citation: str
 
 
-def add(workspace: Workspace, task_id: str, source: Source, request: Request) -> Added:
+def add(workspace: Workspace, task_id: str, source: Source, request: Request) -> AddedExcerpt:
     """Record an excerpt of a file; one that is recorded already keeps its id.
 
     Raises:
@@ -90,7 +90,7 @@ def add(workspace: Workspace, task_id: str, source: Source, request: Request) ->
     added = outcome.result
     told = citation(added, task_id)
     notes = outcome.notes if outcome.changed else (f"{added.id} holds it already", told, *outcome.notes)
-    return Added(outcome._replace(notes=notes, warnings=(*checked.warnings, *outcome.warnings)), added, told)
+    return AddedExcerpt(outcome._replace(notes=notes, warnings=(*checked.warnings, *outcome.warnings)), added, told)
 
 
 def _required(source: Source) -> Source:
@@ -239,7 +239,7 @@ SAME, MOVED, CHANGED, GONE = "same", "moved", "changed", "gone"
 _MOST_HASHED = 256 * 1024**2  # characters: half a second
 
 
-class Shown(NamedTuple):
+class ExcerptStatus(NamedTuple):
     """An excerpt beside its source: `text` is None where it is not kept here, and the source holds it no longer.
 
     `state` says whether the source still holds it where it was; `lines` and `now` are what stands there now: where it
@@ -255,7 +255,7 @@ class Shown(NamedTuple):
     notes: tuple[str, ...]
 
 
-def show(workspace: Workspace, task_id: str, excerpt_id: str) -> Shown:
+def show(workspace: Workspace, task_id: str, excerpt_id: str) -> ExcerptStatus:
     """Return an excerpt beside what its source holds now. What looks like a credential is masked in both.
 
     Raises:
@@ -274,7 +274,7 @@ def show(workspace: Workspace, task_id: str, excerpt_id: str) -> Shown:
         place = _moved(source, kept, excerpt) if excerpt.lines else None
         kept = _now(source, place) if place else kept
         state, lines, now = (MOVED, place, None) if place else (CHANGED, lines, now)
-    return Shown(excerpt, citation(excerpt, task_id), _masked(kept), state, lines, _masked(now), notes)
+    return ExcerptStatus(excerpt, citation(excerpt, task_id), _masked(kept), state, lines, _masked(now), notes)
 
 
 def _masked(text: str | None) -> str | None:

@@ -17,7 +17,7 @@ from taskstate.model.config import export_drop
 from taskstate.model.derived_values import session_counts
 from taskstate.model.static_context import seal_broken
 from taskstate.model.write_metadata import blocks_of
-from taskstate.workflow.brief_sections import ALWAYS, SHOW_SECTION, Part, parts_of
+from taskstate.workflow.brief_sections import ALWAYS, SHOW_SECTION, BriefSection, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -62,7 +62,7 @@ class _Source(NamedTuple):
     """All that a brief could hold: what it begins with, its parts, and what is not for the role."""
 
     head: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[BriefSection, ...]
     withheld: Cut | None
     task_id: str
 
@@ -222,7 +222,7 @@ def _render(source: _Source, held: set[tuple[int, int]], notes: tuple[str, ...])
     return "\n".join([*lines, *notes]) + "\n"
 
 
-def _heading(part: Part) -> str:
+def _heading(part: BriefSection) -> str:
     return f"## {part.title}"
 
 
@@ -238,7 +238,7 @@ def _cut(source: _Source, held: set[tuple[int, int]]) -> tuple[Cut, ...]:
     return (*cut, *([source.withheld] if source.withheld else ()))
 
 
-def _named(part: Part, places: list[int], missing: list[int]) -> str:
+def _named(part: BriefSection, places: list[int], missing: list[int]) -> str:
     """Return what is missing of a part, in words: the sessions, or how many of its units."""
     if part.row.keep == ALWAYS:
         return f"what {len(missing)} of {len(places)} open features are about"

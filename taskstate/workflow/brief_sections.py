@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ALWAYS = 0  # what is kept even where it does not fit
 
 
-class Row(NamedTuple):
+class SectionSpec(NamedTuple):
     """A part that a brief may have: how long it is kept (the smallest longest), and the command that shows all of it.
 
     `field` is that of an export: a role that does without the field does without the part.
@@ -55,10 +55,10 @@ class Unit(NamedTuple):
     aside: bool = False
 
 
-class Part(NamedTuple):
+class BriefSection(NamedTuple):
     """A part of a brief and the units that it has, the first of them those that are kept longest."""
 
-    row: Row
+    row: SectionSpec
     units: tuple[Unit, ...]
     heading: str = ""
 
@@ -72,22 +72,22 @@ SHOW_SECTION = 'taskstate show {id} --section "NAME"'
 # In the order in which they are shown. Cut first is what is oldest: earlier sessions, then their summary, what came
 # from other tasks, what the task is; last what is to be done next.
 TASK_ROWS = (
-    Row("next", "Next step", ALWAYS, "taskstate show {id}"),
-    Row("features", "Open features", ALWAYS, "taskstate show {id}"),
-    Row("findings", "Blocking findings", 1, "taskstate role show {id}", "coordination"),
-    Row("handoff", "Open handoff", 1, "taskstate handoff show {id}"),
-    Row("session", "Newest session", 2, "taskstate session show {id} N"),
-    Row("phase", "Phase", 3, "taskstate phase show {id} P"),
-    Row("criteria", "Acceptance Criteria", 4, SHOW_SECTION, "criteria"),
-    Row("commands", "Validation", 4, SHOW_SECTION, "commands"),
-    Row("description", "Task Description", 5, SHOW_SECTION, "description"),
-    Row("scope", "Scope", 5, SHOW_SECTION, "scope"),
-    Row("standards", "Standards", 5, SHOW_SECTION, "standards"),
-    Row("paths", "Repository Paths", 5, SHOW_SECTION, "paths"),
-    Row("evidence", "Evidence", 6, "taskstate evidence show {id} EID", "evidence"),
-    Row("inputs", "Chain Inputs", 7, SHOW_SECTION, "inputs"),
-    Row("summary", "Archived Summary", 8, "taskstate session show {id} N"),
-    Row("sessions", "Earlier sessions", 9, "taskstate session show {id} N"),
+    SectionSpec("next", "Next step", ALWAYS, "taskstate show {id}"),
+    SectionSpec("features", "Open features", ALWAYS, "taskstate show {id}"),
+    SectionSpec("findings", "Blocking findings", 1, "taskstate role show {id}", "coordination"),
+    SectionSpec("handoff", "Open handoff", 1, "taskstate handoff show {id}"),
+    SectionSpec("session", "Newest session", 2, "taskstate session show {id} N"),
+    SectionSpec("phase", "Phase", 3, "taskstate phase show {id} P"),
+    SectionSpec("criteria", "Acceptance Criteria", 4, SHOW_SECTION, "criteria"),
+    SectionSpec("commands", "Validation", 4, SHOW_SECTION, "commands"),
+    SectionSpec("description", "Task Description", 5, SHOW_SECTION, "description"),
+    SectionSpec("scope", "Scope", 5, SHOW_SECTION, "scope"),
+    SectionSpec("standards", "Standards", 5, SHOW_SECTION, "standards"),
+    SectionSpec("paths", "Repository Paths", 5, SHOW_SECTION, "paths"),
+    SectionSpec("evidence", "Evidence", 6, "taskstate evidence show {id} EID", "evidence"),
+    SectionSpec("inputs", "Chain Inputs", 7, SHOW_SECTION, "inputs"),
+    SectionSpec("summary", "Archived Summary", 8, "taskstate session show {id} N"),
+    SectionSpec("sessions", "Earlier sessions", 9, "taskstate session show {id} N"),
 )
 # How long the sections of other kinds are kept; one that is not named stands between the named ones.
 _SECTION_KEEP = {
@@ -107,7 +107,7 @@ _NOTHING = ("", "None.", "None")  # what says that there are no inputs
 _ITEM = r"(?:[-*+]|\d{1,9}[.)])[ \t]"
 
 
-def parts_of(state: TaskState, blocks: ToolBlocks, folder: str, sessions: int) -> tuple[Part, ...]:
+def parts_of(state: TaskState, blocks: ToolBlocks, folder: str, sessions: int) -> tuple[BriefSection, ...]:
     """Return the parts of a task's brief that say something, in the order in which they are shown.
 
     `blocks` are those of its front matter, `folder` the state folder's path from the repository's root, `sessions` how
@@ -130,7 +130,7 @@ def parts_of(state: TaskState, blocks: ToolBlocks, folder: str, sessions: int) -
     }
     told = {name: tuple(make()) for name, make in makers.items()} | _static(state, static)
     headings = {"summary": state.summary.section.title} if state.summary else {}
-    found = (Part(row, told[row.name], headings.get(row.name, "")) for row in TASK_ROWS)
+    found = (BriefSection(row, told[row.name], headings.get(row.name, "")) for row in TASK_ROWS)
     return (*(part for part in found if part.units), *_sections(state))
 
 
@@ -309,13 +309,15 @@ def _summary(state: TaskState) -> tuple[Unit, ...]:
     return units_of(state.summary.section.body.of(state.document.text)) if state.summary else ()
 
 
-def _sections(state: TaskState) -> Iterator[Part]:
+def _sections(state: TaskState) -> Iterator[BriefSection]:
     """Yield a part for each section that the kind declares and the table does not know."""
     for spec in kind(state.kind).sections:
         section = None if spec.key in _TAKEN | _LEFT_ALONE else state.section(spec.name)
         units = _section(state, section, spec.key) if section else ()
         if units:
-            yield Part(Row(spec.key, spec.name, _SECTION_KEEP.get(spec.key, _UNNAMED), SHOW_SECTION), units)
+            yield BriefSection(
+                SectionSpec(spec.key, spec.name, _SECTION_KEEP.get(spec.key, _UNNAMED), SHOW_SECTION), units
+            )
 
 
 def _section(state: TaskState, section: Section, key: str) -> tuple[Unit, ...]:

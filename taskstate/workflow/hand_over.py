@@ -12,12 +12,12 @@ from taskstate.lint.queries.repository import Repository
 from taskstate.model.config import Lint
 
 if TYPE_CHECKING:
-    from taskstate.handoff.create import Wanted, Written
+    from taskstate.handoff.create import HandoffRequest, HandoffResult
     from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Workspace
 
 
-def hand_over(workspace: Workspace, task_id: str, wanted: Wanted, request: Request) -> Written:
+def hand_over(workspace: Workspace, task_id: str, wanted: HandoffRequest, request: Request) -> HandoffResult:
     """Write the handoff document of a task's phase and count it, in one step; see `handoff.create.new`.
 
     Raises:

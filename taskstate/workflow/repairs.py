@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from taskstate.workflow.doctor import Ailment
+    from taskstate.workflow.doctor import Problem
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
-def mend(workspace: Workspace, ailments: Iterable[Ailment], request: Request) -> tuple[str, ...]:
+def repair(workspace: Workspace, ailments: Iterable[Problem], request: Request) -> tuple[str, ...]:
     """Mend what of `ailments` can be mended safely, and return what was done; what refuses is told, and stays."""
     checks = {ailment.check for ailment in ailments if ailment.fixable or ailment.note}
     told: list[str] = []

@@ -72,7 +72,7 @@ def write(workspace: Workspace, task_id: str, name: str, data: bytes) -> str:
 
 def _put(workspace: Workspace, relative: str, data: bytes) -> None:
     path = path_of(workspace, relative)
-    with files.told("write", path):
+    with files.os_errors("write", path):
         files.make_folder(path.parent)
     files.replace(path, data)
 
@@ -138,7 +138,7 @@ def remove_all(workspace: Workspace, task_id: str) -> bool:
     folder = path_of(workspace, name_of(task_id))
     if not folder.is_dir() or folder.is_symlink():
         return False
-    with files.told("delete", folder):
+    with files.os_errors("delete", folder):
         shutil.rmtree(folder)
     return True
 

@@ -28,7 +28,7 @@ _GIT_HEAD = rb"(?m)^[ \t]+git_head:[ \t]*[\"']?([0-9a-f]{40,64})"
 _ADVICE = "`taskstate doctor` shows what, and `taskstate doctor --fix` puts it back"
 
 
-class Lost(NamedTuple):
+class LostUpdate(NamedTuple):
     """A text that is gone from the file `path`: `base` is the text that both it and the older copy came from, if known.
 
     `late` tells a save in place that reached the file when it had been replaced.
@@ -42,27 +42,27 @@ class Lost(NamedTuple):
     late: bool
 
 
-class Noticed(NamedTuple):
+class Notice(NamedTuple):
     """What to tell, and the highest revision that is known: the next one is higher, so that none is given twice."""
 
     told: tuple[str, ...] = ()
     revision: int = 0
 
 
-def notice(workspace: Workspace, relative: str, data: bytes) -> Noticed:
+def notice(workspace: Workspace, relative: str, data: bytes) -> Notice:
     """Keep what is gone from the file that now holds `data`, and tell it; the caller holds the lock."""
     journal = workspace.journal
     told = _notice_late(workspace, relative)
     floor = backups.floor(journal, relative)
     versions = backups.of_file(journal, relative)
     if not versions or files.digest(data).startswith(versions[-1].digest):
-        return Noticed(told, floor)
+        return Notice(told, floor)
     text = versions[-1].read()
     if text is None or not _is_older(data, text):
-        return Noticed(told, floor)
+        return Notice(told, floor)
     if _put_back_by_git(workspace, relative, text):
         backups.forget(journal, relative)
-        return Noticed(told)
+        return Notice(told)
     was, now = revision_of(text), revision_of(data)
     earlier = ((version.digest, version.read()) for version in versions[:-1])
     same = ((digest, known) for digest, known in earlier if known is not None and revision_of(known) == now)
@@ -70,10 +70,10 @@ def notice(workspace: Workspace, relative: str, data: bytes) -> Noticed:
     _keep(journal, {"path": relative, "late": False}, text, base)
     backups.accept(journal, relative, workspace.root / relative, was, digest)
     message = f"{files.shown(relative)}: revision {was} is gone, somebody saved a copy of revision {now} over it"
-    return Noticed((*told, f"{message}: {_ADVICE}"), max(was, floor))
+    return Notice((*told, f"{message}: {_ADVICE}"), max(was, floor))
 
 
-def look(workspace: Workspace) -> tuple[str, ...]:
+def check_all(workspace: Workspace) -> tuple[str, ...]:
     """Return what to tell of all files that were written lately; the lock is taken only where something is gone."""
     told: list[str] = []
     for relative in backups.suspects(workspace.journal, workspace.root):
@@ -92,7 +92,7 @@ def look(workspace: Workspace) -> tuple[str, ...]:
     return tuple(told)
 
 
-def records(workspace: Workspace) -> tuple[list[Lost], list[Path]]:
+def records(workspace: Workspace) -> tuple[list[LostUpdate], list[Path]]:
     """Return what is gone and kept, and the records that cannot be read.
 
     What went last comes first: put back in this order, what is put back changes no number that an earlier record knows.
@@ -171,7 +171,7 @@ def _keep(journal: Path, record: dict[str, object], text: bytes, base: bytes | N
     files.create(journal / f"{PREFIX}{number:06}-{mark}.json", data.encode("utf-8", "surrogateescape"))
 
 
-def _read(record: Path) -> Lost | None:
+def _read(record: Path) -> LostUpdate | None:
     try:
         loose = json.loads(files.read(record).decode("utf-8"))
         path, text, base, late = (loose[key] for key in ("path", "text", "base", "late"))
@@ -179,7 +179,7 @@ def _read(record: Path) -> Lost | None:
         return None
     if not (isinstance(path, str) and isinstance(text, str) and isinstance(base, str | None)):
         return None
-    return Lost(record, path, revision_of(text.encode("utf-8", "replace")), text, base, late is True)
+    return LostUpdate(record, path, revision_of(text.encode("utf-8", "replace")), text, base, late is True)
 
 
 PROPOSAL = "proposal-"

@@ -40,12 +40,12 @@ _TOLD = 3  # findings that a refusal names
 
 
 def warnings(lines: Iterable[str]) -> tuple[str, ...]:
-    """Return what to warn of where findings that `told` put into words are written all the same."""
+    """Return what to warn of where findings that `described` put into words are written all the same."""
     return tuple(f"warning: {line}; written all the same" for line in lines)
 
 
 def refusal(lines: Sequence[str]) -> TaskstateError:
-    """Return the error for findings that `told` put into words."""
+    """Return the error for findings that `described` put into words."""
     return TaskstateError(first_of(lines, _TOLD, separator="; ", last="; and "), help=_HELP, code="secret")
 
 
@@ -89,7 +89,7 @@ def _bare(text: str) -> str:
     return "\n".join(line.strip("> \t\r") for line in text.split("\n"))
 
 
-def told(text: str, found: Sequence[Secret], what: str) -> tuple[str, ...]:
+def described(text: str, found: Sequence[Secret], what: str) -> tuple[str, ...]:
     """Return one line for each finding: where it stands and what it looks like, never the value."""
     lines = (text.count("\n", 0, each.span.start) + 1 for each in found)
     return tuple(f"{what}, line {line}: this looks like {each.kind}" for each, line in zip(found, lines, strict=True))
@@ -98,14 +98,14 @@ def told(text: str, found: Sequence[Secret], what: str) -> tuple[str, ...]:
 EVENT = "secrets-forced"  # what the audit calls a write that was forced
 
 
-class Found(NamedTuple):
+class SecretFindings(NamedTuple):
     """What a plan would write: one line for each finding, and what each looks like."""
 
     lines: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
 
 
-def found_in(workspace: Workspace, plan: Plan, path: str = "", old: str = "") -> Found:
+def found_in(workspace: Workspace, plan: Plan, path: str = "", old: str = "") -> SecretFindings:
     """Return what looks like a credential in the new texts of a plan, and is new.
 
     Of the file at `path`, which holds the text `old`, only the lines that change are looked at.
@@ -118,9 +118,9 @@ def found_in(workspace: Workspace, plan: Plan, path: str = "", old: str = "") ->
             parts = changed_parts(old, text) if operation.path == path else (Span(0, len(text)),)
             found = _new_in(workspace, plan, operation, parts)
             what = f"what is added to {operation.path}" if isinstance(operation, Append) else operation.path
-            lines += told(text, found, what)
+            lines += described(text, found, what)
             kinds += [each.kind for each in found]
-    return Found(tuple(lines), tuple(kinds))
+    return SecretFindings(tuple(lines), tuple(kinds))
 
 
 def _new_in(
@@ -183,7 +183,7 @@ def _same(old: str, new: str, least: int, *, backwards: bool = False) -> int:
     return low
 
 
-def accepted(found: Found, *, force: bool) -> tuple[str, ...]:
+def accepted(found: SecretFindings, *, force: bool) -> tuple[str, ...]:
     """Return what to warn of where findings are written all the same.
 
     Raises:
@@ -195,7 +195,7 @@ def accepted(found: Found, *, force: bool) -> tuple[str, ...]:
     return warnings(found.lines)
 
 
-def event(found: Found, by: Stamp) -> dict[str, object]:
+def event(found: SecretFindings, by: Stamp) -> dict[str, object]:
     """Return what the audit remembers of a write that was forced: who and when, what kinds and how many."""
     counts = ", ".join(f"{kind} ({count})" for kind, count in sorted(Counter(found.kinds).items()))
     return {"at": timestamp(by.now), "actor": by.actor, "event": EVENT, "note": counts}
@@ -212,7 +212,7 @@ def _old_texts(workspace: Workspace, plan: Plan) -> Iterator[str]:
 _WARNED = 3  # findings of one text
 
 
-class Checked(NamedTuple):
+class AcceptedText(NamedTuple):
     """A text that may be kept: what to warn of, and what the audit has to remember of it, if anything."""
 
     warnings: tuple[str, ...] = ()
@@ -223,7 +223,7 @@ class Checked(NamedTuple):
         return remember(workspace, text, self.event) if self.event else (text, ())
 
 
-def check(workspace: Workspace, pieces: Iterable[str], request: Request, *, what: str) -> Checked:
+def check(workspace: Workspace, pieces: Iterable[str], request: Request, *, what: str) -> AcceptedText:
     """Refuse a text, given in pieces of whole lines, in which something looks like a credential, unless it is forced.
 
     `what` is how messages call the text; they name lines and kinds, and never a value.
@@ -243,9 +243,9 @@ def check(workspace: Workspace, pieces: Iterable[str], request: Request, *, what
             kinds.append(each.kind)
         number += text.count("\n", at)
     if not lines:
-        return Checked()
+        return AcceptedText()
     if not request.force_secrets:
         raise refusal(lines)
     more = (f"{what}: {len(lines) - _WARNED} more such lines",) if len(lines) > _WARNED else ()
     told = warnings([*lines[:_WARNED], *more])
-    return Checked(told, event(Found(tuple(lines), tuple(kinds)), request.stamp))
+    return AcceptedText(told, event(SecretFindings(tuple(lines), tuple(kinds)), request.stamp))

@@ -24,4 +24,4 @@ def settle(workspace: Workspace) -> tuple[str, ...]:
                 pass
     from taskstate.workspace import lost_updates
 
-    return (*told, *lost_updates.look(workspace))
+    return (*told, *lost_updates.check_all(workspace))

@@ -41,7 +41,7 @@ class _Glance(NamedTuple):
     problem: str
 
 
-class Glance(_Glance):
+class IndexedTask(_Glance):
     """What a state file's front matter says; `problem` is why it cannot be read, and then the rest is empty.
 
     `mark` is what the system says of the file, `upstream` the ids that it depends on with blanks between them.
@@ -53,11 +53,11 @@ class Glance(_Glance):
         return tuple(self.upstream.split())
 
 
-def all_tasks(workspace: Workspace) -> tuple[Glance, ...]:
+def all_tasks(workspace: Workspace) -> tuple[IndexedTask, ...]:
     """Return all tasks of the repository, in no order; those that cannot be read are among them."""
-    cache = Cache(workspace.state_root / "cache" / "tasks.json", Glance._make)
+    cache = Cache(workspace.state_root / "cache" / "tasks.json", IndexedTask._make)
     now = time.time_ns()
-    tasks: list[Glance] = []
+    tasks: list[IndexedTask] = []
     for path, status in _state_files(workspace):
         mark = mark_of(status)
         task = cache.get(path)
@@ -72,9 +72,9 @@ def all_tasks(workspace: Workspace) -> tuple[Glance, ...]:
     return tuple(tasks)
 
 
-def by_id(tasks: Iterable[Glance]) -> Mapping[str, Glance]:
+def by_id(tasks: Iterable[IndexedTask]) -> Mapping[str, IndexedTask]:
     """Return the tasks by case-folded id; of several with one id the first that is not complete."""
-    found: dict[str, Glance] = {}
+    found: dict[str, IndexedTask] = {}
     for task in tasks:
         key = task.id.casefold()
         if key not in found or found[key].status == COMPLETE:
@@ -106,15 +106,15 @@ def _id_in(relative: str) -> str:
     return relative.rpartition("/")[2].removeprefix("task-").removesuffix(_SUFFIX)
 
 
-def _read(workspace: Workspace, relative: str, mark: str) -> Glance:
+def _read(workspace: Workspace, relative: str, mark: str) -> IndexedTask:
     """Return what a file says; each value is one line without tabs."""
-    problem, values = "", [""] * (len(Glance._fields) - 4)
+    problem, values = "", [""] * (len(IndexedTask._fields) - 4)
     try:
         values = _values(decoded(workspace.read(workspace.root / relative), relative), relative)
     except TaskstateError as error:
         problem = error.message
     told = (" ".join(each.split()) for each in (*values, problem))
-    return Glance._make((mark, relative, _id_in(relative), *told))
+    return IndexedTask._make((mark, relative, _id_in(relative), *told))
 
 
 def _values(text: str, relative: str) -> list[str]:

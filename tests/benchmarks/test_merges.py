@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.merges import conflicts_as_text, count_conflicts, generate
-from taskstate.merge.three_way import Sides
+from taskstate.merge.three_way import Versions
 from tests.support.merging import STATE, said
 
 if TYPE_CHECKING:
@@ -26,5 +26,5 @@ def test_conflicts_are_counted_both_ways(tmp_path: Path) -> None:
 
 def test_text_merge_is_that_of_git() -> None:
     """Git's own merge says whether two texts conflict."""
-    assert conflicts_as_text(Sides(b"a\n", b"b\n", b"c\n"))
-    assert not conflicts_as_text(Sides(b"a\n\n\n\nb\n", b"A\n\n\n\nb\n", b"a\n\n\n\nB\n"))
+    assert conflicts_as_text(Versions(b"a\n", b"b\n", b"c\n"))
+    assert not conflicts_as_text(Versions(b"a\n\n\n\nb\n", b"A\n\n\n\nb\n", b"a\n\n\n\nB\n"))

@@ -12,7 +12,7 @@ import pytest
 from taskstate.context import check as context_check
 from taskstate.context import past_versions, seal_context
 from taskstate.context import view as context_view
-from taskstate.context.capture_plan import Wanted
+from taskstate.context.capture_plan import CaptureRequest
 from taskstate.lint import engine, fixer
 from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.model.static_context import read_static, static_text
@@ -37,7 +37,7 @@ def place(repository: Path) -> Place:
     write(found, "taskstate.toml", SETTINGS)
     made_from(found, TASK_FILE)
     commit(found)
-    seal_context.init(found.workspace, TASK, Wanted(), request(found))
+    seal_context.init(found.workspace, TASK, CaptureRequest(), request(found))
     return found
 
 
@@ -78,13 +78,13 @@ def test_base_commit_is_kept(place: Place) -> None:
     assert f'delta: {{base_commit: "{git.head(place.root)}"}}' in place.text
     first = git.head(place.root)
     for bad in ("--all", "nothing", "HEAD:standards"):
-        wanted = Wanted(base_commit=bad)
+        wanted = CaptureRequest(base_commit=bad)
         error = refusal(partial(seal_context.init, place.workspace, TASK, wanted, place.request()))
         assert error.code == "unknown-commit"
     write(place, "x", "y")
     by_hand(place, area="backend", priority="P1")
     commit(place)
-    seal_context.init(place.workspace, TASK, Wanted(base_commit="HEAD~1"), request(place))
+    seal_context.init(place.workspace, TASK, CaptureRequest(base_commit="HEAD~1"), request(place))
     assert f'delta: {{base_commit: "{first}"}}' in place.text
     assert block(place)["git_head"] == git.head(place.root) != first
 
@@ -92,13 +92,13 @@ def test_base_commit_is_kept(place: Place) -> None:
 def test_a_dirty_tree_is_told(place: Place) -> None:
     """Files that differ are named in a note, and sealing goes on; our own files are none of them."""
     assert (
-        seal_context.rebuild(place.workspace, TASK, Wanted(), request(place))
+        seal_context.rebuild(place.workspace, TASK, CaptureRequest(), request(place))
         .outcome.notes[-1]
         .startswith("the task is")
     )
     for number in range(7):
         write(place, f"src/{number}.py", "x")
-    notes = seal_context.rebuild(place.workspace, TASK, Wanted(), request(place)).outcome.notes
+    notes = seal_context.rebuild(place.workspace, TASK, CaptureRequest(), request(place)).outcome.notes
     wanted = "the working tree is not clean: src/0.py, src/1.py, src/2.py, src/3.py, src/4.py and 2 more"
     assert notes[-1] == wanted
 
@@ -192,11 +192,11 @@ def test_a_moved_head(place: Place) -> None:
     (found,) = points(place)
     assert (found.code, found.what.endswith(" touch src/auth/jwt.py")) == ("TS605", True)
     loaded = place.workspace.load(place.path)
-    (told,) = context_view.told_moved(place.workspace, loaded)
+    (told,) = context_view.moved_notes(place.workspace, loaded)
     assert "commits since then touch 1 file" in told
-    seal_context.rebuild(place.workspace, TASK, Wanted(), request(place))
+    seal_context.rebuild(place.workspace, TASK, CaptureRequest(), request(place))
     assert points(place) == ()
-    assert context_view.told_moved(place.workspace, place.workspace.load(place.path)) == ()
+    assert context_view.moved_notes(place.workspace, place.workspace.load(place.path)) == ()
 
 
 def test_what_the_configuration_asks_for_now(place: Place) -> None:
@@ -295,7 +295,7 @@ def test_a_task_file_that_changed_since_new_counts(place: Place) -> None:
     place.text = place.text.replace("Keys rotate\n", "Keys rotate daily\n")
     new = TASK_FILE.replace("Keys rotate.", "Keys turn.").replace("Keys rotate\n", "Keys turn\n")
     write(place, NAME, new.replace("priority: P1", "priority: P0").replace("src/auth/**", "src/login/**"))
-    notes = seal_context.init(place.workspace, TASK, Wanted(), request(place)).outcome.notes
+    notes = seal_context.init(place.workspace, TASK, CaptureRequest(), request(place)).outcome.notes
     told = read_static(place.state)
     assert told.description == "Issue and verify tokens. Keys turn."
     assert told.criteria == ("Tokens verify", "Keys rotate daily")
@@ -312,12 +312,12 @@ def test_a_change_that_git_cannot_tell_stays_visible(place: Place) -> None:
     """Where git never had what the task was made from, section 1 is kept, and the difference goes on to show."""
     fresh(place, TASK_FILE.replace("Keys rotate.", "Keys spin."))
     write(place, NAME, TASK_FILE.replace("Keys rotate.", "Keys turn."))
-    notes = seal_context.init(place.workspace, TASK, Wanted(), request(place)).outcome.notes
+    notes = seal_context.init(place.workspace, TASK, CaptureRequest(), request(place)).outcome.notes
     assert notes[0].endswith("git does not have what it said then: what section 1 says is kept")
     assert [note for note in notes if note.startswith("description: kept") and "context rebuild" in note]
     assert read_static(place.state).description == "Issue and verify tokens. Keys spin."
     assert [point.code for point in points(place)] == ["TS604"]
-    seal_context.rebuild(place.workspace, TASK, Wanted(), request(place))
+    seal_context.rebuild(place.workspace, TASK, CaptureRequest(), request(place))
     assert read_static(place.state).description == "Issue and verify tokens. Keys turn."
     assert points(place) == ()
 
@@ -327,7 +327,7 @@ def test_a_citation_that_new_copied_goes_with_the_task_file(place: Place) -> Non
     fresh(place, f"{TASK_FILE}standards:\n- standards/backend.md#layers-1\n- standards/backend.md#backend\n")
     commit(place)
     write(place, NAME, f"{TASK_FILE}standards:\n- standards/backend.md#layers-1\n")
-    seal_context.init(place.workspace, TASK, Wanted(), request(place))
+    seal_context.init(place.workspace, TASK, CaptureRequest(), request(place))
     assert [each["section"] for each in read_static(place.state).standards] == ["handlers", "layers", "layers-1"]
 
 

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from taskstate.context.citations import Standard, content_sha, cut, first_sentence, slug_of, span_of, standing
+from taskstate.context.citations import Standard, citation_status, content_sha, cut, first_sentence, slug_of, span_of
 
 TEXT = """\
 # Backend tier
@@ -164,11 +164,11 @@ def test_standing() -> None:
     cited = standard.cited("layering-rules")
     assert cited
     held = {"section": "layering-rules", "line_span": cited.line_span, "content_sha": cited.content_sha}
-    assert standing(held, standard) == ("", False, cited)
-    assert standing(held, Standard("\n" + TEXT)).moved
-    assert standing(held | {"content_sha": "0" * 16}, standard).fault == "content"
-    assert standing(held | {"section": "gone"}, standard).fault == "section"
-    assert standing(held, None).fault == "file"
+    assert citation_status(held, standard) == ("", False, cited)
+    assert citation_status(held, Standard("\n" + TEXT)).moved
+    assert citation_status(held | {"content_sha": "0" * 16}, standard).fault == "content"
+    assert citation_status(held | {"section": "gone"}, standard).fault == "section"
+    assert citation_status(held, None).fault == "file"
 
 
 def test_content_sha_vector() -> None:

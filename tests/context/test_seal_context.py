@@ -10,7 +10,7 @@ import pytest
 
 from taskstate.context import seal_context
 from taskstate.context.capture_citations import mapped_citations
-from taskstate.context.capture_plan import Wanted
+from taskstate.context.capture_plan import CaptureRequest
 from taskstate.context.task_file import git_blob_id
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
@@ -110,7 +110,7 @@ def by_hand(place: Place, **parts: Any) -> None:  # noqa: ANN401 - the fields of
 
 def init(place: Place, *, dry_run: bool = False, **wanted: Any) -> Sealed:  # noqa: ANN401 - what is wanted
     """Seal task 101; what comes of it is clean, and its seal holds."""
-    done = seal_context.init(place.workspace, TASK, Wanted(**wanted), place.request(dry_run=dry_run))
+    done = seal_context.init(place.workspace, TASK, CaptureRequest(**wanted), place.request(dry_run=dry_run))
     if not dry_run:
         proved(place)
     return done
@@ -118,7 +118,7 @@ def init(place: Place, *, dry_run: bool = False, **wanted: Any) -> Sealed:  # no
 
 def rebuild(place: Place, **wanted: Any) -> Sealed:  # noqa: ANN401 - what is wanted
     """Seal task 101 anew; what comes of it is clean, and its seal holds."""
-    done = seal_context.rebuild(place.workspace, TASK, Wanted(**wanted), place.request())
+    done = seal_context.rebuild(place.workspace, TASK, CaptureRequest(**wanted), place.request())
     proved(place)
     return done
 
@@ -362,7 +362,7 @@ def test_dry_run_writes_nothing(place: Place) -> None:
 def refused(place: Place, **wanted: Any) -> str:  # noqa: ANN401 - what is wanted
     """Return why sealing is refused; nothing is changed."""
     before = tree(place.root)
-    error = refusal(lambda: seal_context.init(place.workspace, TASK, Wanted(**wanted), place.request()))
+    error = refusal(lambda: seal_context.init(place.workspace, TASK, CaptureRequest(**wanted), place.request()))
     assert tree(place.root) == before
     assert "\n" not in str(error)
     return f"{error.code}: {error}"
@@ -495,7 +495,7 @@ def test_a_secret_is_not_sealed(place: Place) -> None:
     write(place, NAME, TASK_FILE.replace("Tokens verify", "Uses AKIA" + "QWERTYUIOPASDFGH"))
     by_hand(place, criteria=())
     before = tree(place.root)
-    error = refusal(lambda: seal_context.init(place.workspace, TASK, Wanted(task_file=NAME), place.request()))
+    error = refusal(lambda: seal_context.init(place.workspace, TASK, CaptureRequest(task_file=NAME), place.request()))
     assert "QWERTY" not in str(error)
     assert tree(place.root) == before
 
@@ -563,7 +563,7 @@ def test_keys_of_ones_own_stay(place: Place) -> None:
     init(place)
     place.text = place.text.replace("context:\n", "context:\n  x-board: 3\n")
     place.text = place.text.replace('"section": "layers"', '"section": "layers",\n    "x-why": "audit"')
-    seal_context.rebuild(place.workspace, TASK, Wanted(), place.request()._replace(reseal=True))
+    seal_context.rebuild(place.workspace, TASK, CaptureRequest(), place.request()._replace(reseal=True))
     assert block(place)["x-board"] == 3
     assert static(place).standards[1]["x-why"] == "audit"
 
@@ -652,7 +652,7 @@ def test_a_merge_that_is_not_settled_is_not_sealed(place: Place, verb: Any) -> N
     mark = "### Task Description\n"
     place.text = place.text.replace(mark, f"<<<<<<< ours\n{mark}=======\n{mark}>>>>>>> theirs\n")
     before = place.text
-    error = refusal(lambda: verb(place.workspace, TASK, Wanted(), place.request()))
+    error = refusal(lambda: verb(place.workspace, TASK, CaptureRequest(), place.request()))
     line = before[: before.index("<<<<<<<")].count("\n") + 1
     assert (error.code, error.message) == (
         "merge-conflict",
@@ -669,6 +669,6 @@ def test_a_failed_write_leaves_no_exports(place: Place, monkeypatch: pytest.Monk
         raise TaskstateError("no space left", code="io", help="make room")
 
     monkeypatch.setattr("taskstate.workspace.writer.journal.write", full)
-    assert refusal(lambda: seal_context.init(place.workspace, TASK, Wanted(), place.request())).code == "io"
+    assert refusal(lambda: seal_context.init(place.workspace, TASK, CaptureRequest(), place.request())).code == "io"
     assert tree(place.root) == before
     assert not (place.workspace.state_root / "artifacts").exists()

@@ -11,14 +11,14 @@ import pytest
 
 from taskstate.handoff import accept as handoff_accept
 from taskstate.handoff import phases, token_count
-from taskstate.handoff.create import Wanted, Written
+from taskstate.handoff.create import HandoffRequest, HandoffResult
 from taskstate.handoff.document import Handoff, Reading, with_values
 from taskstate.handoff.document_files import handoff_files
 from taskstate.handoff.input import joined, read_input
 from taskstate.handoff.prompt import prompt
 from taskstate.lint.runner import check_files
 from taskstate.merge.files import merge_files
-from taskstate.merge.three_way import Sides
+from taskstate.merge.three_way import Versions
 from taskstate.syntax.document import parse
 from taskstate.tasks import renumber
 from taskstate.workflow.hand_over import hand_over
@@ -59,19 +59,21 @@ def prepare(place: Place) -> None:
     phases.add_phase(place.workspace, "101", ("3", "Lemma"), objectives, place.request())
 
 
-def new(place: Place, handed: Handoff = FULL, **more: Any) -> Written:  # noqa: ANN401 - draft and force
+def new(place: Place, handed: Handoff = FULL, **more: Any) -> HandoffResult:  # noqa: ANN401 - draft and force
     """Hand over."""
-    return hand_over(place.workspace, "101", Wanted(handed, **more), place.request())
+    return hand_over(place.workspace, "101", HandoffRequest(handed, **more), place.request())
 
 
-def accept(place: Place, agent: str = "successor") -> handoff_accept.Accepted:
+def accept(place: Place, agent: str = "successor") -> handoff_accept.AcceptedHandoff:
     """Take over."""
     return handoff_accept.accept(place.workspace, "101", agent, place.request())
 
 
 def move_on(place: Place, note: str) -> None:
     """Change an objective."""
-    phases.set_objective(place.workspace, "101", ("3", "1"), phases.Told("in_progress", note), place.request())
+    phases.set_objective(
+        place.workspace, "101", ("3", "1"), phases.ObjectiveUpdate("in_progress", note), place.request()
+    )
 
 
 def handoffs(place: Place) -> dict[str, Any]:
@@ -142,7 +144,7 @@ REFUSED: dict[str, tuple[str, Callable[[Place], object]]] = {
     "nothing to show": ("not-found", lambda place: handoff_accept.show(place.workspace, "101")),
     "no such task": (
         "not-found",
-        lambda place: hand_over(place.workspace, "9", Wanted(FULL), place.request()),
+        lambda place: hand_over(place.workspace, "9", HandoffRequest(FULL), place.request()),
     ),
     "a phase of no name": ("bad-id", lambda place: new(place, FULL._replace(phase="../x"))),
     "an unreadable phase": ("unreadable", new),
@@ -188,7 +190,7 @@ def test_a_task_without_phases_hands_over_too(tmp_path: Path) -> None:
 def test_a_dry_run_shows_both_files(place: Place) -> None:
     """The diff holds the new document and the state file, and nothing is written."""
     before = tree(place.root)
-    written = hand_over(place.workspace, "101", Wanted(FULL), place.request(dry_run=True))
+    written = hand_over(place.workspace, "101", HandoffRequest(FULL), place.request(dry_run=True))
     assert written.outcome
     assert "+++ b/.taskstate/handoffs/task-101/phase-3-handoff-" in written.outcome.diff
     assert "+handoffs: {count: 1, open: handoffs/task-101/" in written.outcome.diff
@@ -200,7 +202,7 @@ def test_two_in_one_second_have_two_names(place: Place) -> None:
     paths = []
     for _ in range(3):
         now = place.request()._replace(stamp=place.request().stamp._replace(now=place.now.replace(hour=20, minute=0)))
-        paths.append(hand_over(place.workspace, "101", Wanted(FULL, force=True), now).path)
+        paths.append(hand_over(place.workspace, "101", HandoffRequest(FULL, force=True), now).path)
         accept(place)
     assert [path[-10:] for path in paths] == ["200000Z.md", "200001Z.md", "200002Z.md"]
 
@@ -512,7 +514,9 @@ def test_two_branches_hand_over(place: Place) -> None:
     second = new(place)
     (place.root / first.path).write_bytes(text)
     theirs = place.path.read_bytes()
-    made = [merge_files(sides, place.path.name) for sides in (Sides(base, ours, theirs), Sides(base, theirs, ours))]
+    made = [
+        merge_files(sides, place.path.name) for sides in (Versions(base, ours, theirs), Versions(base, theirs, ours))
+    ]
     assert not any(each.conflicts for each in made)
     assert all('"handoff_count": 2' in each.data.decode() for each in made)
     place.path.write_bytes(made[0].data)
@@ -541,7 +545,7 @@ def test_one_side_accepts_and_hands_over_again(place: Place) -> None:
         for side, (count, named) in zip(("base", "ours", "theirs"), (base, ours, theirs), strict=True):
             line = f"\nhandoffs: {{count: {count}, open: {named or 'null'}}}\nx-{side}: 1\n---\n\n# Task"
             texts.append(place.text.replace("\n---\n\n# Task", line, 1).encode())
-        made = merge_files(Sides(*texts), place.path.name)
+        made = merge_files(Versions(*texts), place.path.name)
         assert not made.conflicts
         return dict(parse(made.data.decode()).front_matter["handoffs"])
 
@@ -566,13 +570,13 @@ def test_a_document_accepted_twice_merges(place: Place) -> None:
     )
     edited = written.text.replace("Prove the modal case.", "Prove it.")
     for base in (written.text, ""):
-        for sides in (Sides(base, first, second), Sides(base, second, first)):
-            assert merge_files(Sides(*(text.encode() for text in sides)), path).data.decode() == first
-    both = merge_files(Sides(*(text.encode() for text in (written.text, edited, second))), path).data.decode()
+        for sides in (Versions(base, first, second), Versions(base, second, first)):
+            assert merge_files(Versions(*(text.encode() for text in sides)), path).data.decode() == first
+    both = merge_files(Versions(*(text.encode() for text in (written.text, edited, second))), path).data.decode()
     assert "Prove it." in both
     assert "accepted_by: bob" in both
     broken = second.replace("status: accepted", "status: [")
-    assert merge_files(Sides(*(text.encode() for text in (written.text, first, broken))), path).conflicts
+    assert merge_files(Versions(*(text.encode() for text in (written.text, first, broken))), path).conflicts
 
 
 # In git

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from taskstate.formatting.formatter import formatted
 from taskstate.handoff import phases
-from taskstate.handoff.phases import Told
+from taskstate.handoff.phases import ObjectiveUpdate
 from taskstate.lint import engine
 from taskstate.lint.runner import check_files
 from taskstate.model.config import Config
@@ -90,7 +90,9 @@ def add(
 
 def put(place: Place, objective: str, status: str, note: str | None = None) -> Outcome:
     """Record where an objective of phase 3 stands."""
-    return phases.set_objective(place.workspace, "101", ("3", objective), Told(status, note), place.request())
+    return phases.set_objective(
+        place.workspace, "101", ("3", objective), ObjectiveUpdate(status, note), place.request()
+    )
 
 
 def value(place: Place, phase: str = "3") -> dict[str, Any]:

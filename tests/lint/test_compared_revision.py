@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.lint.compared_revision import History, open_history
+from taskstate.lint.compared_revision import ComparedRevision, open_history
 from taskstate.storage.git import client as git
 from tests.support.place import Place
 
@@ -48,13 +48,13 @@ class Opened:
     def __init__(self) -> None:
         self.objects: list[git.Objects] = []
 
-    def __call__(self, root: Path, revision: str = "HEAD", *, staged: bool = False) -> History:
+    def __call__(self, root: Path, revision: str = "HEAD", *, staged: bool = False) -> ComparedRevision:
         """Return the repository at a revision."""
         found = self.said(root, revision, staged=staged)
-        assert isinstance(found, History), found
+        assert isinstance(found, ComparedRevision), found
         return found
 
-    def said(self, root: Path, revision: str = "HEAD", *, staged: bool = False) -> History | str:
+    def said(self, root: Path, revision: str = "HEAD", *, staged: bool = False) -> ComparedRevision | str:
         """Return the repository at a revision, or why there is none."""
         self.objects.append(git.Objects(root))
         return open_history(root, revision, self.objects[-1], staged=staged)
@@ -69,7 +69,7 @@ def opened() -> Iterator[Opened]:
         objects.close()
 
 
-def texts(history: History, path: Path) -> list[str]:
+def texts(history: ComparedRevision, path: Path) -> list[str]:
     """Return a file as it was."""
     return [document.text for document in history.documents(path)]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.lint import engine
-from taskstate.lint.runner import Checking, Report, Wanted, check_files, open_checking, own_files_in
+from taskstate.lint.runner import Checking, LintRequest, Report, check_files, open_checking, own_files_in
 from tests.support.place import Place, refusal
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def settled(path: Path) -> None:
 
 def run(place: Place, *, config: Config | None = None, now: str = NOW) -> tuple[Report, Checking]:
     """Check the repository as a command does, with what earlier runs remembered."""
-    checking, _ = open_checking(place.workspace, config or place.workspace.config, Wanted(now=now))
+    checking, _ = open_checking(place.workspace, config or place.workspace.config, LintRequest(now=now))
     found, _ = own_files_in(place.workspace, [place.root])
     report = check_files(found, checking, str)
     assert checking.cache

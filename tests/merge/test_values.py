@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from taskstate.merge.three_way import PREFERENCES, Sides
+from taskstate.merge.three_way import PREFERENCES, Versions
 from taskstate.merge.values import NOTHING, merge_value
 
 N = NOTHING
@@ -14,8 +14,8 @@ DONE, NEXT = {"id": 1, "status": "done"}, {"id": 2, "status": "not_started"}
 
 def merged(key: str, base: object, ours: object, theirs: object) -> Any:  # noqa: ANN401 - any value
     """Return what a value becomes where no side needs to be preferred, and which order of the sides does not change."""
-    results = [merge_value(Sides(base, ours, theirs), key, prefer) for prefer in PREFERENCES]
-    results += [merge_value(Sides(base, theirs, ours), key, prefer) for prefer in PREFERENCES]
+    results = [merge_value(Versions(base, ours, theirs), key, prefer) for prefer in PREFERENCES]
+    results += [merge_value(Versions(base, theirs, ours), key, prefer) for prefer in PREFERENCES]
     assert all(result == results[0] for result in results), results
     return results[0]
 
@@ -70,7 +70,7 @@ def test_each_key_has_its_rule(key: str, base: object, ours: object, theirs: obj
 @pytest.mark.parametrize("key", ["title", "priority", "context", "x-mine", "notes", "status", "revision", "acks[]"])
 def test_what_no_rule_decides_is_the_preferred_sides(key: str) -> None:
     """Two new values of one key conflict: each preference gives its side's."""
-    assert [merge_value(Sides("a", "b", "c"), key, prefer) for prefer in PREFERENCES] == ["b", "c"]
+    assert [merge_value(Versions("a", "b", "c"), key, prefer) for prefer in PREFERENCES] == ["b", "c"]
 
 
 def test_maps_are_merged_key_by_key() -> None:
@@ -83,7 +83,7 @@ def test_maps_are_merged_key_by_key() -> None:
 
 def test_what_is_one_thing_is_not_mixed() -> None:
     """Half of one side's record with half of the other's would be a record of nothing."""
-    sides = Sides({"seal": "1", "by": "a"}, {"seal": "2", "by": "a"}, {"seal": "3", "by": "b"})
+    sides = Versions({"seal": "1", "by": "a"}, {"seal": "2", "by": "a"}, {"seal": "3", "by": "b"})
     assert [merge_value(sides, "context", prefer) for prefer in PREFERENCES] == [sides.ours, sides.theirs]
 
 
@@ -123,7 +123,7 @@ def test_features_are_never_taken_away() -> None:
     """A feature that one side has removed by hand stays, and new ones of both sides are kept."""
     base = {"features": [{"id": "a"}, {"id": "b"}]}
     result = merge_value(
-        Sides(base, {"features": [{"id": "b"}, {"id": "o"}]}, {"features": [{"id": "a"}, {"id": "b"}, {"id": "t"}]}),
+        Versions(base, {"features": [{"id": "b"}, {"id": "o"}]}, {"features": [{"id": "a"}, {"id": "b"}, {"id": "t"}]}),
         "feature checklist",
         "ours",
     )
@@ -132,7 +132,7 @@ def test_features_are_never_taken_away() -> None:
 
 def test_ids_given_twice_are_not_taken_apart() -> None:
     """A list in which an id stands twice is one value: nobody knows which one is meant."""
-    sides = Sides({"features": []}, {"features": [{"id": "a"}, {"id": "a"}]}, {"features": [{"id": "b"}]})
+    sides = Versions({"features": []}, {"features": [{"id": "a"}, {"id": "a"}]}, {"features": [{"id": "b"}]})
     assert merge_value(sides, "feature checklist", "theirs") == sides.theirs
 
 
@@ -170,7 +170,7 @@ def test_objectives_go_on_from_what_is_open() -> None:
 
     base = phase("in_progress", "not_started", 1)
     result = merge_value(
-        Sides(base, phase("done", "in_progress", 2, "a"), phase("in_progress", "done", 3, "b")), "phase 1", "theirs"
+        Versions(base, phase("done", "in_progress", 2, "a"), phase("in_progress", "done", 3, "b")), "phase 1", "theirs"
     )
     assert [each["status"] for each in result["objectives"]] == ["done", "done", "not_started"]
     assert result["current_objective"] == 3

@@ -16,7 +16,7 @@ from taskstate.model.write_metadata import Stamp
 from taskstate.syntax import escaping, markdown_blocks
 from taskstate.syntax.document import parse
 from taskstate.tasks.create import NewTask, render
-from taskstate.tasks.sessions import Entry, plan_add
+from taskstate.tasks.sessions import NewSession, plan_add
 from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
 from tests.support.markdown_strategies import LINE_END, outside, state_files
@@ -85,7 +85,7 @@ def test_a_session_says_what_was_told_and_adds_nothing_else(
 ) -> None:
     """Whatever is recorded adds one session with the fields asked for, and is read back; all else stays."""
     (did, following), (current, issues, verification) = lists, others
-    entry = Entry(
+    entry = NewSession(
         did=tuple(did), state=current, next=tuple(following), issues=tuple(issues), verification=tuple(verification)
     )
     before = read_state(parse(text))
@@ -107,7 +107,7 @@ def test_a_session_says_what_was_told_and_adds_nothing_else(
     assert new.field("verification") == tuple(map(as_told, verification))
 
 
-def planned(state: TaskState, entry: Entry) -> str:
+def planned(state: TaskState, entry: NewSession) -> str:
     """Return the file with the session added, or nothing where the Progress Log is missing or swallows it."""
     try:
         return plan_add(state, entry, now=NOW, archived=0)[0].document.text

@@ -19,8 +19,8 @@ from taskstate.syntax.spans import CONTROLS, with_newlines
 from taskstate.tasks import chain_output, complete, completion_checks
 from taskstate.tasks.dependency_graph import Drawn, Graph, as_dot, as_mermaid, as_text
 from taskstate.tasks.next_task import added_up, in_order, unblocked_by, waiting_of
-from taskstate.verification.command_evidence import Ran
-from taskstate.workspace.task_index import Glance
+from taskstate.verification.command_evidence import CommandResult
+from taskstate.workspace.task_index import IndexedTask
 from tests.support.markdown_strategies import any_text, outside
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def test_any_file_can_be_judged(text: str) -> None:
 @example(b"\x1b[31mred\x1b[0m \x1b]0;t\x07 \x9b31m")
 def test_tail_of_any_log_is_harmless(log: bytes) -> None:
     """The end of a log is short, and holds nothing that a terminal would obey or the format would refuse."""
-    tail = Ran("c", 0, log).tail()
+    tail = CommandResult("c", 0, log).tail()
     assert len(tail) <= 500
     assert not re.search(CONTROLS, tail)
     assert not tail.strip() or escaping.clean(tail, what="the tail")
@@ -214,10 +214,10 @@ def test_text_shows_every_task_and_every_chain(tasks: list[Drawn]) -> None:
 # What comes next
 
 
-def _glances(chains: Sequence[tuple[int, ...]], told: Sequence[tuple[str, str]]) -> list[Glance]:
+def _glances(chains: Sequence[tuple[int, ...]], told: Sequence[tuple[str, str]]) -> list[IndexedTask]:
     """Return tasks that depend on one another by their numbers."""
     return [
-        Glance("", f"{n}", str(n), "", status, priority, "", "task", "", " ".join(map(str, chains[n])), "")
+        IndexedTask("", f"{n}", str(n), "", status, priority, "", "task", "", " ".join(map(str, chains[n])), "")
         for n, (status, priority) in enumerate(told)
     ]
 

@@ -16,7 +16,7 @@ from benchmarks.branches import STEPS, Branch, Step
 from taskstate.lint.engine import findings
 from taskstate.merge.files import merge_files
 from taskstate.merge.lines import lines_of
-from taskstate.merge.three_way import Sides
+from taskstate.merge.three_way import Versions
 from taskstate.merge.values import merge_value, same
 from taskstate.model.config_reader import read_config
 from taskstate.model.write_metadata import check_seal
@@ -82,13 +82,13 @@ def test_no_branch_loses_anything(history: _History) -> None:
 
 
 def _merge_both_ways(history: _History) -> None:
-    merged, conflicts = merge_copies(Sides(history.base, history.ours, history.theirs))
-    swapped, conflicts_too = merge_copies(Sides(history.base, history.theirs, history.ours))
+    merged, conflicts = merge_copies(Versions(history.base, history.ours, history.theirs))
+    swapped, conflicts_too = merge_copies(Versions(history.base, history.theirs, history.ours))
     assert bool(conflicts) == bool(conflicts_too)
     for side in (history.ours, history.theirs):
-        assert merge_copies(Sides(history.base, side, side)) == (side, 0)
-        assert merge_copies(Sides(history.base, side, history.base)) == (side, 0)
-        assert merge_copies(Sides(history.base, history.base, side)) == (side, 0)
+        assert merge_copies(Versions(history.base, side, side)) == (side, 0)
+        assert merge_copies(Versions(history.base, side, history.base)) == (side, 0)
+        assert merge_copies(Versions(history.base, history.base, side)) == (side, 0)
     if conflicts:
         assert "TS007" in {each.diagnostic.code for each in findings(merged[STATE], "task-7-state.md", _CONFIG)}
         return
@@ -103,20 +103,20 @@ def _rebase(history: _History) -> None:
     """Replay the commits of theirs on ours, then merge the branch as it was: nothing is missing, nothing twice."""
     current: Mapping[str, bytes] = history.ours
     for before, after in pairwise(history.commits):
-        current, conflicts = merge_copies(Sides(before, current, after))
+        current, conflicts = merge_copies(Versions(before, current, after))
         if conflicts:
             return
     sound(current)
     wanted = said(history.ours).sessions | said(history.theirs).sessions
     assert said(current).sessions == wanted
-    again, conflicts = merge_copies(Sides(history.base, current, history.theirs))
+    again, conflicts = merge_copies(Versions(history.base, current, history.theirs))
     if not conflicts:
         sound(again)
         assert said(again).sessions == wanted
 
 
 @st.composite
-def damaged(draw: st.DrawFn) -> Sides[bytes]:
+def damaged(draw: st.DrawFn) -> Versions[bytes]:
     """Return three versions of some file of the lint corpus, each damaged in its own way."""
     _, text = draw(st.sampled_from(CORPUS))
     versions = []
@@ -127,13 +127,13 @@ def damaged(draw: st.DrawFn) -> Sides[bytes]:
             snippet = draw(st.sampled_from(SNIPPETS) | st.text(max_size=8))
             changed = changed[:start] + snippet + changed[min(end, start + 200) :]
         versions.append(changed.encode("utf-8", "surrogatepass"))
-    return Sides(*versions)
+    return Versions(*versions)
 
 
 @given(sides=damaged(), name=st.sampled_from(_NAMES))
-@example(sides=Sides(b"", b"a", b"b\n"), name="README.md")
-@example(sides=Sides(b"\xff\n", b"\xff\nours\n", b"\xfe\n"), name="task-7-state.md")
-def test_any_text_can_be_merged(sides: Sides[bytes], name: str) -> None:
+@example(sides=Versions(b"", b"a", b"b\n"), name="README.md")
+@example(sides=Versions(b"\xff\n", b"\xff\nours\n", b"\xfe\n"), name="task-7-state.md")
+def test_any_text_can_be_merged(sides: Versions[bytes], name: str) -> None:
     """Whatever the texts are, merging raises nothing, and taking over one side's changes gives its very bytes."""
     merge_files(sides, name)
     assert merge_files(sides._replace(base=sides.ours), name) == (sides.theirs, 0)
@@ -172,11 +172,11 @@ def unordered(value: Any) -> str:  # noqa: ANN401 - any JSON value
 @given(base=values, ours=values, theirs=values, key=st.sampled_from(_KEYS))
 def test_values_merge_the_same_in_either_order(base: object, ours: object, theirs: object, key: str) -> None:
     """With the same side preferred both orders give the same value, and what one side changed is taken over."""
-    assert unordered(merge_value(Sides(base, ours, theirs), key, "ours")) == unordered(
-        merge_value(Sides(base, theirs, ours), key, "theirs")
+    assert unordered(merge_value(Versions(base, ours, theirs), key, "ours")) == unordered(
+        merge_value(Versions(base, theirs, ours), key, "theirs")
     )
-    assert same(merge_value(Sides(base, ours, base), key, "theirs"), ours)
-    assert same(merge_value(Sides(base, base, theirs), key, "ours"), theirs)
+    assert same(merge_value(Versions(base, ours, base), key, "theirs"), ours)
+    assert same(merge_value(Versions(base, base, theirs), key, "ours"), theirs)
 
 
 items = st.lists(st.builds(lambda name, at: {"at": at, "event": name}, scalars, scalars), max_size=4, unique_by=repr)
@@ -185,7 +185,7 @@ items = st.lists(st.builds(lambda name, at: {"at": at, "event": name}, scalars, 
 @given(base=items, ours=items, theirs=items)
 def test_no_event_is_lost(base: list[object], ours: list[object], theirs: list[object]) -> None:
     """What either side has added to a list is in the merged list, once."""
-    merged = merge_value(Sides(base, ours, theirs), "events", "ours")
+    merged = merge_value(Versions(base, ours, theirs), "events", "ours")
     assert all(item in merged for item in (*ours, *theirs) if item not in base)
     assert len({json.dumps(item) for item in merged}) == len(merged)
 
@@ -196,9 +196,9 @@ lines = st.lists(st.sampled_from([f"{letter}\n" for letter in "abcdef"] + ["\n"]
 @given(base=lines, ours=lines, theirs=lines)
 def test_text_merge_loses_no_line(base: list[str], ours: list[str], theirs: list[str]) -> None:
     """Every line that a side has added is in the result, and a result without conflicts is the same in either order."""
-    sides = Sides(*("".join(text).encode() for text in (base, ours, theirs)))
+    sides = Versions(*("".join(text).encode() for text in (base, ours, theirs)))
     merged = merge_files(sides, "README.md")
-    swapped = merge_files(Sides(sides.base, sides.theirs, sides.ours), "README.md")
+    swapped = merge_files(Versions(sides.base, sides.theirs, sides.ours), "README.md")
     got = lines_of(merged.data.decode())
     assert {line for line in (*ours, *theirs) if line not in base} <= set(got)
     assert bool(merged.conflicts) == bool(swapped.conflicts)

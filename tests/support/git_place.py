@@ -17,7 +17,7 @@ from tests.support.place import TASK, Place
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.verification.snapshots.drift import Verified
+    from taskstate.verification.snapshots.drift import DriftReport
 
 ROLE = "implementer"
 
@@ -65,15 +65,15 @@ class GitPlace(Place):
         found = (path for path in sorted((self.root / ".git").rglob("*")) if path.is_file())
         return {str(path.relative_to(self.root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
-    def take(self, role: str = ROLE) -> snapshot_take.Taken:
+    def take(self, role: str = ROLE) -> snapshot_take.TakeResult:
         """Take a role's snapshot."""
         return snapshot_take.take(self.workspace, TASK, role, self.request())
 
-    def verify(self, role: str = ROLE) -> Verified:
+    def verify(self, role: str = ROLE) -> DriftReport:
         """Compare the tree with a role's snapshot."""
         return snapshot_verify.verify(self.workspace, TASK, role, self.request())
 
-    def restore(self, *names: str, role: str = ROLE) -> snapshot_restore.Restored:
+    def restore(self, *names: str, role: str = ROLE) -> snapshot_restore.RestoreResult:
         """Put files of a role's snapshot back."""
         return snapshot_restore.restore(self.workspace, TASK, role, names)
 

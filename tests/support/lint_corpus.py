@@ -44,7 +44,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from taskstate.context.citations import Standard
-from taskstate.handoff.document import Written, written_in
+from taskstate.handoff.document import WrittenHandoff, written_in
 from taskstate.lint.queries.interface import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM, Queries
 from taskstate.model.algorithms import Dependencies
 from taskstate.model.chain import read_upstream
@@ -169,7 +169,7 @@ class Told(Queries):
         told = self._listed("there")
         return None if told is None else path in told
 
-    def handoffs(self) -> tuple[Written, ...] | None:
+    def handoffs(self) -> tuple[WrittenHandoff, ...] | None:
         """Return what the case's handoff documents say."""
         told = [(name.removeprefix(_HANDOFF), text) for name, text in self.parts if name.startswith(_HANDOFF)]
         if not told and "handoffs" not in self.header:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.branches import TASK
 from taskstate.merge.files import Merged, merge_files
-from taskstate.merge.three_way import Sides
+from taskstate.merge.three_way import Versions
 from taskstate.model.archive_format import ENTRY_LEVEL, find_batches
 from taskstate.model.session_references import identity
 from taskstate.model.task_state import TaskState, read_state, session_number
@@ -30,7 +30,7 @@ def edited(text: str, *changes: tuple[str, str]) -> str:
 
 def merge_texts(base: str, ours: str, theirs: str, name: str = "task-7-state.md") -> tuple[str, int]:
     """Return three texts merged, and how many conflicts remain."""
-    merged = merge_files(Sides(base.encode(), ours.encode(), theirs.encode()), name)
+    merged = merge_files(Versions(base.encode(), ours.encode(), theirs.encode()), name)
     return merged.data.decode(), merged.conflicts
 
 
@@ -85,7 +85,7 @@ def said(files: Mapping[str, bytes]) -> Said:
     return Said(tuple(archived), recent, state, dict(state.document.front_matter))
 
 
-def merge_copies(sides: Sides[Mapping[str, bytes]]) -> tuple[dict[str, bytes], int]:
+def merge_copies(sides: Versions[Mapping[str, bytes]]) -> tuple[dict[str, bytes], int]:
     """Return the files of three working copies merged, each by itself as git does it, and how many conflicts remain."""
     merged: dict[str, bytes] = {}
     conflicts = 0

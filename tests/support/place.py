@@ -12,7 +12,7 @@ import pytest
 
 from taskstate.archive import archiver
 from taskstate.errors import TaskstateError
-from taskstate.lint.runner import Checking, Wanted, open_checking
+from taskstate.lint.runner import Checking, LintRequest, open_checking
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import Stamp
 from taskstate.storage import backups
@@ -108,13 +108,13 @@ class Place:
 
     def checking(self, *, remember: bool = False, config: Config | None = None) -> Checking:
         """Return how files are checked here, at the time of the last request."""
-        wanted = Wanted(now=f"{self.now:%Y-%m-%dT%H:%M:%SZ}", remember=remember)
+        wanted = LintRequest(now=f"{self.now:%Y-%m-%dT%H:%M:%SZ}", remember=remember)
         return open_checking(self.workspace, config or self.workspace.config, wanted)[0]
 
     def add(self, *did: str, request: Request | None = None, **entry: Any) -> Outcome:  # noqa: ANN401 - its fields
         """Append a session."""
         parts = {"did": did or ("Worked.",), "state": "Half-way.", "next": ("Go on.",)} | entry
-        return sessions.add(self.workspace, TASK, sessions.Entry(**parts), request or self.request())
+        return sessions.add(self.workspace, TASK, sessions.NewSession(**parts), request or self.request())
 
     def fill(self, *numbers: int, log: str = "") -> None:
         """Write sessions into the Progress Log by hand, each with a day of its own."""

@@ -9,8 +9,8 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.json_edit import json_text
 from taskstate.tasks.decomposition_plan import (
     ASSUMED,
+    OpenFeature,
     Pace,
-    Part,
     Subtask,
     guidance,
     pace_of,
@@ -36,7 +36,7 @@ def state(*features: tuple[str, str] | dict[str, object], log: str = "", head: s
     return read_state(parse(f"{top}## 4. Progress Log\n\n{log}"))
 
 
-def told(*ids: str, description: str = "does it") -> list[Part]:
+def told(*ids: str, description: str = "does it") -> list[OpenFeature]:
     """Return the parts for features with these ids."""
     return list(parts_of(state(*((each, description) for each in ids))))
 

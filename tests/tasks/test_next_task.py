@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.tasks.next_task import added_up, choose, in_order, unblocked_by, waiting_of
-from taskstate.workspace.task_index import Glance
+from taskstate.workspace.task_index import IndexedTask
 from tests.support.chained import Chained
 from tests.support.place import Place
 
@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def task(task_id: str, upstream: str = "", status: str = "created", priority: str = "", kind: str = "task") -> Glance:
+def task(
+    task_id: str, upstream: str = "", status: str = "created", priority: str = "", kind: str = "task"
+) -> IndexedTask:
     """Return a task at a glance."""
-    return Glance("", f"task-{task_id}-state.md", task_id, f"T{task_id}", status, priority, "", kind, "", upstream, "")
+    return IndexedTask(
+        "", f"task-{task_id}-state.md", task_id, f"T{task_id}", status, priority, "", kind, "", upstream, ""
+    )
 
 
-def order(*tasks: Glance) -> list[str]:
+def order(*tasks: IndexedTask) -> list[str]:
     """Return the ids of the tasks that are ready, the first one first."""
     return [ready.task.id for ready in in_order(tasks).ready]
 
@@ -64,7 +68,7 @@ def test_ids_decide_at_last() -> None:
         (task("7"), False),
     ],
 )
-def test_ready_is_what_waits_for_nothing(other: Glance, ready: bool) -> None:  # noqa: FBT001
+def test_ready_is_what_waits_for_nothing(other: IndexedTask, ready: bool) -> None:  # noqa: FBT001
     """A task is ready when all that it depends on is there and complete."""
     assert ("2" in order(other, task("2", "1"))) is ready
 

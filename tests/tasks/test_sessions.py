@@ -60,7 +60,7 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path / "repository")
 
 
-def read(place: Place, number: int) -> sessions.Told:
+def read(place: Place, number: int) -> sessions.SessionView:
     """Return a session as others are told it."""
     return sessions.find_session(place.workspace, TASK, number)
 

@@ -9,7 +9,16 @@ import pytest
 
 from taskstate.syntax.spans import Span
 from taskstate.validation.secret_patterns import FORMS
-from taskstate.validation.secrets import ASSIGNED, AWS_SECRET, IN_ADDRESS, IN_HEADER, PRIVATE_KEY, find, masked, unsaid
+from taskstate.validation.secrets import (
+    ASSIGNED,
+    AWS_SECRET,
+    IN_ADDRESS,
+    IN_HEADER,
+    PRIVATE_KEY,
+    find,
+    masked,
+    unmarked,
+)
 from tests.support.secret_lines import negative, positive
 
 RANDOM = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -252,9 +261,9 @@ def test_masking_keeps_every_place() -> None:
 
 def test_words_about_a_secret_do_not_say_it() -> None:
     """What quotes a value, or its beginning where it was cut, says stars in its place; a few letters are no value."""
-    assert unsaid(f"`x` is '{AWS_ID}'", [AWS_ID]) == "`x` is '****'"
-    assert unsaid(f"`x` is '{AWS_ID[:12]}…'", [AWS_ID]) == "`x` is '****…'"
-    assert unsaid("AKIA is how they begin", [AWS_ID]) == "AKIA is how they begin"
+    assert unmarked(f"`x` is '{AWS_ID}'", [AWS_ID]) == "`x` is '****'"
+    assert unmarked(f"`x` is '{AWS_ID[:12]}…'", [AWS_ID]) == "`x` is '****…'"
+    assert unmarked("AKIA is how they begin", [AWS_ID]) == "AKIA is how they begin"
 
 
 REPEATED = (

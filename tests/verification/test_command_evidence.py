@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from taskstate.verification import command_evidence
-from taskstate.verification.command_evidence import Ran, log_stem, run_command
+from taskstate.verification.command_evidence import CommandResult, log_stem, run_command
 from taskstate.workspace import artifacts
 from tests.support.place import Place, refusal
 
@@ -29,7 +29,7 @@ from tests.support.place import Place, refusal
 )
 def test_command_is_run_and_remembered(tmp_path: Path, command: str, status: int, log: bytes) -> None:
     """A command is kept with its exit status and all that it printed; it reads nothing."""
-    assert run_command(tmp_path, command) == Ran(command, status, log)
+    assert run_command(tmp_path, command) == CommandResult(command, status, log)
 
 
 def test_command_runs_in_the_root(tmp_path: Path) -> None:
@@ -65,19 +65,19 @@ def test_evidence_has_status_hash_and_tail(tmp_path: Path) -> None:
 )
 def test_tail_is_harmless(log: bytes, tail: str) -> None:
     """The end of a log has no escapes, controls or credentials, and begins with a whole line where it can."""
-    assert Ran("c", 0, log).tail() == tail
+    assert CommandResult("c", 0, log).tail() == tail
 
 
 def test_what_the_configuration_allows_is_no_secret() -> None:
     """A value that a project says is none stays as it is."""
     token = b"ghp_" + b"Ab1cD2eF3g" * 4
-    assert Ran("c", 0, token).tail(("^ghp_Ab1",)) == token.decode()
+    assert CommandResult("c", 0, token).tail(("^ghp_Ab1",)) == token.decode()
 
 
 def test_a_private_key_that_begins_before_the_tail_is_masked() -> None:
     """A credential is looked for in more than what is kept."""
     key = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEpAIBAAKCAQEA0123456789abcdefghij\n" * 30
-    tail = Ran("c", 0, f"{key}-----END RSA PRIVATE KEY-----\nok\n".encode()).tail()
+    tail = CommandResult("c", 0, f"{key}-----END RSA PRIVATE KEY-----\nok\n".encode()).tail()
     assert "MII" not in tail
     assert tail.endswith("\nok")
 

@@ -16,7 +16,7 @@ from tests.support.place import TASK, Place, refusal, tree
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.verification.excerpts import Added, Shown
+    from taskstate.verification.excerpts import AddedExcerpt, ExcerptStatus
     from taskstate.workspace.change import Request
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
@@ -39,12 +39,12 @@ def write(place: Place, text: str | bytes, path: str = "docs/plan.md") -> None:
 
 def add(
     place: Place, lines: str = "2-3", path: str = "docs/plan.md", of: str = "plan", request: Request | None = None
-) -> Added:
+) -> AddedExcerpt:
     """Add an excerpt."""
     return excerpts.add(place.workspace, TASK, Source(of, path, lines), request or place.request())
 
 
-def show(place: Place, excerpt: str = "plan-1") -> Shown:
+def show(place: Place, excerpt: str = "plan-1") -> ExcerptStatus:
     """Show an excerpt."""
     return excerpts.show(place.workspace, TASK, excerpt)
 

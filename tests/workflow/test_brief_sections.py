@@ -8,12 +8,12 @@ from taskstate.model.config import EXPORT_FIELDS
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of
 from taskstate.syntax.document import parse
-from taskstate.workflow.brief_sections import ALWAYS, TASK_ROWS, Part, Unit, parts_of, units_of
+from taskstate.workflow.brief_sections import ALWAYS, TASK_ROWS, BriefSection, Unit, parts_of, units_of
 
 EXAMPLE = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 
 
-def parts(text: str = EXAMPLE) -> dict[str, Part]:
+def parts(text: str = EXAMPLE) -> dict[str, BriefSection]:
     """Return the parts of a state file's brief by name."""
     state = read_state(parse(text))
     return {part.row.name: part for part in parts_of(state, blocks_of(state.document), ".taskstate", 9)}

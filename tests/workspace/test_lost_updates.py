@@ -11,7 +11,7 @@ import pytest
 from taskstate.errors import StaleFile
 from taskstate.merge.recovery import put_back, write_out
 from taskstate.storage import backups, files, journal
-from taskstate.storage.backups import swap
+from taskstate.storage.backups import compare_and_swap
 from taskstate.tasks import sessions
 from taskstate.workspace import lost_updates
 from taskstate.workspace.lost_updates import PROPOSAL
@@ -240,7 +240,7 @@ def test_save_in_place_in_the_instant_of_the_replace_is_kept(tmp_path: Path, mon
                 editor.write(b"by hand")
 
         monkeypatch.setattr(os, "replace", replace_and_save)
-        refused = refusal(lambda: swap(path, b"new", files.digest(b"old"), tmp_path / "kept"))
+        refused = refusal(lambda: compare_and_swap(path, b"new", files.digest(b"old"), tmp_path / "kept"))
         editor.write(b", and more")  # what is still to come arrives as well
     assert isinstance(refused, StaleFile)
     assert path.read_bytes() == b"by hand, and more"

@@ -22,7 +22,7 @@ def require_none(
     text: str, config: Config, *, what: str, force: bool = False, known: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """Do what whoever writes a text does: refuse what is new in it, or warn of that where it is forced."""
-    lines = secret_check.told(text, new_in(text, config, known), what)
+    lines = secret_check.described(text, new_in(text, config, known), what)
     if lines and not force:
         raise secret_check.refusal(lines)
     return secret_check.warnings(lines)

@@ -10,7 +10,7 @@ import pytest
 
 from taskstate.storage import file_sources
 from taskstate.workspace import task_index
-from taskstate.workspace.task_index import Glance, all_tasks, by_id
+from taskstate.workspace.task_index import IndexedTask, all_tasks, by_id
 from tests.support.place import Place
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def memory(place: Place) -> Path:
     return place.workspace.state_root / "cache" / "tasks.json"
 
 
-def told(place: Place) -> dict[str, Glance]:
+def told(place: Place) -> dict[str, IndexedTask]:
     """Return the tasks by their path."""
     return {task.path: task for task in all_tasks(place.workspace)}
 
@@ -176,6 +176,7 @@ def test_memory_that_cannot_be_written_is_only_slower(place: Place) -> None:
 def test_of_several_with_one_id_the_open_one_counts() -> None:
     """A task is not complete while one of its files says that it is not."""
     tasks = [
-        Glance("", "1", "a", "", status, "", "", "task", "", "", "") for status in ("complete", "created", "complete")
+        IndexedTask("", "1", "a", "", status, "", "", "task", "", "", "")
+        for status in ("complete", "created", "complete")
     ]
     assert by_id(tasks)["a"].status == "created"

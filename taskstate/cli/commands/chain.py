@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from taskstate.cli.invocation import Invocation
-    from taskstate.tasks.chain_inputs import Link, Pulled, Standing
+    from taskstate.tasks.chain_inputs import InputStatus, Link, Pulled
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -149,7 +149,7 @@ def run_status(invocation: Invocation) -> int:
     return invocation.tell(data, text, status=1 if wrong or unreadable else 0)
 
 
-def _standing(invocation: Invocation) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
+def _standing(invocation: Invocation) -> tuple[tuple[InputStatus, ...], tuple[str, ...]]:
     from taskstate.tasks.chain_inputs import status
 
     ids = dict.fromkeys(map(invocation.task_id, invocation.args.ids))
@@ -157,7 +157,7 @@ def _standing(invocation: Invocation) -> tuple[tuple[Standing, ...], tuple[str, 
     return status(invocation.workspace, paths)
 
 
-def _standing_shape(standing: Standing) -> dict[str, Any]:
+def _standing_shape(standing: InputStatus) -> dict[str, Any]:
     return {"id": standing.id, "path": standing.path, "inputs": [_link_shape(each) for each in standing.links]}
 
 
@@ -166,7 +166,7 @@ def _link_shape(link: Link) -> dict[str, Any]:
     return {"id": link.id, "state": link.state, "detail": link.detail, "changed_files": changed, "wrong": link.is_wrong}
 
 
-def _table(standing: Standing) -> str:
+def _table(standing: InputStatus) -> str:
     """Return how the inputs of one task stand, a line each, and below it what changed."""
     lines = [f"{standing.id}  {standing.title}"]
     if not standing.links:

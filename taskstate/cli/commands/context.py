@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.invocation import Invocation
-    from taskstate.context.capture_plan import Wanted
+    from taskstate.context.capture_plan import CaptureRequest
     from taskstate.context.seal_context import Sealed
 
 _FOUND = 1
@@ -88,8 +88,8 @@ def run_rebuild(invocation: Invocation) -> int:
     return _done(invocation, sealed, "sealed anew", diff=planned.outcome.diff)
 
 
-def _wanted(invocation: Invocation) -> Wanted:
-    from taskstate.context.capture_plan import Wanted
+def _wanted(invocation: Invocation) -> CaptureRequest:
+    from taskstate.context.capture_plan import CaptureRequest
     from taskstate.context.sources import named_file
 
     source = invocation.given("source", name="--from")
@@ -97,7 +97,7 @@ def _wanted(invocation: Invocation) -> Wanted:
         what = "--from - would read the task file from standard input, and nobody could read it again"
         raise TaskstateError(what, help="name a file of the repository", code="usage")
     name = named_file(invocation.workspace, source) if source else ""
-    return Wanted(task_file=name, shorten=invocation.args.shorten)
+    return CaptureRequest(task_file=name, shorten=invocation.args.shorten)
 
 
 def _done(invocation: Invocation, sealed: Sealed, what: str, **more: object) -> int:
@@ -110,11 +110,11 @@ def _done(invocation: Invocation, sealed: Sealed, what: str, **more: object) -> 
 
 def run_show(invocation: Invocation) -> int:
     """Show the sealed context."""
-    from taskstate.context.view import shape, text, told_broken, told_moved
+    from taskstate.context.view import broken_notes, moved_notes, shape, text
 
     loaded = invocation.workspace.load(invocation.workspace.locate(invocation.task_id(invocation.args.id)))
     told = shape(loaded)
-    warnings = (*told_broken(loaded), *told_moved(invocation.workspace, loaded))
+    warnings = (*broken_notes(loaded), *moved_notes(invocation.workspace, loaded))
     invocation.notes(warnings)
     return invocation.tell({**told, "warnings": list(warnings)}, text(loaded))
 

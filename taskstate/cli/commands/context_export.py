@@ -41,7 +41,7 @@ def run_export(invocation: Invocation) -> int:
     """Print or write the export of a role."""
     from taskstate.context.export import export, save
     from taskstate.context.preconditions import require_handed_on
-    from taskstate.context.view import told_broken
+    from taskstate.context.view import broken_notes
     from taskstate.model.canonical_json import canonical_json, sha256
 
     workspace, role = invocation.workspace, invocation.args.role
@@ -49,7 +49,7 @@ def run_export(invocation: Invocation) -> int:
     require_handed_on(loaded)
     told = export(workspace.config, loaded.state, role)
     text = canonical_json(told)
-    warnings = told_broken(loaded)
+    warnings = broken_notes(loaded)
     invocation.notes(warnings)
     output = invocation.args.output
     if output is not None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.invocation import Invocation
-    from taskstate.workflow.doctor import Ailment
+    from taskstate.workflow.doctor import Problem
 
 _RENUMBER = ("renumber", "OLD", "NEW")
 
@@ -42,25 +42,25 @@ def run(invocation: Invocation) -> int:
 
 
 def _examine(invocation: Invocation) -> int:
-    from taskstate.workflow.doctor import CHECKS, Ailment, examine
+    from taskstate.workflow.doctor import CHECKS, Problem, examine
 
     try:
         workspace = invocation.workspace
     except TaskstateError as error:
         if error.code != "config":
             raise
-        return _tell(invocation, (Ailment("configuration", "", error.message, error.help),), (), ("configuration",))
+        return _tell(invocation, (Problem("configuration", "", error.message, error.help),), (), ("configuration",))
     found = examine(workspace)
     told: tuple[str, ...] = ()
     if invocation.args.fix and not invocation.args.dry_run:
-        from taskstate.workflow.repairs import mend
+        from taskstate.workflow.repairs import repair
 
-        told = mend(workspace, found, invocation.request())
+        told = repair(workspace, found, invocation.request())
         found = examine(workspace)
     return _tell(invocation, found, told, ("configuration", *CHECKS))
 
 
-def _tell(invocation: Invocation, found: tuple[Ailment, ...], told: tuple[str, ...], checks: tuple[str, ...]) -> int:
+def _tell(invocation: Invocation, found: tuple[Problem, ...], told: tuple[str, ...], checks: tuple[str, ...]) -> int:
     wrong = [ailment for ailment in found if not ailment.note]
     lines = [*told, *(_line(ailment) for ailment in found)]
     lines.append(_sum(len(wrong), len(checks)) if wrong else f"{len(checks)} checks, nothing is wrong")
@@ -72,7 +72,7 @@ def _sum(wrong: int, checks: int) -> str:
     return f"{checks} checks, {wrong} {'thing is' if wrong == 1 else 'things are'} wrong"
 
 
-def _line(ailment: Ailment) -> str:
+def _line(ailment: Problem) -> str:
     where = f"{ailment.path}: " if ailment.path else ""
     help_ = f"; {ailment.help}" if ailment.help else ""
     return f"{'note' if ailment.note else 'wrong'}  {ailment.check:12}  {where}{ailment.message}{help_}"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.cli.invocation import Invocation
-    from taskstate.verification.excerpts import Shown
+    from taskstate.verification.excerpts import ExcerptStatus
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +81,7 @@ def run_show(invocation: Invocation) -> int:
     return invocation.tell(data, "\n".join(_lines(shown)), status=0 if shown.state == SAME else 1)
 
 
-def _lines(shown: Shown) -> Iterator[str]:
+def _lines(shown: ExcerptStatus) -> Iterator[str]:
     from taskstate.verification.excerpts import CHANGED, GONE, MOVED, SAME
 
     path, lines = shown.excerpt.path, shown.lines

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.invocation import Invocation
-    from taskstate.handoff.create import Written
+    from taskstate.handoff.create import HandoffResult
     from taskstate.handoff.document import Handoff
 
 _TEXTS = (
@@ -82,11 +82,11 @@ def _configure_new(parser: argparse.ArgumentParser) -> None:
 
 def run_new(invocation: Invocation) -> int:
     """Hand a phase over."""
-    from taskstate.handoff.create import Wanted
+    from taskstate.handoff.create import HandoffRequest
     from taskstate.workflow.hand_over import hand_over
 
     args = invocation.args
-    wanted = Wanted(_given(invocation), draft=args.draft, force=args.force)
+    wanted = HandoffRequest(_given(invocation), draft=args.draft, force=args.force)
     written = hand_over(invocation.workspace, invocation.task_id(args.id), wanted, invocation.request())
     if written.outcome is None:
         return _drafted(invocation, written)
@@ -108,7 +108,7 @@ def run_new(invocation: Invocation) -> int:
     )
 
 
-def _drafted(invocation: Invocation, written: Written) -> int:
+def _drafted(invocation: Invocation, written: HandoffResult) -> int:
     """Print a draft that lacks something."""
     missing = ", ".join(written.missing)
     _aside(

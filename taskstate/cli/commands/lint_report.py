@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 @contextmanager
 def checking(invocation: Invocation, config: Config) -> Iterator[Checking]:
     """Give how the command checks; what was asked for and cannot be known is told, and what was found remembered."""
-    from taskstate.lint.runner import Wanted, open_checking
+    from taskstate.lint.runner import LintRequest, open_checking
 
     args = invocation.args
-    wanted = Wanted(
+    wanted = LintRequest(
         now=_now(),
         against=args.against or ("HEAD" if args.staged else ""),
         staged=args.staged,

@@ -31,11 +31,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(invocation: Invocation) -> int:
     """Merge, write the result over our version, and return whether there are conflicts."""
     from taskstate.merge.files import merge_files
-    from taskstate.merge.three_way import Sides
+    from taskstate.merge.three_way import Versions
     from taskstate.storage import files
 
     args = invocation.args
-    merged = merge_files(Sides(*(files.read(Path(path)) for path in (args.base, args.ours, args.theirs))), args.name)
+    merged = merge_files(Versions(*(files.read(Path(path)) for path in (args.base, args.ours, args.theirs))), args.name)
     files.replace(Path(args.ours), merged.data)
     invocation.tell({"path": args.name, "conflicts": merged.conflicts}, "", status=0)
     if not merged.conflicts:

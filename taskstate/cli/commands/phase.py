@@ -86,10 +86,10 @@ def run_add(invocation: Invocation) -> int:
 
 def run_set(invocation: Invocation) -> int:
     """Record where an objective stands."""
-    from taskstate.handoff.phases import Told, set_objective
+    from taskstate.handoff.phases import ObjectiveUpdate, set_objective
 
     args = invocation.args
-    told = Told(args.status, None if args.note is None else invocation.text_of(args.note))
+    told = ObjectiveUpdate(args.status, None if args.note is None else invocation.text_of(args.note))
     place = (args.phase, args.objective)
     outcome = set_objective(invocation.workspace, invocation.task_id(args.id), place, told, invocation.request())
     return invocation.done(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from taskstate.cli.invocation import Invocation
     from taskstate.model.tool_blocks import Result
-    from taskstate.verification.qa.record import Compared
+    from taskstate.verification.qa.record import RoleComparison
 
 _DIGITS = 10  # of an exit status, which on some systems is a large number
 
@@ -60,11 +60,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run_record(invocation: Invocation) -> int:
     """Record the results in a log."""
-    from taskstate.verification.qa.record import Told, record
+    from taskstate.verification.qa.record import QaRequest, record
 
     args = invocation.args
     texts = dict(_pairs(args.result, "--result", 'test="212 passed"'))
-    told = Told(_log(args.log), texts, dict(_statuses(args.exit_status)))
+    told = QaRequest(_log(args.log), texts, dict(_statuses(args.exit_status)))
     done = record(invocation.workspace, invocation.task_id(args.id), told, invocation.request(), role=args.role)
     results = {name: result._asdict() for name, result in sorted(done.results.items())}
     whose = f"results of the {args.role}" if args.role else "baseline"
@@ -127,7 +127,7 @@ def run_compare(invocation: Invocation) -> int:
     return invocation.tell(data, "\n".join(_lines(found)), status=1 if told.regressions else 0)
 
 
-def _lines(found: Compared) -> Iterator[str]:
+def _lines(found: RoleComparison) -> Iterator[str]:
     told = found.comparison
     names = [each.name for each in (*told.regressions, *told.improvements)] + list(told.same)
     width = max(map(len, names), default=0)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.invocation import Invocation
-    from taskstate.tasks.sessions import Entry, Told
+    from taskstate.tasks.sessions import NewSession, SessionView
 
 _BRIEF = 80  # characters of a session in a list
 _LISTS = ("did", "issues", "next", "commits", "verification")
@@ -77,8 +77,8 @@ def run_add(invocation: Invocation) -> int:
     return status
 
 
-def _entry(invocation: Invocation) -> Entry:
-    from taskstate.tasks.sessions import Entry
+def _entry(invocation: Invocation) -> NewSession:
+    from taskstate.tasks.sessions import NewSession
 
     said = (
         {}
@@ -94,7 +94,7 @@ def _entry(invocation: Invocation) -> Entry:
             raise TaskstateError(
                 f"session add: {flag} is missing", help="say what was done, the state, and the next step", code="usage"
             )
-    return Entry(**said)
+    return NewSession(**said)
 
 
 def _from_json(text: str, name: str) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def run_list(invocation: Invocation) -> int:
     )
 
 
-def _brief(session: Told) -> str:
+def _brief(session: SessionView) -> str:
     line = session.did[0].split("\n")[0] if session.did else ""
     return line if len(line) <= _BRIEF else line[: _BRIEF - 1] + "\u2026"
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.invocation import Invocation
-    from taskstate.verification.snapshots.drift import Difference, Verified
+    from taskstate.verification.snapshots.drift import Difference, DriftReport
 
 _SHORT = 12  # digits of a hash that a person is shown
 
@@ -120,7 +120,7 @@ def _put_back(restored: tuple[str, ...], *, dry_run: bool) -> list[str]:
     return [f"{'would put back' if dry_run else 'put back'} {on_a_line(name)}" for name in restored]
 
 
-def _report(verified: Verified, role: str) -> list[str]:
+def _report(verified: DriftReport, role: str) -> list[str]:
     notes = [f"  note: {note}" for note in verified.notes]
     if not verified.drift:
         return [f"the working tree is as {role} left it", *notes]

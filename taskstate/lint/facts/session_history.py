@@ -28,7 +28,7 @@ _TIME = r"(\d{4}-\d{2}-\d{2})[T ]+(\d{2}:\d{2})"
 _TRAILER = r"(?:\A|\n+)---\n+Archived on:"
 
 
-class Entry(NamedTuple):
+class SessionText(NamedTuple):
     """A session as it can be recognised: its number and time (or None) in the heading, and the text below."""
 
     heading: Span
@@ -37,15 +37,15 @@ class Entry(NamedTuple):
     text: str
 
 
-class Known:
+class SessionIndex:
     """Sessions among which others are looked for."""
 
-    def __init__(self, found: Iterable[Entry]) -> None:
+    def __init__(self, found: Iterable[SessionText]) -> None:
         self._times: dict[str, set[str | None]] = {}
         for entry in found:
             self._times.setdefault(entry.text, set()).add(entry.time)
 
-    def has(self, entry: Entry) -> bool:
+    def has(self, entry: SessionText) -> bool:
         """Return whether one of them says the same; a heading without a time may be that of any session."""
         times = self._times.get(entry.text)
         return times is not None and (entry.time is None or entry.time in times or None in times)
@@ -61,7 +61,7 @@ def is_reliable(then: Facts) -> bool:
     return not then.newer and not then.conflicts
 
 
-def entries(facts: Facts) -> tuple[Entry, ...]:
+def entries(facts: Facts) -> tuple[SessionText, ...]:
     """Return what stands in the Progress Log, under whatever heading, as far as it can be read; not the summary."""
     document = facts.document
     logs = (each for each in document.sections if each.level == SECTION_LEVEL and section_key(each.title) == _LOG)
@@ -73,9 +73,9 @@ def entries(facts: Facts) -> tuple[Entry, ...]:
     )
 
 
-def archived(archives: Iterable[Document]) -> Known:
+def archived(archives: Iterable[Document]) -> SessionIndex:
     """Return the sessions of archive files; what closes a batch is no part of the last one in it."""
-    return Known(each for document in archives for each in _archived(document))
+    return SessionIndex(each for document in archives for each in _archived(document))
 
 
 def uncommitted(facts: Facts) -> frozenset[Span]:
@@ -87,7 +87,7 @@ def uncommitted(facts: Facts) -> frozenset[Span]:
     if facts.past is None or len(past) < len(facts.past):
         return frozenset()
     committed = [entry for then in past for entry in entries(then)]
-    known, places = Known(committed), {(entry.number, entry.time) for entry in committed}
+    known, places = SessionIndex(committed), {(entry.number, entry.time) for entry in committed}
     found = (each for each in entries(facts) if not known.has(each) and (each.number, each.time) not in places)
     return frozenset(each.heading for each in found)
 
@@ -98,7 +98,7 @@ def newest(facts: Facts) -> int:
     return max([facts.state.archived, *numbers])
 
 
-def _archived(document: Document) -> Iterator[Entry]:
+def _archived(document: Document) -> Iterator[SessionText]:
     for section in document.sections:
         if section.level == _ARCHIVED_LEVEL and session_number(section.title) is not None:
             entry = _entry(document, section)
@@ -108,10 +108,10 @@ def _archived(document: Document) -> Iterator[Entry]:
                 yield entry._replace(text=entry.text[: trailers[-1].start()])
 
 
-def _entry(document: Document, section: Section) -> Entry:
+def _entry(document: Document, section: Section) -> SessionText:
     time = re.compile(_TIME).search(section.title)
     lines = (line.rstrip(" \t") for line in with_newlines(section.body.of(document.text), "\n").split("\n"))
-    return Entry(
+    return SessionText(
         heading=section.heading,
         number=session_number(section.title),
         time=f"{time[1]} {time[2]}" if time else None,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.context.citations import Standard
-    from taskstate.handoff.document import Written
+    from taskstate.handoff.document import WrittenHandoff
     from taskstate.lint.queries.repository import Repository
     from taskstate.model.chain_quotes import Upstream
     from taskstate.syntax.document import Document
@@ -155,7 +155,7 @@ class RepositoryQueries(Queries):
 
     # Handoff documents, and the sources of a sealed context
 
-    def handoffs(self) -> tuple[Written, ...] | None:
+    def handoffs(self) -> tuple[WrittenHandoff, ...] | None:
         """Read the handoff documents of the task."""
         self._record("handoffs")
         return handoffs.documents(self.file)

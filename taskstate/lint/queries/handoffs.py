@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.handoff.document import Written, front_matter_of, written_in
+from taskstate.handoff.document import WrittenHandoff, front_matter_of, written_in
 from taskstate.handoff.paths import folder
 from taskstate.model import document_kinds, names
 from taskstate.model.names import ARCHIVE
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from taskstate.lint.queries.repository import File
 
 
-def documents(file: File) -> tuple[Written, ...]:
+def documents(file: File) -> tuple[WrittenHandoff, ...]:
     """Read the handoff documents of the task; those of other tools are left out."""
     found = []
     for place, path in _paths(file):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.context.citations import Standard
-    from taskstate.handoff.document import Written
+    from taskstate.handoff.document import WrittenHandoff
     from taskstate.model.chain_quotes import Upstream
     from taskstate.syntax.document import Document
 
@@ -94,7 +94,7 @@ class Queries:
         """Return whether the repository has something at a path from its root."""
         return None
 
-    def handoffs(self) -> tuple[Written, ...] | None:
+    def handoffs(self) -> tuple[WrittenHandoff, ...] | None:
         """Return what the handoff documents of the task say, in any order; those of other tools are left out."""
         return None
 

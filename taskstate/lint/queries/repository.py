@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from taskstate.lint.compared_revision import History
+    from taskstate.lint.compared_revision import ComparedRevision
     from taskstate.workspace.workspace import Workspace
 
 _EVERYWHERE = frozenset({ARCHIVE, CLOCK, REPOSITORY, UPSTREAM})
@@ -27,7 +27,7 @@ class Repository(RunCache):
     `now` is a timestamp (`YYYY-MM-DDTHH:MM:SSZ`); `history` is the compared revision, or None.
     """
 
-    def __init__(self, workspace: Workspace, *, now: str, history: History | None = None) -> None:
+    def __init__(self, workspace: Workspace, *, now: str, history: ComparedRevision | None = None) -> None:
         super().__init__(workspace)
         self.now = now
         self.history = history

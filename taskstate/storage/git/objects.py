@@ -29,7 +29,7 @@ _DIFF = ("--binary", "--full-index", "--no-renames", "--no-ext-diff")
 _PREFIXES = ("--src-prefix=a/", "--dst-prefix=b/")
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """What stands at a path in two trees: modes and object ids, empty where nothing does; `status` is git's letter."""
 
     path: bytes
@@ -120,7 +120,7 @@ class Store:
             tree = below
         return tree
 
-    def changes(self, old: str, new: str) -> tuple[Entry, ...]:
+    def changes(self, old: str, new: str) -> tuple[TreeEntry, ...]:
         """Return what differs between two trees, the trees below them included, sorted by path.
 
         Raises:
@@ -210,7 +210,7 @@ class Store:
             TaskstateError: the folder cannot be written.
             GitFailed: an object is not here.
         """
-        with files.told("write", folder):
+        with files.os_errors("write", folder):
             files.make_folder(folder / "pack")
         asked = "".join(f"{each}\n" for each in dict.fromkeys(ids)).encode("ascii")
         args = ["pack-objects", "-q", "--window=0", str((folder / "pack" / "pack").absolute())]
@@ -218,7 +218,7 @@ class Store:
 
         def answer() -> Path:
             name = said().decode("ascii").strip()
-            with files.told("write", folder):
+            with files.os_errors("write", folder):
                 files.sync_folder(folder / "pack")
             return folder / "pack" / f"pack-{name}.pack"
 
@@ -232,23 +232,23 @@ def lost(object_id: str) -> TaskstateError:
     return TaskstateError(what, help=help_, code="objects-lost")
 
 
-def _entry(head: bytes, path: bytes) -> Entry:
+def _entry(head: bytes, path: bytes) -> TreeEntry:
     old_mode, new_mode, old_id, new_id, status = head.decode("ascii").removeprefix(":").split(" ")
     modes = ("" if mode == "000000" else mode for mode in (old_mode, new_mode))
     ids = ("" if re.fullmatch(_NOTHING, each) else each for each in (old_id, new_id))
-    return Entry(path, status[:1], *modes, *ids)
+    return TreeEntry(path, status[:1], *modes, *ids)
 
 
-def leaves(entries: Iterable[Entry], is_ours: Callable[[str], bool]) -> tuple[Entry, ...]:
+def leaves(entries: Iterable[TreeEntry], is_ours: Callable[[str], bool]) -> tuple[TreeEntry, ...]:
     """Return the entries that are files, links or submodules, without our own."""
     return tuple(each for each in entries if TREE not in _modes(each) and not is_ours(os.fsdecode(each.path)))
 
 
-def _modes(entry: Entry) -> tuple[str, str]:
+def _modes(entry: TreeEntry) -> tuple[str, str]:
     return entry.old_mode, entry.new_mode
 
 
-def new_objects(entries: Iterable[Entry]) -> Iterator[str]:
+def new_objects(entries: Iterable[TreeEntry]) -> Iterator[str]:
     """Yield the ids of the objects that the second of two trees has where the first one has others."""
     for each in entries:
         if each.new_id and each.new_mode != GITLINK:

@@ -319,7 +319,7 @@ def held(root: Path, path: str) -> Held | None:
     import stat
 
     place = os.path.join(root, path)
-    with files.told("read", Path(place)):
+    with files.os_errors("read", Path(place)):
         try:
             status = os.lstat(place)
         except (FileNotFoundError, NotADirectoryError):

@@ -36,7 +36,7 @@ _LARGE = 10 * 1024**2  # bytes of a log that are worth a warning
 _TABLE = "[[tool.taskstate.qa]]"
 
 
-class Told(NamedTuple):
+class QaRequest(NamedTuple):
     """What is to be recorded: a log, and what somebody says of its checks besides, by name."""
 
     log: bytes
@@ -44,14 +44,14 @@ class Told(NamedTuple):
     exit_statuses: Mapping[str, int]
 
 
-class Recorded(NamedTuple):
+class RecordResult(NamedTuple):
     """What a recording did, and the results that it recorded."""
 
     outcome: Outcome
     results: Mapping[str, Result]
 
 
-class Compared(NamedTuple):
+class RoleComparison(NamedTuple):
     """A role's results beside the baseline."""
 
     baseline: Mapping[str, Result]
@@ -59,7 +59,7 @@ class Compared(NamedTuple):
     comparison: Comparison
 
 
-def results_of(workspace: Workspace, told: Told) -> dict[str, Result]:
+def results_of(workspace: Workspace, told: QaRequest) -> dict[str, Result]:
     """Return the results that a log tells, and those that somebody names; who names one is believed.
 
     Raises:
@@ -89,7 +89,7 @@ def _line(name: str, text: str) -> str:
     return line
 
 
-def record(workspace: Workspace, task_id: str, told: Told, request: Request, *, role: str = "") -> Recorded:
+def record(workspace: Workspace, task_id: str, told: QaRequest, request: Request, *, role: str = "") -> RecordResult:
     """Record the results of a log as the task's baseline, or as those of a role.
 
     Raises:
@@ -131,7 +131,7 @@ def record(workspace: Workspace, task_id: str, told: Told, request: Request, *, 
 
     outcome = change(workspace, task_id, job, request)
     warnings = (*_size_warning(told.log, len(outcome.result.data)), *checked.warnings, *outcome.warnings)
-    return Recorded(outcome._replace(warnings=warnings), results)
+    return RecordResult(outcome._replace(warnings=warnings), results)
 
 
 def log_artifact(task_id: str, whose: str, log: bytes) -> artifacts.Artifact:
@@ -220,7 +220,7 @@ def require_task_file(workspace: Workspace, context: Context, task_id: str) -> N
 # Reading what was recorded
 
 
-def compared(workspace: Workspace, task_id: str, role: str) -> Compared:
+def compared(workspace: Workspace, task_id: str, role: str) -> RoleComparison:
     """Return a role's results beside the task's baseline.
 
     Raises:
@@ -235,4 +235,4 @@ def compared(workspace: Workspace, task_id: str, role: str) -> Compared:
             what = f"task {loaded.state.id} has no {whose} to compare"
             help_ = f"record them: `taskstate qa record {loaded.state.id}{flag} --from LOG`"
             raise TaskstateError(what, help=help_, code="not-recorded")
-    return Compared(baseline, results, qa_results.compare(baseline, results))
+    return RoleComparison(baseline, results, qa_results.compare(baseline, results))

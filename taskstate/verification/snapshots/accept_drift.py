@@ -15,7 +15,7 @@ from taskstate.syntax.edits import apply
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift
 from taskstate.verification.snapshots.base import require_open
-from taskstate.verification.snapshots.take import ACCEPTED, Wanted, photograph, sweep, with_snapshots
+from taskstate.verification.snapshots.take import ACCEPTED, SnapshotRequest, create_snapshot, sweep, with_snapshots
 from taskstate.verification.snapshots.verify import newest_role
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import remember
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.model.tool_blocks import Snapshot, ToolBlocks
-    from taskstate.verification.snapshots.base import Look
+    from taskstate.verification.snapshots.base import SnapshotBase
     from taskstate.verification.snapshots.take import NewSnapshot
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _NAMED = 20  # files that an event names
 
 
-class Resolved(NamedTuple):
+class AcceptResult(NamedTuple):
     """What was accepted: the write, the roles whose snapshots were taken anew, and the base commit from now on."""
 
     outcome: Outcome
@@ -50,7 +50,7 @@ class _Plan(NamedTuple):
     files: Mapping[str, tuple[str, ...]]
 
 
-def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> Resolved:
+def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> AcceptResult:
     """Accept the working tree and HEAD as they are: drift budgets are 0 again, and the note stays as an event.
 
     Raises:
@@ -65,11 +65,11 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
         blocks = blocks_of(loaded.document)
         made: list[NewSnapshot] = []
         delta = blocks.delta
-        with snapshot_base.look(workspace, delta, head) as seen:
+        with snapshot_base.snapshot_base(workspace, delta, head) as seen:
             planned = _plan(seen, loaded, blocks, head)
             for role in planned.retaken:
-                wanted = Wanted(role, planned.base, request, clean=True)
-                made.append(photograph(seen, loaded.state, delta, wanted))
+                wanted = SnapshotRequest(role, planned.base, request, clean=True)
+                made.append(create_snapshot(seen, loaded.state, delta, wanted))
                 delta = read_delta(with_snapshots(delta, made, planned.base))
         text = _settled(loaded, blocks, with_snapshots(blocks.delta, made, planned.base))
         events = [_event(role, planned, note, request) for role in planned.accepted or ("",)]
@@ -84,10 +84,10 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
     finally:
         if not request.dry_run:
             sweep(workspace, task_id)
-    return Resolved(outcome, outcome.result.retaken, outcome.result.base)
+    return AcceptResult(outcome, outcome.result.retaken, outcome.result.base)
 
 
-def _plan(seen: Look, loaded: Loaded, blocks: ToolBlocks, head: str) -> _Plan:
+def _plan(seen: SnapshotBase, loaded: Loaded, blocks: ToolBlocks, head: str) -> _Plan:
     names, (base, left, _) = seen.workspace.config.roles, blocks.delta
     newest, open_ = newest_role(left, names), roles.unresolved(blocks)
     start = head if base is None else _start(seen.workspace, loaded.state.id, base, head)
@@ -111,7 +111,7 @@ def _start(workspace: Workspace, task_id: str, base: str, head: str) -> str:
         return head
 
 
-def _differing(seen: Look, snapshot: Snapshot) -> tuple[str, ...]:
+def _differing(seen: SnapshotBase, snapshot: Snapshot) -> tuple[str, ...]:
     """Return the paths that differ between a snapshot and now; none where its tree is lost."""
     try:
         entries = seen.store.changes(str(snapshot.tree), seen.tree)

@@ -189,7 +189,7 @@ def is_as_left(workspace: Workspace, snapshot: Snapshot, folder: Path) -> bool:
         return False
 
 
-class Look(NamedTuple):
+class SnapshotBase(NamedTuple):
     """The working tree as it is now, in a temporary place with the objects of it: its tree id, and git's report."""
 
     workspace: Workspace
@@ -201,7 +201,7 @@ class Look(NamedTuple):
 
 
 @contextmanager
-def look(workspace: Workspace, delta: Delta, head: str) -> Iterator[Look]:
+def snapshot_base(workspace: Workspace, delta: Delta, head: str) -> Iterator[SnapshotBase]:
     """Give a look at the working tree, in which the objects of the task's snapshots can be read.
 
     Raises:
@@ -221,7 +221,7 @@ def look(workspace: Workspace, delta: Delta, head: str) -> Iterator[Look]:
             tree = store.without(whole, ours)
             index = staged()
             index_tree = index.tree and store.without(index.tree, index.ours)
-            yield Look(workspace, place, store, tree, report(), index_tree)
+            yield SnapshotBase(workspace, place, store, tree, report(), index_tree)
         finally:
             store.close()
 

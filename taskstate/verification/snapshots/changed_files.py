@@ -12,7 +12,7 @@ from taskstate.storage import files
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK
 from taskstate.verification.snapshots import drift
-from taskstate.verification.snapshots.drift import File, quoted
+from taskstate.verification.snapshots.drift import ChangedFile, quoted
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from taskstate.model.config import Config
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import Snapshot
-    from taskstate.storage.git.objects import Entry
-    from taskstate.verification.snapshots.base import Look
+    from taskstate.storage.git.objects import TreeEntry
+    from taskstate.verification.snapshots.base import SnapshotBase
     from taskstate.workspace.workspace import Workspace
 
 _WILD = frozenset("*?[\\")
 
 
-def changed_files(seen: Look, entries: Iterable[Entry]) -> tuple[File, ...]:
+def changed_files(seen: SnapshotBase, entries: Iterable[TreeEntry]) -> tuple[ChangedFile, ...]:
     """Return what a snapshot records of the files that differ from the base commit, sorted by path."""
     entries = tuple(entries)
     fresh = {path for state, path in worktree.status_entries(seen.report) if state == b"??"}
@@ -38,7 +38,7 @@ def changed_files(seen: Look, entries: Iterable[Entry]) -> tuple[File, ...]:
     return tuple(sorted(listed))
 
 
-def _before(seen: Look, entries: Iterable[Entry]) -> dict[str, str]:
+def _before(seen: SnapshotBase, entries: Iterable[TreeEntry]) -> dict[str, str]:
     """Return the hashes of what the base commit has; where that is not here, the repository itself is broken."""
     try:
         return hashes(seen, ((each.old_mode, each.old_id) for each in entries))
@@ -48,15 +48,15 @@ def _before(seen: Look, entries: Iterable[Entry]) -> dict[str, str]:
         raise TaskstateError(f"{what}: {error.message}", help=help_, code=error.code) from error
 
 
-def _file(seen: Look, entry: Entry, then: str | None, *, new: bool) -> File:
+def _file(seen: SnapshotBase, entry: TreeEntry, then: str | None, *, new: bool) -> ChangedFile:
     status = "?" if entry.status == "A" and new else entry.status
     if not entry.new_id:
-        return File(quoted(entry.path), status, None, 0, None, then)
+        return ChangedFile(quoted(entry.path), status, None, 0, None, then)
     size, now = held(seen, entry)
-    return File(quoted(entry.path), status, entry.new_mode, size, now, then)
+    return ChangedFile(quoted(entry.path), status, entry.new_mode, size, now, then)
 
 
-def held(seen: Look, entry: Entry) -> tuple[int, str | None]:
+def held(seen: SnapshotBase, entry: TreeEntry) -> tuple[int, str | None]:
     """Return size and hash of a file of the newer tree: on disk, or as git has it where a sparse checkout lacks it."""
     if entry.new_mode == GITLINK:
         return 0, None
@@ -67,7 +67,7 @@ def held(seen: Look, entry: Entry) -> tuple[int, str | None]:
     return len(content), files.digest(content)
 
 
-def hashes(seen: Look, objects: Iterable[tuple[str, str]]) -> dict[str, str]:
+def hashes(seen: SnapshotBase, objects: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the SHA-256 of what git has as objects of some mode, by their ids; nothing for submodules.
 
     Raises:
@@ -77,7 +77,7 @@ def hashes(seen: Look, objects: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {each: files.digest(content) for each, content in zip(ids, seen.store.contents(ids), strict=True)}
 
 
-def recorded_files(workspace: Workspace, snapshot: Snapshot) -> tuple[File, ...] | None:
+def recorded_files(workspace: Workspace, snapshot: Snapshot) -> tuple[ChangedFile, ...] | None:
     """Return the changed files that a snapshot recorded; None where the artifact that lists them is not as it was."""
     listed = snapshot.file_list
     if listed is None:
@@ -95,7 +95,7 @@ def scope_of(state: TaskState, config: Config) -> Scope:
     return read_scope(items, config.scope)
 
 
-def scope_hash(seen: Look, scope: Scope) -> str | None:
+def scope_hash(seen: SnapshotBase, scope: Scope) -> str | None:
     """Return the hash of the paths of the tree that belong to a task; None where it does not say which do."""
     if not scope.inside:
         return None

@@ -16,7 +16,7 @@ from taskstate.model.canonical_json import canonical_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from taskstate.storage.git.objects import Entry
+    from taskstate.storage.git.objects import TreeEntry
 
 SHOWN = 5  # files that a message names
 LISTED = 20  # changed files that a state file lists
@@ -32,7 +32,7 @@ _EMPTY = {  # the ids of a file that holds nothing: two of those say nothing of 
 }
 
 
-class File(NamedTuple):
+class ChangedFile(NamedTuple):
     """A changed file as a snapshot records it, with git's letter for what happened to it since the base commit."""
 
     path: str
@@ -78,7 +78,7 @@ class Check(NamedTuple):
     detail: str = ""
 
 
-class Verified(NamedTuple):
+class DriftReport(NamedTuple):
     """What a comparison found; `help` says what to do about a drift, and notes are worth knowing and no drift."""
 
     drift: bool
@@ -144,16 +144,19 @@ def normalised_sha(diff: bytes) -> str:
     return hashlib.sha256(text if text.endswith(b"\n") or not text else text + b"\n").hexdigest()
 
 
-def list_text(changed: Iterable[File]) -> str:
+def list_text(changed: Iterable[ChangedFile]) -> str:
     """Return the list of changed files as canonical JSON."""
     return canonical_json([each._asdict() for each in changed])
 
 
-def read_list(told: object) -> tuple[File, ...] | None:
+def read_list(told: object) -> tuple[ChangedFile, ...] | None:
     """Return the changed files that a list from a front matter or an artifact holds, or None where it is none."""
     if not isinstance(told, (list, tuple)) or not all(isinstance(each, dict) and "path" in each for each in told):
         return None
-    return tuple(File(*(each.get(field, 0 if field == "size" else None) for field in File._fields)) for each in told)
+    return tuple(
+        ChangedFile(*(each.get(field, 0 if field == "size" else None) for field in ChangedFile._fields))
+        for each in told
+    )
 
 
 def scope_hash(paths: Iterable[str]) -> str:
@@ -168,7 +171,9 @@ def scope_hash(paths: Iterable[str]) -> str:
 
 
 def differences(
-    entries: Iterable[Entry], expected: Callable[[Entry], str | None], current: Callable[[Entry], str | None]
+    entries: Iterable[TreeEntry],
+    expected: Callable[[TreeEntry], str | None],
+    current: Callable[[TreeEntry], str | None],
 ) -> tuple[Difference, ...]:
     """Return what differs between a snapshot's tree and the one of now; `expected`, `current` give a file's hashes.
 
@@ -193,7 +198,7 @@ def differences(
     return tuple(sorted(found))
 
 
-def _change(entry: Entry) -> str:
+def _change(entry: TreeEntry) -> str:
     if not entry.old_id:
         return "added"
     if not entry.new_id:
@@ -201,14 +206,14 @@ def _change(entry: Entry) -> str:
     return "mode" if entry.old_id == entry.new_id else "modified"
 
 
-def listed_differences(then: Sequence[File], now: Sequence[File]) -> tuple[Difference, ...]:
+def listed_differences(then: Sequence[ChangedFile], now: Sequence[ChangedFile]) -> tuple[Difference, ...]:
     """Return what differs between two lists of the files that differ from one base: for where the tree is lost."""
     before, after = ({each.path: each for each in told} for told in (then, now))
     found = [_listed(path, before.get(path), after.get(path)) for path in sorted({*before, *after})]
     return tuple(each for each in found if each)
 
 
-def _listed(path: str, then: File | None, now: File | None) -> Difference | None:
+def _listed(path: str, then: ChangedFile | None, now: ChangedFile | None) -> Difference | None:
     expected = then.sha256 if then else now.previous_sha256 if now else None
     current = now.sha256 if now else then.previous_sha256 if then else None
     if then and now and (then.sha256, then.mode) == (now.sha256, now.mode):
@@ -220,7 +225,7 @@ def _listed(path: str, then: File | None, now: File | None) -> Difference | None
     return Difference(path, change, expected, current)
 
 
-def modes_differ(entries: Iterable[Entry]) -> tuple[str, ...]:
+def modes_differ(entries: Iterable[TreeEntry]) -> tuple[str, ...]:
     """Return the paths of the files that have another mode than the snapshot says, apart from new and gone ones."""
     both = (
         each for each in entries if each.old_id and each.new_id and _SUBMODULE not in (each.old_mode, each.new_mode)
@@ -228,7 +233,7 @@ def modes_differ(entries: Iterable[Entry]) -> tuple[str, ...]:
     return tuple(quoted(each.path) for each in both if each.old_mode != each.new_mode)
 
 
-class Seen(NamedTuple):
+class TreeDifferences(NamedTuple):
     """What was found when a snapshot did not match at once, told to `judged`.
 
     `committed`: files that are not ours and differ between the base and HEAD; `own` are those of them in which the
@@ -260,7 +265,7 @@ class Seen(NamedTuple):
         return self.artifacts is Artifacts.PURGED
 
 
-def judged(seen: Seen) -> Verified:
+def judged(seen: TreeDifferences) -> DriftReport:
     """Return what was seen as a verdict: the seven checks, what happened as far as one can tell, and what to do."""
     drift = bool(seen.committed) or not seen.same_tree
     notes = _noted(seen.artifacts, seen.notes)
@@ -269,20 +274,20 @@ def judged(seen: Seen) -> Verified:
     if seen.outside:
         notes = (*notes, f"outside of the task's Repository Paths: {named(seen.outside)}")
     what, help_ = _told(seen) if drift else ("", "")
-    return Verified(drift, _checks(seen, drift=drift), seen.files or (), notes, what, help_)
+    return DriftReport(drift, _checks(seen, drift=drift), seen.files or (), notes, what, help_)
 
 
-def matching(artifacts: Artifacts = Artifacts.WHOLE, notes: tuple[str, ...] = ()) -> Verified:
+def matching(artifacts: Artifacts = Artifacts.WHOLE, notes: tuple[str, ...] = ()) -> DriftReport:
     """Return the verdict that all is as a role left it."""
     checks = tuple(Check(name, ok=True) for name in CHECKS)
-    return Verified(drift=False, checks=checks, notes=_noted(artifacts, notes))
+    return DriftReport(drift=False, checks=checks, notes=_noted(artifacts, notes))
 
 
 def _noted(artifacts: Artifacts, notes: tuple[str, ...]) -> tuple[str, ...]:
     return (artifacts.value, *notes) if artifacts.value else notes
 
 
-def _checks(seen: Seen, *, drift: bool) -> tuple[Check, ...]:
+def _checks(seen: TreeDifferences, *, drift: bool) -> tuple[Check, ...]:
     contents = [each.path for each in seen.files or () if each.change != "mode"]
     lost = f"the snapshot's list of files {'was purged' if seen.purged else 'is lost'}" if seen.files is None else ""
     found = {
@@ -300,7 +305,7 @@ def _checks(seen: Seen, *, drift: bool) -> tuple[Check, ...]:
     return tuple(each._replace(detail=STAGED_OTHERWISE) if each.name == "status" else each for each in checks)
 
 
-def _told(seen: Seen) -> tuple[str, str]:
+def _told(seen: TreeDifferences) -> tuple[str, str]:
     """Return what happened, and what to do about it."""
     accept = f'`taskstate snapshot resolve {seen.task_id} --note "WHY"`'
     tree = f"the working tree is not what {seen.role} left"
@@ -318,7 +323,7 @@ def _told(seen: Seen) -> tuple[str, str]:
     return _edited(seen, tree, accept)
 
 
-def _edited(seen: Seen, tree: str, accept: str) -> tuple[str, str]:
+def _edited(seen: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
     """Return what happened where HEAD is where it was, and what to do about it."""
     restore = f"`taskstate snapshot verify {seen.task_id} --role {seen.role} --restore FILE`"
     if seen.purged:
@@ -340,7 +345,7 @@ def _edited(seen: Seen, tree: str, accept: str) -> tuple[str, str]:
     return f"{tree}; edited by hand since: {which}{more}", f"put files back by {restore}, or accept them: {accept}"
 
 
-def _which(seen: Seen) -> str:
+def _which(seen: TreeDifferences) -> str:
     if seen.files is None:
         why = "were purged" if seen.purged else "are lost"
         return f"which files differ cannot be told, since the snapshot's artifacts {why}"

@@ -52,14 +52,16 @@ class _Kept(NamedTuple):
         return self.path.rpartition("/")[2] == ".gitattributes"
 
 
-class Restored(NamedTuple):
+class RestoreResult(NamedTuple):
     """What was put back, by path, and what to know of it."""
 
     paths: tuple[str, ...]
     notes: tuple[str, ...]
 
 
-def restore(workspace: Workspace, task_id: str, role: str, names: Sequence[str], *, dry_run: bool = False) -> Restored:
+def restore(
+    workspace: Workspace, task_id: str, role: str, names: Sequence[str], *, dry_run: bool = False
+) -> RestoreResult:
     """Put the snapshot's version of files back into the working tree; `names` are paths as a report shows them.
 
     All of them are looked up, and their places too, before the first is written. Files with git's attributes go first,
@@ -89,7 +91,7 @@ def restore(workspace: Workspace, task_id: str, role: str, names: Sequence[str],
                 _put(workspace.root / each.path, each.mode, contents[each])
         finally:
             store.close()
-    return Restored(tuple(each.name for each in looked_up.values()), _remarks(workspace, snapshot, contents))
+    return RestoreResult(tuple(each.name for each in looked_up.values()), _remarks(workspace, snapshot, contents))
 
 
 def _kept(workspace: Workspace, store: Store, snapshot: Snapshot, name: str) -> _Kept:
@@ -128,7 +130,7 @@ def _require_place(root: Path, kept: _Kept) -> None:
     if target.is_dir() and not target.is_symlink():
         help_ = "move it out of the way first"
         raise TaskstateError(f"{files.shown(kept.name)} is a folder now", help=help_, code="not-a-file")
-    with files.told("write", target):
+    with files.os_errors("write", target):
         above = next(folder for folder in target.parents if os.path.lexists(folder))
         if not above.is_dir():
             help_ = "move that out of the way first"
@@ -185,7 +187,7 @@ def _put(target: Path, mode: str, content: bytes) -> None:
 
     Git knows of a mode only whether a file is a program: a file that is there keeps what else its mode says.
     """
-    with files.told("write", target):
+    with files.os_errors("write", target):
         files.make_folder(target.parent)
         if mode == LINK:
             with files.temporary_file(target, b"") as temporary:
@@ -241,7 +243,7 @@ def diff_of(workspace: Workspace, task_id: str, role: str, kind: str) -> Diff:
         what = f"the artifact {files.shown(relative)} is not here"
         help_ = "artifacts are not in git: copy it from the clone in which the snapshot was taken"
         raise TaskstateError(what, help=help_, code="artifact-lost")
-    with files.told("read", path):
+    with files.os_errors("read", path):
         packed = path.read_bytes()
     content = _unpacked(packed)
     if content is None or drift.normalised_sha(content) != sha:

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from taskstate.model.config import Config
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import Delta, ToolBlocks
-    from taskstate.storage.git.objects import Entry
-    from taskstate.verification.snapshots.base import Look
-    from taskstate.verification.snapshots.drift import File
+    from taskstate.storage.git.objects import TreeEntry
+    from taskstate.verification.snapshots.base import SnapshotBase
+    from taskstate.verification.snapshots.drift import ChangedFile
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -48,7 +48,7 @@ _UNCHANGED = "no changes"  # what a diff of nothing comes to in numbers
 _LARGE = 10 * 1024 * 1024  # bytes of a diff
 
 
-class Taken(NamedTuple):
+class TakeResult(NamedTuple):
     """What taking a snapshot gave: the write, and the diff from the base commit in numbers."""
 
     outcome: Outcome
@@ -56,7 +56,7 @@ class Taken(NamedTuple):
     number: int
 
 
-def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Taken:
+def take(workspace: Workspace, task_id: str, role: str, request: Request) -> TakeResult:
     """Record the working tree as `role` leaves it.
 
     Raises:
@@ -73,9 +73,9 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Tak
         roles.require_settled(blocks, loaded.state.id)
         base = head if blocks.delta.base_commit is None else blocks.delta.base_commit
         _require_unmoved(workspace, loaded.state.id, base)
-        with snapshot_base.look(workspace, blocks.delta, head) as seen:
-            wanted = Wanted(role, base, request, clean=_may_be_clean(workspace, blocks, role))
-            made = photograph(seen, loaded.state, blocks.delta, wanted)
+        with snapshot_base.snapshot_base(workspace, blocks.delta, head) as seen:
+            wanted = SnapshotRequest(role, base, request, clean=_may_be_clean(workspace, blocks, role))
+            made = create_snapshot(seen, loaded.state, blocks.delta, wanted)
             if not request.dry_run:
                 worktree.sweep(seen.place)
         delta = with_snapshots(blocks.delta, (made,))
@@ -87,7 +87,7 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Tak
     finally:
         if not request.dry_run:
             sweep(workspace, task_id)
-    return Taken(outcome, outcome.result.stat, outcome.result.number)
+    return TakeResult(outcome, outcome.result.stat, outcome.result.number)
 
 
 def _may_be_clean(workspace: Workspace, blocks: ToolBlocks, role: str) -> bool:
@@ -116,7 +116,7 @@ def with_snapshots(delta: Delta, made: Sequence[NewSnapshot], base: str = "") ->
     return tool_blocks.with_snapshots(begun, {each.role: each.record for each in made})
 
 
-class Wanted(NamedTuple):
+class SnapshotRequest(NamedTuple):
     """Which snapshot is to be taken: whose, from which commit, for whom; a tree without changes only where `clean`."""
 
     role: str
@@ -135,7 +135,7 @@ class NewSnapshot(NamedTuple):
     notes: tuple[str, ...]
 
 
-def photograph(seen: Look, state: TaskState, delta: Delta, wanted: Wanted) -> NewSnapshot:
+def create_snapshot(seen: SnapshotBase, state: TaskState, delta: Delta, wanted: SnapshotRequest) -> NewSnapshot:
     """Take a snapshot of what is seen, and write its artifacts; its record is for the front matter that holds `delta`.
 
     Raises:
@@ -153,9 +153,9 @@ def photograph(seen: Look, state: TaskState, delta: Delta, wanted: Wanted) -> Ne
 
 
 class _Found(NamedTuple):
-    entries: tuple[Entry, ...]
+    entries: tuple[TreeEntry, ...]
     objects: tuple[str, ...]
-    files: tuple[File, ...]
+    files: tuple[ChangedFile, ...]
     stat: str
     diff: bytes
     incremental: bytes | None
@@ -164,13 +164,13 @@ class _Found(NamedTuple):
 
 
 class _Making(NamedTuple):
-    seen: Look
+    seen: SnapshotBase
     found: _Found
-    wanted: Wanted
+    wanted: SnapshotRequest
     scope: Scope
 
 
-def _found(delta: Delta, seen: Look, wanted: Wanted) -> _Found:
+def _found(delta: Delta, seen: SnapshotBase, wanted: SnapshotRequest) -> _Found:
     workspace, store, tree = seen.workspace, seen.store, seen.tree
     whole = store.tree_of(wanted.base)
     changed = store.changes(whole, tree)
@@ -187,7 +187,7 @@ def _found(delta: Delta, seen: Look, wanted: Wanted) -> _Found:
     return _Found(entries, tuple(sorted(objects)), listed, stat, diff, incremental, error, nested)
 
 
-def _nested(changed: Iterable[Entry], staged: Iterable[Entry]) -> tuple[str, ...]:
+def _nested(changed: Iterable[TreeEntry], staged: Iterable[TreeEntry]) -> tuple[str, ...]:
     """Return the repositories in the tree that are no submodules, since the user's index does not have them.
 
     What `changed`, and is `staged`, is so since the same commit.
@@ -201,13 +201,13 @@ def _nested(changed: Iterable[Entry], staged: Iterable[Entry]) -> tuple[str, ...
     return tuple(found)
 
 
-def _without_ours(seen: Look, tree: str, changed: Iterable[Entry]) -> str:
+def _without_ours(seen: SnapshotBase, tree: str, changed: Iterable[TreeEntry]) -> str:
     """Return the id of a commit's tree without our files, which are among what changed from it to a tree without."""
     ours = [each.path for each in changed if each.old_mode != TREE and seen.workspace.is_ours(os.fsdecode(each.path))]
     return seen.store.without(tree, ours)
 
 
-def _incremental(seen: Look, delta: Delta, before: str) -> tuple[bytes | None, str | None]:
+def _incremental(seen: SnapshotBase, delta: Delta, before: str) -> tuple[bytes | None, str | None]:
     """Return the diff from the tree of the role before, or why there is none."""
     snapshot = delta.snapshots.get(before)
     if snapshot is None or snapshot.tree is None:
@@ -272,14 +272,14 @@ def _store(task_id: str, making: _Making, record: dict[str, object]) -> None:
     record["pack"] = artifacts.name_of(task_id, f"{folder}/pack/{packed().name}")
 
 
-def _keep_index(seen: Look, folder: Path, *, trusted: bool) -> None:
+def _keep_index(seen: SnapshotBase, folder: Path, *, trusted: bool) -> None:
     """Keep the temporary index, if trusted: a later look at the tree need not read the files that it knows.
 
     One in which a plain repository stands as a submodule is not: git would not see it become a folder of files.
     """
     index = seen.place.own_index
     kept = folder / snapshot_base.index_name(index, seen.tree, seen.place.mark)
-    with files.told("write", kept):
+    with files.os_errors("write", kept):
         for older in folder.glob(f"{snapshot_base.INDEX}*"):
             older.unlink()
         if trusted:

@@ -22,20 +22,20 @@ from taskstate.verification.snapshots.changed_files import (
     scope_hash,
     scope_of,
 )
-from taskstate.verification.snapshots.drift import Artifacts, Difference, File, Seen, Verified
+from taskstate.verification.snapshots.drift import Artifacts, ChangedFile, Difference, DriftReport, TreeDifferences
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.model.tool_blocks import Snapshot
-    from taskstate.storage.git.objects import Entry
-    from taskstate.verification.snapshots.base import Look
+    from taskstate.storage.git.objects import TreeEntry
+    from taskstate.verification.snapshots.base import SnapshotBase
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
 def compared(
     workspace: Workspace, loaded: Loaded, role: str, artifacts: Artifacts, notes: tuple[str, ...] = ()
-) -> Verified:
+) -> DriftReport:
     """Return how the working tree and HEAD differ from what a role left; the trees decide whether they do.
 
     Raises:
@@ -45,8 +45,8 @@ def compared(
     head = snapshot_base.require_at_rest(workspace)
     base = str(snapshot.base_commit)
     committed = snapshot_base.committed_since(workspace, base, loaded.state.id) if head != base else ()
-    with snapshot_base.look(workspace, blocks_of(loaded.document).delta, head) as seen:
-        known = Seen(
+    with snapshot_base.snapshot_base(workspace, blocks_of(loaded.document).delta, head) as seen:
+        known = TreeDifferences(
             task_id=loaded.state.id,
             role=role,
             base=base,
@@ -73,21 +73,21 @@ def _is_file(root: Path, path: bytes) -> bool:
 class _Parts(NamedTuple):
     loaded: Loaded
     snapshot: Snapshot
-    seen: Look
+    seen: SnapshotBase
 
 
 class _Comparison(_Parts):
     """A snapshot and the tree of now, file by file."""
 
     @cached_property
-    def _recorded(self) -> tuple[File, ...] | None:
+    def _recorded(self) -> tuple[ChangedFile, ...] | None:
         return recorded_files(self.seen.workspace, self.snapshot)
 
     @cached_property
     def _hashes(self) -> dict[str, str | None]:
         return {each.path: each.sha256 for each in self._recorded or ()}
 
-    def reported(self, known: Seen, head: str) -> Seen:
+    def reported(self, known: TreeDifferences, head: str) -> TreeDifferences:
         """Return what is known, and what a closer look at each file tells."""
         store, tree = self.seen.store, str(self.snapshot.tree)
         is_ours = self.seen.workspace.is_ours
@@ -115,7 +115,7 @@ class _Comparison(_Parts):
             outside=outside(scope, [each.path for each in listed or ()]),
         )
 
-    def _hash_then(self, entry: Entry) -> str | None:
+    def _hash_then(self, entry: TreeEntry) -> str | None:
         """Return the hash of a file as the snapshot has it: of its bytes then where they were recorded."""
         path = drift.quoted(entry.path)
         if entry.old_mode == GITLINK:
@@ -124,7 +124,7 @@ class _Comparison(_Parts):
             return self._hashes[path]
         return hashes(self.seen, [(entry.old_mode, entry.old_id)]).get(entry.old_id)
 
-    def _hash_now(self, entry: Entry) -> str | None:
+    def _hash_now(self, entry: TreeEntry) -> str | None:
         return entry.new_id if entry.new_mode == GITLINK else held(self.seen, entry)[1]
 
     def _own(self, committed: tuple[str, ...], head: str, base: str) -> tuple[str, ...] | None:

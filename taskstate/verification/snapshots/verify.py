@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.model.tool_blocks import Snapshot
-    from taskstate.verification.snapshots.drift import Verified
+    from taskstate.verification.snapshots.drift import DriftReport
     from taskstate.workspace.change import Change, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
-def verify(workspace: Workspace, task_id: str, role: str, request: Request) -> Verified:
+def verify(workspace: Workspace, task_id: str, role: str, request: Request) -> DriftReport:
     """Compare the working tree with the snapshot of a role; a drift counts up the role's drift budget.
 
     Raises:
@@ -69,7 +69,7 @@ def count_up(workspace: Workspace, task_id: str, role: str, request: Request) ->
 # The comparison
 
 
-def compare(workspace: Workspace, loaded: Loaded, role: str) -> Verified:
+def compare(workspace: Workspace, loaded: Loaded, role: str) -> DriftReport:
     """Compare the working tree with the snapshot of a role, and write nothing.
 
     Raises:

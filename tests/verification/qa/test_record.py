@@ -15,7 +15,7 @@ from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.verification.qa import record as qa_record
-from taskstate.verification.qa.record import Told
+from taskstate.verification.qa.record import QaRequest
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.workspace import artifacts
 from taskstate.workspace.change import Change
@@ -25,7 +25,7 @@ from tests.support.place import TASK, Place, changes, refusal, tree
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.verification.qa.record import Recorded
+    from taskstate.verification.qa.record import RecordResult
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded
 
@@ -42,9 +42,9 @@ def place(tmp_path: Path) -> Place:
 
 def record(
     place: Place, log: bytes = GOOD, role: str = "", request: Request | None = None, **told: dict[str, Any]
-) -> Recorded:
+) -> RecordResult:
     """Record what a log says."""
-    said = Told(log, told.get("texts", {}), told.get("statuses", {}))
+    said = QaRequest(log, told.get("texts", {}), told.get("statuses", {}))
     return qa_record.record(place.workspace, TASK, said, request or place.request(), role=role)
 
 
@@ -202,7 +202,7 @@ def test_a_refused_write_leaves_the_old_log(place: Place) -> None:
     record(place)
     before, text = kept_logs(place), place.text
     bad_actor = place.request()._replace(stamp=Stamp(actor="ghp_" + "a1B2c3D4e5" * 4, now=place.now))
-    error = refusal(lambda: qa_record.record(place.workspace, TASK, Told(BAD, {}, {}), bad_actor))
+    error = refusal(lambda: qa_record.record(place.workspace, TASK, QaRequest(BAD, {}, {}), bad_actor))
     assert error.code == "secret"
     assert (kept_logs(place), place.text) == (before, text)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskstate.verification.snapshots import drift
-from taskstate.verification.snapshots.drift import Difference, File, Seen
+from taskstate.verification.snapshots.drift import ChangedFile, Difference, TreeDifferences
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,9 +80,9 @@ def test_diff_hashes_alike_whatever_its_line_ends(diff: bytes, as_if: bytes) -> 
 
 def test_list_of_files_is_read_back() -> None:
     """What was written as a list gives the same files; what is none gives None."""
-    files = (File("a", "M", "100644", 3, "0" * 64, None), File("b", "D", None, 0, None, "1" * 64))
+    files = (ChangedFile("a", "M", "100644", 3, "0" * 64, None), ChangedFile("b", "D", None, 0, None, "1" * 64))
     assert drift.read_list([each._asdict() for each in files]) == files
-    assert drift.read_list([{"path": "a", "status": "M"}]) == (File("a", "M", None, 0, None, None),)
+    assert drift.read_list([{"path": "a", "status": "M"}]) == (ChangedFile("a", "M", None, 0, None, None),)
     others: tuple[object, ...] = (None, {}, [1], [{"status": "M"}], "x")
     assert [drift.read_list(told) for told in others] == [None] * 5
 
@@ -97,17 +97,17 @@ def test_scope_hash_is_over_the_sorted_paths() -> None:
 def test_lists_are_compared_where_the_tree_is_lost() -> None:
     """Two lists of what differs from one base tell what differs between them."""
     then = (
-        File("back", "M", "100644", 1, "n", "o"),
-        File("gone", "?", "100644", 1, "n", None),
-        File("kept", "M", "100644", 1, "n", "o"),
-        File("mode", "M", "100644", 1, "n", "o"),
-        File("returned", "D", None, 0, None, "o"),
+        ChangedFile("back", "M", "100644", 1, "n", "o"),
+        ChangedFile("gone", "?", "100644", 1, "n", None),
+        ChangedFile("kept", "M", "100644", 1, "n", "o"),
+        ChangedFile("mode", "M", "100644", 1, "n", "o"),
+        ChangedFile("returned", "D", None, 0, None, "o"),
     )
     now = (
-        File("kept", "M", "100644", 1, "n", "o"),
-        File("later", "M", "100644", 1, "n", "o"),
-        File("mode", "M", "100755", 1, "n", "o"),
-        File("new", "?", "100644", 1, "n", None),
+        ChangedFile("kept", "M", "100644", 1, "n", "o"),
+        ChangedFile("later", "M", "100644", 1, "n", "o"),
+        ChangedFile("mode", "M", "100755", 1, "n", "o"),
+        ChangedFile("new", "?", "100644", 1, "n", None),
     )
     assert drift.listed_differences(then, now) == (
         Difference("back", "modified", "n", "o"),
@@ -121,7 +121,7 @@ def test_lists_are_compared_where_the_tree_is_lost() -> None:
 
 def test_verdict_without_anything_is_no_drift() -> None:
     """Nothing seen is nothing failed."""
-    verified = drift.judged(Seen("101", "implementer", "0" * 40))
+    verified = drift.judged(TreeDifferences("101", "implementer", "0" * 40))
     assert (verified.drift, verified.message, verified.help) == (False, "", "")
     assert all(check.ok and check.detail == "" for check in verified.checks)
     assert verified.checks == drift.matching().checks
@@ -130,11 +130,11 @@ def test_verdict_without_anything_is_no_drift() -> None:
 def test_submodule_is_not_to_be_restored() -> None:
     """Where only submodules differ, the advice is to check their commits out, since nothing can be put back."""
     moved = Difference("sub", "modified", "a" * 40, "b" * 40, is_submodule=True)
-    verified = drift.judged(Seen("101", "implementer", "0" * 40, same_tree=False, files=(moved,)))
+    verified = drift.judged(TreeDifferences("101", "implementer", "0" * 40, same_tree=False, files=(moved,)))
     assert "another commit is checked out in the submodule sub" in verified.message
     assert "--restore" not in verified.help
     both = drift.judged(
-        Seen(
+        TreeDifferences(
             "101", "implementer", "0" * 40, same_tree=False, files=(moved, moved._replace(path="x", is_submodule=False))
         )
     )

@@ -24,7 +24,7 @@ from tests.support.place import TASK, refusal, tree
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taskstate.verification.snapshots.drift import Verified
+    from taskstate.verification.snapshots.drift import DriftReport
 
 pytestmark = pytest.mark.slow  # it starts many processes, most of them git
 
@@ -43,13 +43,13 @@ def place(tmp_path: Path) -> GitPlace:
     return made
 
 
-def failed(verified: Verified) -> set[str]:
+def failed(verified: DriftReport) -> set[str]:
     """Return the names of the checks that failed."""
     assert [each.name for each in verified.checks] == list(CHECKS)
     return {each.name for each in verified.checks if not each.ok}
 
 
-def told(verified: Verified) -> list[tuple[str, str]]:
+def told(verified: DriftReport) -> list[tuple[str, str]]:
     """Return each file that differs, and how."""
     return [(each.path, each.change) for each in verified.files]
 
@@ -479,7 +479,7 @@ def test_tree_committed_as_left_is_recognised(place: GitPlace) -> None:
 # Resolving
 
 
-def resolve(place: GitPlace, note: str = "meant so") -> accept_drift.Resolved:
+def resolve(place: GitPlace, note: str = "meant so") -> accept_drift.AcceptResult:
     """Accept what is there."""
     return accept_drift.resolve(place.workspace, TASK, note, place.request())
 
@@ -883,13 +883,13 @@ def test_role_without_a_snapshot_is_told_the_command(place: GitPlace) -> None:
 def test_state_file_that_git_set_back_is_told(place: GitPlace) -> None:
     """After `git reset --hard` a tracked state file knows of no snapshot; how to get it back is told, and works."""
     from taskstate.workflow.doctor import examine
-    from taskstate.workflow.repairs import mend
+    from taskstate.workflow.repairs import repair
 
     place.git("reset", "--quiet", "--hard")
     error = refusal(place.verify)
     assert (error.code, "`taskstate doctor --fix`" in error.help) == ("no-snapshot", True)
     settle(place.workspace)
-    mend(place.workspace, examine(place.workspace), place.request())
+    repair(place.workspace, examine(place.workspace), place.request())
     place.restore("a.txt", "src/b.py")
     assert not place.verify().drift
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from taskstate.context.citations import span_of, standing
+from taskstate.context.citations import citation_status, span_of
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.citations import captured, citations_value, is_over
 from taskstate.lint.facts.wording import first_line_of, shown
@@ -109,7 +109,7 @@ def _outdated(value: JsonValue, facts: Facts) -> Iterator[Diagnostic]:
         if span is None or not value.is_sound(cited.number, "line_span") or span_of(span.text) is None:
             continue
         found = facts.queries.standard(cited.values["file"])
-        stands = standing({**cited.values, "line_span": span.text}, found[0]) if found else None
+        stands = citation_status({**cited.values, "line_span": span.text}, found[0]) if found else None
         if stands and stands.moved and stands.cited:
             now = stands.cited.line_span
             fix = Fix(job=JOB) if facts.sealed else Fix(edits=(Edit(*span.span, f'"{now}"'),))

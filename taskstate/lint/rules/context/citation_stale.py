@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.context.citations import standing
+from taskstate.context.citations import citation_status
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.citations import captured, citations_value, is_over
 from taskstate.lint.facts.wording import shown
@@ -69,7 +69,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _stale(cited: Cited, standard: Standard | None, facts: Facts) -> Iterator[Diagnostic]:
-    stands = standing(cited.values, standard)
+    stands = citation_status(cited.values, standard)
     file, section = cited.values["file"], cited.values["section"]
     if stands.fault == "file":
         what = f"the cited file {shown(file)} is not there, or cannot be read"

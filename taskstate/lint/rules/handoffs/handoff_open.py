@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.handoff.document import ACCEPTED, OPEN, Written
+from taskstate.handoff.document import ACCEPTED, OPEN, WrittenHandoff
 from taskstate.handoff.paths import is_place
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
@@ -81,14 +81,14 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         yield RULE.at(place, wrong, help=_ACCEPT.format(facts.shown_id))
 
 
-def _is_lost(facts: Facts, named: str, found: tuple[Written, ...]) -> bool:
+def _is_lost(facts: Facts, named: str, found: tuple[WrittenHandoff, ...]) -> bool:
     """Return whether the document that the state file names is nowhere, accepted ones included."""
     if any(each.path == named or (each.status == ACCEPTED and _name(each.path) == _name(named)) for each in found):
         return False
     return facts.queries.exists(f"{facts.config.root}/{named}") is False
 
 
-def _other_thing(facts: Facts, named: str, found: tuple[Written, ...]) -> str:
+def _other_thing(facts: Facts, named: str, found: tuple[WrittenHandoff, ...]) -> str:
     """Return in words what the state file names instead of a document of its task, or nothing."""
     own = own_file(facts.name)
     if own is None or not own.id:
@@ -99,7 +99,7 @@ def _other_thing(facts: Facts, named: str, found: tuple[Written, ...]) -> str:
     return f"the open handoff {shown(named)} is one of task {shown(task_id)}" if task_id not in {"", own.id} else ""
 
 
-def _disagreement(named: str, found: tuple[Written, ...]) -> str:
+def _disagreement(named: str, found: tuple[WrittenHandoff, ...]) -> str:
     """Return in words how the state file and the documents disagree, or nothing."""
     still = sorted(each.path for each in found if each.status == OPEN and each.path != named)
     is_open = any(each.path == named and each.status == OPEN for each in found)

@@ -45,7 +45,7 @@ from taskstate.model.tool_blocks import read_seen
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.handoff.document import Written
+    from taskstate.handoff.document import WrittenHandoff
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
@@ -74,6 +74,6 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         )
 
 
-def _was_over(earlier: Written, time: str) -> bool:
+def _was_over(earlier: WrittenHandoff, time: str) -> bool:
     """Return whether a document had been accepted by then."""
     return earlier.status != OPEN and earlier.accepted_at <= time

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.context.path_scope import read_scope
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
-from taskstate.lint.facts.session_history import Known, comparable, entries, newest
+from taskstate.lint.facts.session_history import SessionIndex, comparable, entries, newest
 from taskstate.lint.facts.wording import shown
 from taskstate.model.names import own_file
 from taskstate.model.statuses import IN_PROGRESS
@@ -78,7 +78,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 def _is_longer(facts: Facts, then: Facts) -> bool:
     """Return whether there is a session that an earlier text had not, in the log or archived since."""
-    before = Known(entries(then))
+    before = SessionIndex(entries(then))
     return newest(facts) > newest(then) or not all(before.has(each) for each in entries(facts))
 
 

@@ -37,14 +37,14 @@ from collections import defaultdict, deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.session_history import Known, archived, entries, is_reliable
+from taskstate.lint.facts.session_history import SessionIndex, archived, entries, is_reliable
 from taskstate.syntax.conflict_markers import find_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.lint.facts.session_history import Entry
+    from taskstate.lint.facts.session_history import SessionText
     from taskstate.syntax.document import Document
 
 RULE = Rule(
@@ -59,7 +59,7 @@ _NAMED = 3  # sessions; of more it is told how many
 class _Committed(NamedTuple):
     """A session of the compared revision; while merging, `parent` counts whose it is."""
 
-    entry: Entry
+    entry: SessionText
     parent: int
 
 
@@ -70,9 +70,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         return  # nothing is compared, or nothing has changed
     committed = [_Committed(entry, n) for n, then in parents for entry in entries(then)]
     present = entries(facts)
-    known = Known(present)
+    known = SessionIndex(present)
     missing = _not_archived([each for each in committed if not known.has(each.entry)], facts)
-    before = Known(each.entry for each in committed)
+    before = SessionIndex(each.entry for each in committed)
     places = _Places(each for each in present if not before.has(each))
     gone = []
     for each in missing:
@@ -109,14 +109,14 @@ def _not_archived(lost: Sequence[_Committed], facts: Facts) -> list[_Committed]:
 class _Places:
     """The sessions that no commit has, each of which may stand in the place of one that is missing."""
 
-    def __init__(self, changed: Iterable[Entry]) -> None:
-        self._at: dict[object, deque[Entry]] = defaultdict(deque)
+    def __init__(self, changed: Iterable[SessionText]) -> None:
+        self._at: dict[object, deque[SessionText]] = defaultdict(deque)
         for entry in changed:
             for sign in _signs(entry):
                 self._at[sign].append(entry)
-        self._taken: set[Entry] = set()
+        self._taken: set[SessionText] = set()
 
-    def take(self, entry: Entry) -> Entry | None:
+    def take(self, entry: SessionText) -> SessionText | None:
         """Return what took the place of a session: what has its time, or else its number."""
         for sign in _signs(entry):
             waiting = self._at[sign]
@@ -128,7 +128,7 @@ class _Places:
         return None
 
 
-def _signs(entry: Entry) -> list[object]:
+def _signs(entry: SessionText) -> list[object]:
     return [sign for sign in (entry.time, entry.number) if sign is not None]
 
 
@@ -143,7 +143,7 @@ def _gone(sessions: Sequence[_Committed], facts: Facts) -> Diagnostic:
     return RULE.at(log.heading if log else facts.first_line, message, help=_help(facts, sessions[0]))
 
 
-def _called(entry: Entry) -> str:
+def _called(entry: SessionText) -> str:
     number = "a session" if entry.number is None else f"session {entry.number}"
     return f"{number} ({entry.time})" if entry.time else number
 
