@@ -12,7 +12,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from taskstate.syntax.nodes import Entry, Fault, Node, is_whole
+from taskstate.syntax.nodes import Fault, MapEntry, Node, is_whole
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class _Reader:
 
     def mapping(self, start: int) -> Node:
         """Return the object whose `{` stands at `start`."""
-        entries: list[Entry] = []
+        entries: list[MapEntry] = []
         seen: set[str] = set()
         at = self.skip(start + 1)
         more = self.char(at) != "}"
@@ -154,7 +154,7 @@ class _Reader:
             at, more = self.next_one(entry.value.span.end, start)
         return Node("mapping", Span(start, at + 1), "json", entries=tuple(entries))
 
-    def entry(self, at: int, start: int) -> Entry:
+    def entry(self, at: int, start: int) -> MapEntry:
         """Return the key at `at` with its value; `start` is where the object begins."""
         if self.char(at) != '"':
             self.no_key(at, start)
@@ -169,7 +169,7 @@ class _Reader:
         at = self.skip(at + 1)
         if at < self.end and self.text[at] in ",}]":
             raise self.stopped(*key.span, f"the key {key.text!r} has no value")
-        return Entry(key, self.value(at))
+        return MapEntry(key, self.value(at))
 
     def sequence(self, start: int) -> Node:
         """Return the array whose `[` stands at `start`."""

@@ -49,11 +49,11 @@ class Node(NamedTuple):
     span: Span
     style: str
     text: str = ""
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[MapEntry, ...] = ()
     items: tuple[Node, ...] = ()
     pinned: str = ""
 
-    def entry(self, key: str) -> Entry | None:
+    def entry(self, key: str) -> MapEntry | None:
         """Return the entry of a mapping with that key, or None."""
         for entry in self.entries:
             if entry.key.text == key:
@@ -89,7 +89,7 @@ class Node(NamedTuple):
         return self.style not in {"plain", "json"}
 
 
-class Entry(NamedTuple):
+class MapEntry(NamedTuple):
     """A key and its value in a mapping."""
 
     key: Node

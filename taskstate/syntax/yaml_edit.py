@@ -19,7 +19,7 @@ from taskstate.syntax.yaml_emitter import fits_one_line, yaml_block, yaml_entry,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.syntax.nodes import Entry, Node
+    from taskstate.syntax.nodes import MapEntry, Node
 
 
 _BY_HAND = "change it by hand"
@@ -77,7 +77,7 @@ class _Editor:
         else:
             yield from self.set_value(self.slot_of_entry(mapping, entry), value)
 
-    def slot_of_entry(self, mapping: Node, entry: Entry) -> _Slot:
+    def slot_of_entry(self, mapping: Node, entry: MapEntry) -> _Slot:
         """Return the place of an entry's value."""
         behind = self.text.index(":", entry.key.span.end) + 1 if not entry.value.pinned else entry.value.span.start
         owner = "key" if mapping.style == "block" else "flow"
@@ -189,7 +189,7 @@ class _Editor:
             else:
                 yield self.insert_lines(mapping, key, new[key], before=before, after=after)
 
-    def insert_in_brackets(self, node: Node, new: str, before: Entry | None, after: Entry | None) -> Edit:
+    def insert_in_brackets(self, node: Node, new: str, before: MapEntry | None, after: MapEntry | None) -> Edit:
         """Return the edit that adds an entry to a flow mapping, behind `before` or in front of `after`."""
         if before:
             at = before.value.span.end
@@ -199,7 +199,7 @@ class _Editor:
         return Edit(at, at, f"{new}, " if after else new)
 
     def insert_lines(
-        self, mapping: Node, key: str, value: object, *, before: Entry | None, after: Entry | None
+        self, mapping: Node, key: str, value: object, *, before: MapEntry | None, after: MapEntry | None
     ) -> Edit:
         """Return the edit that adds an entry to a block mapping, on lines behind `before` or in front of `after`."""
         at = mapping.span.start
@@ -283,7 +283,7 @@ class _Editor:
         return Edit(start, end + len(self.lines.break_at(end)), "")
 
 
-def neighbours(mapping: Node, key: str, ranks: Mapping[str, int]) -> tuple[Entry | None, Entry | None]:
+def neighbours(mapping: Node, key: str, ranks: Mapping[str, int]) -> tuple[MapEntry | None, MapEntry | None]:
     """Return the entry behind which a new key belongs, and else the one in front of which it does."""
     ranked = [(ranks[entry.key.text], entry) for entry in mapping.entries if entry.key.text in ranks]
     own = ranks.get(key)
@@ -297,7 +297,7 @@ def neighbours(mapping: Node, key: str, ranks: Mapping[str, int]) -> tuple[Entry
     return (mapping.entries[-1] if mapping.entries else None), None
 
 
-def _rank(pair: tuple[int, Entry]) -> int:
+def _rank(pair: tuple[int, MapEntry]) -> int:
     return pair[0]
 
 

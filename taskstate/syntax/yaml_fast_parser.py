@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from taskstate.syntax.nodes import Entry, Node
+from taskstate.syntax.nodes import MapEntry, Node
 from taskstate.syntax.spans import Span
 
 _MAX_INDENT = 30  # together with the depth in brackets below the reference's limit of nesting
@@ -134,7 +134,7 @@ def _line_end(text: str, at: int, end: int) -> int:
 
 def _mapping(lines: list[_Line], at: int, indent: int) -> tuple[Node, int]:
     """Return the block mapping whose first line is `lines[at]`, and the number of the first line behind it."""
-    entries: list[Entry] = []
+    entries: list[MapEntry] = []
     while at < len(lines):
         _, line_indent, dash, key, value = lines[at]
         if line_indent != indent or dash or key is None:
@@ -142,14 +142,14 @@ def _mapping(lines: list[_Line], at: int, indent: int) -> tuple[Node, int]:
         at += 1
         if value is None:
             value, at = _below(lines, at, key, indent)
-        entries.append(_new(Entry, (key, value)))
+        entries.append(_new(MapEntry, (key, value)))
     if at < len(lines) and lines[at].indent > indent:
         raise _Odd
     span = _new(Span, (entries[0].key.span.start, entries[-1].value.span.end))
     return _new(Node, ("mapping", span, "block", "", _unique(entries), (), "")), at
 
 
-def _unique(entries: list[Entry]) -> tuple[Entry, ...]:
+def _unique(entries: list[MapEntry]) -> tuple[MapEntry, ...]:
     if len(entries) > 1 and len({entry.key.text for entry in entries}) < len(entries):
         raise _Odd
     return tuple(entries)
@@ -212,7 +212,7 @@ def _flow_sequence(text: str, start: int, end: int, depth: int) -> Node:
 
 
 def _flow_mapping(text: str, start: int, end: int, depth: int) -> Node:
-    entries: list[Entry] = []
+    entries: list[MapEntry] = []
     at, more = start, True
     while more:
         found = _FLOW_KEY.match(text, at + 1, end)
@@ -220,7 +220,7 @@ def _flow_mapping(text: str, start: int, end: int, depth: int) -> Node:
             raise _Odd
         key = _scalar(text, found.regs[1], found.regs[2], _NOWHERE)
         value, at = _flow_item(text, found.end(), end, depth)
-        entries.append(_new(Entry, (key, value)))
+        entries.append(_new(MapEntry, (key, value)))
         more = _more(text, at, end, "}")
     return _new(Node, ("mapping", _new(Span, (start, at + 1)), "flow", "", _unique(entries), (), ""))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from taskstate.syntax.nodes import Entry, Fault, Node, is_whole
+from taskstate.syntax.nodes import Fault, MapEntry, Node, is_whole
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
@@ -207,9 +207,9 @@ class _Builder:
             node = pin(node, "it is a single pair without braces")
         self.attach(node, opened.anchor)
 
-    def entries(self, opened: _Open) -> tuple[Entry, ...]:
+    def entries(self, opened: _Open) -> tuple[MapEntry, ...]:
         """Return the entries of a finished mapping; a key given twice is noted as a fault."""
-        entries: list[Entry] = []
+        entries: list[MapEntry] = []
         seen: set[str] = set()
         for key, value in zip(opened.children[::2], opened.children[1::2], strict=True):
             if key.kind != "scalar":
@@ -220,7 +220,7 @@ class _Builder:
             entries.append(self.entry(opened, key, value))
         return tuple(entries)
 
-    def entry(self, opened: _Open, key: Node, value: Node) -> Entry:
+    def entry(self, opened: _Open, key: Node, value: Node) -> MapEntry:
         """Return the entry, an absent value put behind the colon, and pinned unless it is plainly `key: value`."""
         colon = _COLON.match(self.text, key.span.end, self.end)
         if value.span.start == value.span.end:  # ruamel puts it behind whatever follows
@@ -232,9 +232,9 @@ class _Builder:
         else:
             begins = before.rstrip(" \r\n").endswith(("{", ","))
         if begins and colon and key.span.start < key.span.end:
-            return Entry(key, value)
+            return MapEntry(key, value)
         why = "it is not written as `key: value`"
-        return Entry(pin(key, key.pinned or why), pin(value, value.pinned or why))
+        return MapEntry(pin(key, key.pinned or why), pin(value, value.pinned or why))
 
     def attach(self, node: Node, anchor: str | None) -> None:
         """Add a finished node to the innermost open collection."""
@@ -280,7 +280,7 @@ def pin(node: Node, why: str) -> Node:
     """Return the node with everything in it pinned for that reason."""
     return node._replace(
         pinned=why,
-        entries=tuple(Entry(pin(entry.key, why), pin(entry.value, why)) for entry in node.entries),
+        entries=tuple(MapEntry(pin(entry.key, why), pin(entry.value, why)) for entry in node.entries),
         items=tuple(pin(item, why) for item in node.items),
     )
 

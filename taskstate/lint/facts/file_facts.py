@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import Checklist, Session, Summary
     from taskstate.syntax.document import Document, Problem, Section
     from taskstate.syntax.markdown_blocks import Block
-    from taskstate.syntax.nodes import Entry
+    from taskstate.syntax.nodes import MapEntry
     from taskstate.validation.schema_errors import SchemaFault
 
 _SECTION, _SUBSECTION = 2, 3  # the levels of their headings
@@ -256,7 +256,7 @@ class Facts(_Facts):
         entry = self._entry(fault.path)
         return entry.key.span if fault.keyword == "unknown-key" and entry else self.value_span(*fault.path)
 
-    def _entry(self, path: tuple[str | int, ...]) -> Entry | None:
+    def _entry(self, path: tuple[str | int, ...]) -> MapEntry | None:
         parent = self.front_matter.get(*path[:-1]) if path and self.front_matter else None
         return parent.entry(str(path[-1])) if parent else None
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
-    from taskstate.syntax.nodes import Entry, Node
+    from taskstate.syntax.nodes import MapEntry, Node
     from taskstate.validation.schema_errors import SchemaFault
 
 RULE = Rule(
@@ -67,7 +67,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
 def _renaming(fault: SchemaFault, facts: Facts) -> Fix | None:
     """Return the fix that gives the key the nearest known name, if there is one and it is free."""
     mapping: Node | None = facts.front_matter.get(*fault.path[:-1]) if facts.front_matter else None
-    entry: Entry | None = mapping.entry(str(fault.path[-1])) if mapping else None
+    entry: MapEntry | None = mapping.entry(str(fault.path[-1])) if mapping else None
     if mapping is None or entry is None or entry.key.pinned or not fault.suggestion or mapping.entry(fault.suggestion):
         return None
     return Fix(edits=(Edit(*entry.key.span, fault.suggestion),), safe=False)
