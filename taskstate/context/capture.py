@@ -256,12 +256,20 @@ def shortened(text: str, place: str) -> str:
     kept = text.encode()[:room].decode("utf-8", "ignore")
     end = max(kept.rfind(char) for char in " \n")
     kept = (kept[:end] if end > 0 else kept).rstrip()
-    return f"{escaping.paragraphs(kept, deepest=escaping.PARTS)}\n\n{pointer}" if "\n" in kept else f"{kept} {pointer}"
+    return (
+        f"{escaping.paragraphs(kept, deepest=escaping.SUBSECTION_LEVEL)}\n\n{pointer}"
+        if "\n" in kept
+        else f"{kept} {pointer}"
+    )
 
 
 def _written(description: str) -> str:
     """Return a task file's description as it stands in section 1."""
-    return escaping.paragraphs(description, what="the description", deepest=escaping.PARTS) if description else ""
+    return (
+        escaping.paragraphs(description, what="the description", deepest=escaping.SUBSECTION_LEVEL)
+        if description
+        else ""
+    )
 
 
 def _words(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from taskstate.context.citations import cut
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, first_of
-from taskstate.validation.paths import way_out
+from taskstate.validation.paths import escape_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -95,7 +95,7 @@ def _known(name: str, macros: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def _require_inside(pattern: str) -> None:
-    why = way_out(pattern)
+    why = escape_reason(pattern)
     if why:
         what = f"the repository path {pattern!r} {why}"
         raise TaskstateError(what, help="name paths of this repository", code="invalid-input")

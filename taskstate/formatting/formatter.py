@@ -68,9 +68,9 @@ def _lost_value(document: Document) -> Fault | None:
     front_matter = document.front_matter
     if front_matter.node is None or "#" not in front_matter.content.of(document.text):
         return None
-    from taskstate.syntax.yaml_diagnosis import hash_values
+    from taskstate.syntax.yaml_diagnosis import commented_values
 
-    return next(iter(hash_values(document.text, front_matter.node)), None)
+    return next(iter(commented_values(document.text, front_matter.node)), None)
 
 
 def heading_edits(document: Document) -> tuple[Edit, ...]:

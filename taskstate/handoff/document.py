@@ -122,7 +122,7 @@ class Reading(_Reading):
         """Return whether a section says nothing: only blanks, comments, or a placeholder."""
         text = self._text(name)
         return (
-            escaping.says_nothing(text)
+            escaping.is_blank(text)
             or _is_placeholder(text)
             or (kind(HANDOFF).is_placeholder(text) and not escaping.is_none(text))
         )
@@ -147,7 +147,7 @@ class Reading(_Reading):
         else:
             pieces = (piece.span for piece in self.pieces(name) if piece.kind != "heading")
             told = (Passage(with_newlines(span.of(text), "\n").strip(), span) for span in pieces)
-        return tuple(each for each in told if not escaping.says_nothing(each.text))
+        return tuple(each for each in told if not escaping.is_blank(each.text))
 
     @cached_property
     def labelled(self) -> Mapping[str, Passage]:

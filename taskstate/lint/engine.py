@@ -107,7 +107,7 @@ def _discreet(found: list[Diagnostic], document: Document, config: Config) -> li
     if not values:
         return found
     return [
-        each._replace(message=secrets.unmarked(each.message, values), help=secrets.unmarked(each.help, values))
+        each._replace(message=secrets.redact(each.message, values), help=secrets.redact(each.help, values))
         for each in found
     ]
 

@@ -11,7 +11,7 @@ from taskstate.merge.lines import lines_of, matching, merge_text, with_markers
 from taskstate.merge.state_files import merge_states
 from taskstate.merge.three_way import PREFERENCES, Versions, settled
 from taskstate.model.names import own_file
-from taskstate.syntax.nodes import is_whole
+from taskstate.syntax.nodes import is_encodable
 from taskstate.syntax.spans import newline_of, with_newlines
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def merge_files(sides: Versions[bytes], name: str) -> Merged:
     if same:
         return Merged(_restored(same[0], texts.ours), 0)
     own = own_file(name)
-    merge = _MERGES.get(own.type, _merge_plain) if own and all(map(is_whole, plain)) else _merge_plain
+    merge = _MERGES.get(own.type, _merge_plain) if own and all(map(is_encodable, plain)) else _merge_plain
     text, conflicts = with_markers(*merge(plain))
     return Merged(_restored(text, texts.ours), conflicts)
 

@@ -185,7 +185,7 @@ def _section(document: Document, name: str) -> Section | None:
 
 def _says_something(kind: Kind, body: str) -> bool:
     body = body.strip()
-    return bool(body) and not kind.is_placeholder(body) and not escaping.says_nothing(body)
+    return bool(body) and not kind.is_placeholder(body) and not escaping.is_blank(body)
 
 
 def _verbatim(document: Document, span: Span) -> str:

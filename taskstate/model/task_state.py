@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.syntax.document import Document, FrontMatter, Problem, Section
-from taskstate.syntax.escaping import unescaped
+from taskstate.syntax.escaping import unescape_item
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import Span, size_in_bytes, trimmed, with_newlines
 
@@ -345,7 +345,7 @@ def item_text(text: str, span: Span, content: Span) -> str:
     """Return the text of a list item without its marker and without the indentation that its marker brings."""
     first, *rest = with_newlines(content.of(text), "\n").split("\n")
     indent = content.start - span.start
-    return unescaped("\n".join([first, *(line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in rest)]))
+    return unescape_item("\n".join([first, *(line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in rest)]))
 
 
 def _criteria(document: Document, static: Section | None) -> tuple[Criterion, ...]:
@@ -359,7 +359,7 @@ def _criteria(document: Document, static: Section | None) -> tuple[Criterion, ..
     for item in document.items(section.body) if section else ():
         match = _CRITERION.match(document.text, *item.content)
         if match:
-            words = unescaped(item_text(document.text, item.span, item.content)[match.end() - item.content.start :])
+            words = unescape_item(item_text(document.text, item.span, item.content)[match.end() - item.content.start :])
             checked = match[1] != " "
             found.append(
                 Criterion(number=len(found) + 1, text=words, checked=checked, span=item.span, mark=Span(*match.span(1)))

@@ -21,7 +21,7 @@ _UNDERLINE = r"[ \t]*(?:=+|-+)[ \t]*\Z"
 _CONFLICT = r"\A(?=(?:<{7}|>{7})(?: |\Z))"
 _ESCAPE_ROUNDS = 50
 _DEEPEST = 6  # level of headings
-PARTS = 3  # the level of subsections: a heading that lies deeper is no structure of a state file
+SUBSECTION_LEVEL = 3  # the level of subsections: a heading that lies deeper is no structure of a state file
 _MARKS = " \t\r\n-*+"  # blanks, and the markers of list items
 _COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
 _NONE = r"(?i)[\s*_`(-]*(?:none|nothing|n/?a|not applicable)(?: yet| so far| known)?[\s*_`).!]*"
@@ -50,7 +50,7 @@ def clean(text: str, *, what: str) -> str:
     return text
 
 
-def says_nothing(text: str) -> bool:
+def is_blank(text: str) -> bool:
     """Return whether a text holds nothing but blanks, the markers of list items, and comments."""
     rest = text.lstrip(_MARKS)
     return not rest or (rest.startswith("<!--") and not re.compile(_COMMENT).sub("", rest).strip(_MARKS))
@@ -110,7 +110,7 @@ def quote(text: str) -> str:
     return "\n".join("> " + line if line else ">" for line in text.split("\n"))
 
 
-def unescaped(text: str) -> str:
+def unescape_item(text: str) -> str:
     """Return the text of an item as it was before `item` had to escape its first line."""
     return text[1:] if text.startswith("\\") and _is_escaped(text) else text
 
@@ -118,7 +118,7 @@ def unescaped(text: str) -> str:
 def _is_escaped(text: str) -> bool:
     """Return whether an item must not begin with `text`: `- ---` would be a rule, and a lone comment say nothing."""
     bare = text.lstrip("\\")
-    return bool(bare) and (bool(re.compile(_DASHES).match(bare)) or says_nothing(bare))
+    return bool(bare) and (bool(re.compile(_DASHES).match(bare)) or is_blank(bare))
 
 
 def _escape_structure(lines: list[str], deepest: int) -> bool:

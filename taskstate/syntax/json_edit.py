@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import CannotEdit
 from taskstate.syntax.edits import Edit, apply
-from taskstate.syntax.nodes import equals, is_whole
+from taskstate.syntax.nodes import equals, is_encodable
 from taskstate.syntax.spans import with_newlines
 from taskstate.syntax.yaml_edit import neighbours
 
@@ -39,7 +39,7 @@ def json_line(value: object) -> str:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise CannotEdit(f"the value cannot be written as JSON: {error}") from None
-    if not is_whole(text):
+    if not is_encodable(text):
         raise CannotEdit("half of a surrogate pair is no character and cannot be written")
     return re.compile(_INVISIBLE).sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 

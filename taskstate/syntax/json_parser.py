@@ -12,7 +12,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from taskstate.syntax.nodes import Fault, MapEntry, Node, is_whole
+from taskstate.syntax.nodes import Fault, MapEntry, Node, is_encodable
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ class _Reader:
         content = source[1:-1]
         if "\\" in content:
             content = json.loads(source)
-            if _SURROGATE_ESCAPE.search(source) and not is_whole(content):
+            if _SURROGATE_ESCAPE.search(source) and not is_encodable(content):
                 message = "half of a surrogate pair is escaped here, which is no character"
                 raise self.stopped(at, end, message, "surrogate")
         return Node("scalar", Span(at, end), "double", content)

@@ -128,7 +128,7 @@ def equals(node: Node, value: object) -> bool:
     return type(found) is type(value) and (found == value or (found != found and value != value))  # noqa: PLR0124 - NaN
 
 
-def is_whole(text: str) -> bool:
+def is_encodable(text: str) -> bool:
     """Return whether a text has no half of a surrogate pair, which is no character: no UTF-8 file can hold one."""
     try:
         text.encode()

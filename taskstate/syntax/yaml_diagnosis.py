@@ -86,7 +86,7 @@ def diagnose(text: str, start: int, end: int, fault: Fault) -> Fault:
     return fault
 
 
-def hash_values(text: str, root: Node) -> tuple[Fault, ...]:
+def commented_values(text: str, root: Node) -> tuple[Fault, ...]:
     """Return the values of a sound mapping that were lost, because they begin with `#` and so are comments.
 
     `title: #101 login` is one; a comment with a blank behind its `#` is taken for what it is.

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import CannotEdit
-from taskstate.syntax.nodes import is_whole
+from taskstate.syntax.nodes import is_encodable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,7 +65,7 @@ def double_quoted(text: str) -> str:
     Raises:
         CannotEdit: the text holds half of a surrogate pair, which no UTF-8 file can hold.
     """
-    if not is_whole(text):
+    if not is_encodable(text):
         raise CannotEdit("half of a surrogate pair is no character and cannot be written")
     return f'"{re.compile(_ESCAPED).sub(_escape, text)}"'
 

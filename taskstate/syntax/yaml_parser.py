@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from taskstate.syntax.nodes import Fault, MapEntry, Node, is_whole
+from taskstate.syntax.nodes import Fault, MapEntry, Node, is_encodable
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class _Builder:
         span = self.span(event)
         if style in {"literal", "folded"}:
             span = Span(span.start, span.start + len(span.of(self.text).rstrip(" \t\r\n")))
-        if not is_whole(event.value):
+        if not is_encodable(event.value):
             raise self.stopped(span, "half of a surrogate pair is escaped here, which is no character")
         self.attach(Node("scalar", span, style, event.value), event.anchor)
 

@@ -187,4 +187,4 @@ def output_gaps(state: TaskState) -> tuple[Gap, ...]:
 def _is_written(state: TaskState, name: str) -> bool:
     section = state.subsection(chain.OUTPUT, name)
     text = section.body.of(state.document.text).strip() if section else ""
-    return not escaping.says_nothing(text) and not kind_of(state.kind).is_placeholder(text)
+    return not escaping.is_blank(text) and not kind_of(state.kind).is_placeholder(text)

@@ -24,7 +24,7 @@ from taskstate.syntax.nodes import Fault
 from taskstate.tasks import chain_output
 from taskstate.tasks.chain_push import propagate
 from taskstate.tasks.completion_checks import gaps
-from taskstate.validation.paths import way_out
+from taskstate.validation.paths import escape_reason
 from taskstate.verification.snapshots import purge
 from taskstate.workspace import preconditions
 from taskstate.workspace.change import Change
@@ -167,7 +167,7 @@ def _output(workspace: Workspace, state: TaskState, request: Request) -> dict[st
     told = {"completed_at": timestamp(request.stamp.now), "sha256": sha256(chain.output_of(state.document))}
     hashed = []
     for each in chain_output.named_files(state):
-        if way_out(each.path):
+        if escape_reason(each.path):
             continue
         try:
             is_file = not (workspace.root / each.path).is_dir() and not chain_output.is_pattern(each.path)

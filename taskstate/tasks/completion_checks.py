@@ -76,7 +76,7 @@ def _placeholders(state: TaskState) -> Iterator[Gap]:
             if COMPLETE in spec.must_be_filled:
                 found = state.subsection(section.name, spec.name)
                 text = found.body.of(state.document.text).strip() if found else ""
-                if escaping.says_nothing(text) or kind.is_placeholder(text):
+                if escaping.is_blank(text) or kind.is_placeholder(text):
                     yield Gap(f"part:{spec.name}", f"{spec.name} is not written")
 
 

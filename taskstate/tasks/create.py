@@ -133,7 +133,7 @@ def _body(workspace: Workspace, task: NewTask, title: str, inputs: str) -> str:
 
 
 def _description(text: str) -> str:
-    return escaping.paragraphs(text, what="the description", deepest=escaping.PARTS) if text else ""
+    return escaping.paragraphs(text, what="the description", deepest=escaping.SUBSECTION_LEVEL) if text else ""
 
 
 def _sorted(standards: tuple[Mapping[str, str], ...]) -> list[dict[str, str]]:

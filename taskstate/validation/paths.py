@@ -15,7 +15,7 @@ _ESCAPE = r"\\(?:[0-7]{3}|.)"  # in the form in which git quotes a path
 _WILDCARD = r"[*?\[{]"
 
 
-def way_out(path: str, root: str = "the repository") -> str:
+def escape_reason(path: str, root: str = "the repository") -> str:
     """Return in words how a path leads out of its root, or nothing where it stays inside."""
     quoted = path.startswith('"') and path.endswith('"') and len(path) > 1
     plain = (re.sub(_ESCAPE, "x", path[1:-1]) if quoted else path).replace("\\", "/")
@@ -33,7 +33,7 @@ def way_out(path: str, root: str = "the repository") -> str:
     return ""
 
 
-def fixed_part(path: str) -> str:
+def literal_prefix(path: str) -> str:
     """Return the beginning of a path that holds no wildcard, up to a `/`: the whole of one that has none."""
     found = re.search(_WILDCARD, path)
     return path[: found.start()].rpartition("/")[0] if found else path

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Form(NamedTuple):
+class TokenPattern(NamedTuple):
     """How one kind of credential is written: one of the words of `signs` is in each, and `form` fits it.
 
     A sign holds the character with which the glance begins that notices such a credential; a sign that ends in `_` or
@@ -29,147 +29,157 @@ _NO_BASE64 = "(?<![A-Za-z0-9+][+/])"  # before short beginnings, which may stand
 _AGE = "[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]"
 
 # Of two that overlap the earlier one counts, and of two at one place the row that stands first.
-FORMS = (
+TOKEN_PATTERNS = (
     # Code, packages, continuous integration
-    Form(
+    TokenPattern(
         "a GitHub token",
         "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
         r"gh[pousr]_[A-Za-z0-9]{36}[A-Za-z0-9_]*|github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}",
     ),
-    Form(
+    TokenPattern(
         "a GitLab token",
         "glpat- glptt- gldt- glrt- glcbt- glft- glffct- glimt- glagent- gloas- glsoat-",
         rf"gl(?:pat|ptt|dt|rt|cbt|ft|ffct|imt|agent|oas|soat)-{_ANY}{{20,}}(?:\.[0-9a-z.]{{9,}})?",
     ),
-    Form("a GitLab token", "GR1348941", rf"GR1348941{_ANY}{{20}}"),
-    Form("a Bitbucket token", "ATBB BBDC-", r"ATBB[A-Za-z0-9]{32}(?![A-Za-z0-9])|BBDC-[A-Za-z0-9+/=]{32,}"),
-    Form("an npm token", "npm_", r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
-    Form("a PyPI token", "pypi-", rf"pypi-Ag(?:EIcHlwaS5vcmc|ENdGVzdC5weXBpLm9yZw){_ANY}{{40,}}"),
-    Form("a RubyGems key", "rubygems_", rf"rubygems_{_HEX}{{48}}"),
-    Form("a crates.io token", "cio", rf"{_NO_BASE64}cio[A-Za-z0-9]{{32}}(?![A-Za-z0-9+/=])"),
-    Form("a NuGet key", "oy2", rf"{_NO_BASE64}oy2[a-z0-9]{{43}}(?![A-Za-z0-9+/=])"),
-    Form("a Clojars token", "CLOJARS_", r"CLOJARS_[a-z0-9]{60}"),
-    Form("an Artifactory key", "AKCp", rf"{_NO_BASE64}AKCp[A-Za-z0-9]{{68,70}}(?![A-Za-z0-9+/=])"),
-    Form("a Docker token", "dckr_pat_ dckr_oat_", rf"dckr_(?:pat|oat)_{_ANY}{{27,}}"),
-    Form(
+    TokenPattern("a GitLab token", "GR1348941", rf"GR1348941{_ANY}{{20}}"),
+    TokenPattern("a Bitbucket token", "ATBB BBDC-", r"ATBB[A-Za-z0-9]{32}(?![A-Za-z0-9])|BBDC-[A-Za-z0-9+/=]{32,}"),
+    TokenPattern("an npm token", "npm_", r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
+    TokenPattern("a PyPI token", "pypi-", rf"pypi-Ag(?:EIcHlwaS5vcmc|ENdGVzdC5weXBpLm9yZw){_ANY}{{40,}}"),
+    TokenPattern("a RubyGems key", "rubygems_", rf"rubygems_{_HEX}{{48}}"),
+    TokenPattern("a crates.io token", "cio", rf"{_NO_BASE64}cio[A-Za-z0-9]{{32}}(?![A-Za-z0-9+/=])"),
+    TokenPattern("a NuGet key", "oy2", rf"{_NO_BASE64}oy2[a-z0-9]{{43}}(?![A-Za-z0-9+/=])"),
+    TokenPattern("a Clojars token", "CLOJARS_", r"CLOJARS_[a-z0-9]{60}"),
+    TokenPattern("an Artifactory key", "AKCp", rf"{_NO_BASE64}AKCp[A-Za-z0-9]{{68,70}}(?![A-Za-z0-9+/=])"),
+    TokenPattern("a Docker token", "dckr_pat_ dckr_oat_", rf"dckr_(?:pat|oat)_{_ANY}{{27,}}"),
+    TokenPattern(
         "a Buildkite token",
         "bkua_ bkaa_ bkaj_ bkar_ bkct_ bkpt_ bkpat_ bkps_",
         rf"bkua_[a-z0-9]{{40,53}}|bk(?:aa|aj|ar|ct|pt|pat|ps)_{_ANY}{{54,}}",
     ),
-    Form("a CircleCI token", "CCIPAT_ CCIPRJ_", rf"CCI(?:PAT|PRJ)_[A-Za-z0-9]{{22}}_{_HEX}{{40}}"),
-    Form("a SonarQube token", "squ_ sqa_ sqp_", rf"sq[uap]_{_HEX}{{40}}"),
+    TokenPattern("a CircleCI token", "CCIPAT_ CCIPRJ_", rf"CCI(?:PAT|PRJ)_[A-Za-z0-9]{{22}}_{_HEX}{{40}}"),
+    TokenPattern("a SonarQube token", "squ_ sqa_ sqp_", rf"sq[uap]_{_HEX}{{40}}"),
     # Clouds and hosts
-    Form("an AWS access key id", "AKIA ASIA ABIA ACCA", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    Form("an AWS Bedrock key", "ABSK", r"ABSK[A-Za-z0-9+/]{100,}={0,2}"),
-    Form("a Google API key", "AIza AQ.Ab8RN6", rf"AIza{_ANY}{{35}}(?!{_ANY})|AQ\.Ab8RN6{_ANY}{{44}}"),
-    Form("a Google OAuth secret", "GOCSPX-", rf"GOCSPX-{_ANY}{{28}}(?!{_ANY})"),
-    Form("a Google OAuth token", "ya29. 1//0", rf"ya29\.{_ANY}{{40,}}|1//0{_ANY}{{40,}}"),
-    Form("an Azure client secret", "Q~", r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])"),
-    Form(
+    TokenPattern("an AWS access key id", "AKIA ASIA ABIA ACCA", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    TokenPattern("an AWS Bedrock key", "ABSK", r"ABSK[A-Za-z0-9+/]{100,}={0,2}"),
+    TokenPattern("a Google API key", "AIza AQ.Ab8RN6", rf"AIza{_ANY}{{35}}(?!{_ANY})|AQ\.Ab8RN6{_ANY}{{44}}"),
+    TokenPattern("a Google OAuth secret", "GOCSPX-", rf"GOCSPX-{_ANY}{{28}}(?!{_ANY})"),
+    TokenPattern("a Google OAuth token", "ya29. 1//0", rf"ya29\.{_ANY}{{40,}}|1//0{_ANY}{{40,}}"),
+    TokenPattern("an Azure client secret", "Q~", r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])"),
+    TokenPattern(
         "an Azure key", "AccountKey= AccessKey=", r"AccountKey=[A-Za-z0-9+/]{86}==|SharedAccessKey=[A-Za-z0-9+/]{43}="
     ),
-    Form("an Azure signature", "sig=", r"sig=[A-Za-z0-9%]{43,63}%3[Dd]"),
-    Form("an Alibaba Cloud key id", "LTAI", rf"{_NO_BASE64}LTAI[A-Za-z0-9]{{17,21}}(?![A-Za-z0-9+/=])"),
-    Form("a DigitalOcean token", "_v1_", rf"do[opr]_v1_{_HEX}{{64}}"),
-    Form(
+    TokenPattern("an Azure signature", "sig=", r"sig=[A-Za-z0-9%]{43,63}%3[Dd]"),
+    TokenPattern("an Alibaba Cloud key id", "LTAI", rf"{_NO_BASE64}LTAI[A-Za-z0-9]{{17,21}}(?![A-Za-z0-9+/=])"),
+    TokenPattern("a DigitalOcean token", "_v1_", rf"do[opr]_v1_{_HEX}{{64}}"),
+    TokenPattern(
         "a Cloudflare token",
         "cfut_ cfat_ v1.0-",
         rf"cf[ua]t_[A-Za-z0-9]{{40}}{_HEX}{{8}}|v1\.0-{_HEX}{{24}}-{_HEX}{{146}}",
     ),
-    Form("a Heroku key", "HRKU-", rf"HRKU-AA{_ANY}{{58}}"),
-    Form("a Heroku key", "-", _UUID, "heroku"),
-    Form(
+    TokenPattern("a Heroku key", "HRKU-", rf"HRKU-AA{_ANY}{{58}}"),
+    TokenPattern("a Heroku key", "-", _UUID, "heroku"),
+    TokenPattern(
         "a Fly.io token",
         "fm1_ fm2_ fm1a_ fm1r_ fm2a_ fm2r_ fo1_",
         rf"fm[12][ar]?_[A-Za-z0-9+/=_,-]{{100,}}|fo1_{_ANY}{{43}}",
     ),
-    Form("a Vercel token", "vcp_ vca_ vci_ vcr_ vck_", rf"vc[pairk]_{_ANY}{{56}}"),
-    Form("a Netlify token", "nfp_", r"nfp_[A-Za-z0-9]{36}"),
-    Form("a Render key", "rnd_", r"rnd_[A-Za-z0-9]{28,32}"),
-    Form("a Supabase token", "sbp_ sb_secret_", rf"sbp_{_HEX}{{40}}|sb_secret_{_ANY}{{31}}"),
-    Form("a Neon key", "napi_", r"napi_[a-z0-9]{64}"),
-    Form(
+    TokenPattern("a Vercel token", "vcp_ vca_ vci_ vcr_ vck_", rf"vc[pairk]_{_ANY}{{56}}"),
+    TokenPattern("a Netlify token", "nfp_", r"nfp_[A-Za-z0-9]{36}"),
+    TokenPattern("a Render key", "rnd_", r"rnd_[A-Za-z0-9]{28,32}"),
+    TokenPattern("a Supabase token", "sbp_ sb_secret_", rf"sbp_{_HEX}{{40}}|sb_secret_{_ANY}{{31}}"),
+    TokenPattern("a Neon key", "napi_", r"napi_[a-z0-9]{64}"),
+    TokenPattern(
         "a PlanetScale token", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_=.-]{32,64}"
     ),
-    Form("a Databricks token", "dapi", rf"{_NO_BASE64}dapi{_HEX}{{32}}(?![A-Za-z0-9])(?:-[0-9])?"),
-    Form("a HashiCorp Vault token", "hvs. hvb. hvr.", rf"hv[sbr]\.{_ANY}{{24,}}"),
+    TokenPattern("a Databricks token", "dapi", rf"{_NO_BASE64}dapi{_HEX}{{32}}(?![A-Za-z0-9])(?:-[0-9])?"),
+    TokenPattern("a HashiCorp Vault token", "hvs. hvb. hvr.", rf"hv[sbr]\.{_ANY}{{24,}}"),
     # Before version 1.10; code has such names too, but none that mixes cases and has digits in two places.
-    Form(
+    TokenPattern(
         "a HashiCorp Vault token",
         "s.",
         r"s\.(?=[A-Za-z]*[0-9]+[A-Za-z]+[0-9])(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])[A-Za-z0-9]{24}(?![A-Za-z0-9_.(-])",
     ),
-    Form("a HashiCorp Vault token", "s.", r"s\.[A-Za-z0-9]{24}(?![A-Za-z0-9_.(-])", "vault"),
-    Form("a Terraform token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}"),
-    Form("a Pulumi token", "pul-", rf"pul-{_HEX}{{40}}"),
-    Form("a Doppler token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,40}\.)?[A-Za-z0-9]{40,44}"),
-    Form("a Tailscale key", "tskey-", r"tskey-[a-z]{2,10}-[A-Za-z0-9]{6,20}-[A-Za-z0-9]{20,}"),
-    Form("a 1Password token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/=_-]{100,}"),
+    TokenPattern("a HashiCorp Vault token", "s.", r"s\.[A-Za-z0-9]{24}(?![A-Za-z0-9_.(-])", "vault"),
+    TokenPattern("a Terraform token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}"),
+    TokenPattern("a Pulumi token", "pul-", rf"pul-{_HEX}{{40}}"),
+    TokenPattern(
+        "a Doppler token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,40}\.)?[A-Za-z0-9]{40,44}"
+    ),
+    TokenPattern("a Tailscale key", "tskey-", r"tskey-[a-z]{2,10}-[A-Za-z0-9]{6,20}-[A-Za-z0-9]{20,}"),
+    TokenPattern("a 1Password token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/=_-]{100,}"),
     # Watching
-    Form("a Grafana token", "glsa_ glc_", rf"glsa_[A-Za-z0-9]{{32}}_{_HEX}{{8}}|glc_eyJ[A-Za-z0-9+/]{{40,}}={{0,2}}"),
-    Form("a New Relic key", "NRAK-", r"NRAK-[A-Z0-9]{27}"),
-    Form("a Sentry token", "sntryu_ sntrys_", rf"sntryu_{_HEX}{{64}}|sntrys_eyJ[A-Za-z0-9+/=_-]{{40,}}"),
-    Form("a Dynatrace token", "dt0c01. dt0s01.", r"dt0[cs]01\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    TokenPattern(
+        "a Grafana token", "glsa_ glc_", rf"glsa_[A-Za-z0-9]{{32}}_{_HEX}{{8}}|glc_eyJ[A-Za-z0-9+/]{{40,}}={{0,2}}"
+    ),
+    TokenPattern("a New Relic key", "NRAK-", r"NRAK-[A-Z0-9]{27}"),
+    TokenPattern("a Sentry token", "sntryu_ sntrys_", rf"sntryu_{_HEX}{{64}}|sntrys_eyJ[A-Za-z0-9+/=_-]{{40,}}"),
+    TokenPattern("a Dynatrace token", "dt0c01. dt0s01.", r"dt0[cs]01\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
     # People and their messages
-    Form(
+    TokenPattern(
         "a Slack token",
         "xoxa- xoxb- xoxc- xoxd- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- xapp-",
         r"xox[abcdeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{20,}",
     ),
-    Form(
+    TokenPattern(
         "a Slack webhook",
         "hooks.slack.com/services/",
         r"hooks\.slack\.com/services/T[A-Za-z0-9]+/B[A-Za-z0-9]+/[A-Za-z0-9]{16,}",
     ),
-    Form("a Discord webhook", "/api/webhooks/", rf"discord(?:app)?\.com/api/webhooks/[0-9]{{17,20}}/{_ANY}{{60,}}"),
-    Form("a Discord bot token", ".", rf"[MNO]{_ANY}{{23,27}}\.{_ANY}{{6}}\.{_ANY}{{27,38}}(?!{_ANY})", "discord"),
-    Form("a Telegram bot token", ":AA", rf"(?:bot)?[0-9]{{8,10}}:AA{_ANY}{{33}}(?!{_ANY})"),
-    Form("a Twilio key", "SK", rf"SK{_HEX}{{32}}(?![A-Za-z0-9])", "twilio"),
-    Form("a SendGrid key", "SG.", rf"SG\.{_ANY}{{22}}\.{_ANY}{{43}}"),
-    Form("a Mailgun key", "key-", rf"(?<![.-])key-{_HEX}{{32}}(?![A-Za-z0-9-])"),
-    Form("a Mailgun key", "-", rf"{_HEX}{{32}}-{_HEX}{{8}}-{_HEX}{{8}}", "mailgun"),
-    Form("a Mailchimp key", "-us", rf"{_HEX}{{32}}-us[0-9]{{1,2}}(?![A-Za-z0-9-])"),
-    Form("a Brevo key", "xkeysib-", rf"xkeysib-{_HEX}{{64}}-[A-Za-z0-9]{{16}}"),
-    Form("a Resend key", "re_", r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}"),
-    Form("a HubSpot token", "pat-", rf"pat-(?:na|eu|ap)[0-9]-{_UUID}"),
-    Form("a Contentful token", "CFPAT-", rf"CFPAT-{_ANY}{{43}}"),
-    Form("an Atlassian token", "ATATT3 ATCTT3", r"AT(?:ATT|CTT)3[A-Za-z0-9_=-]{100,}"),
-    Form("a Linear key", "lin_api_ lin_oauth_", rf"lin_api_[A-Za-z0-9]{{40}}|lin_oauth_{_HEX}{{64}}"),
-    Form("a Notion token", "ntn_ secret_", r"ntn_[0-9]{11}[A-Za-z0-9]{35}|secret_[A-Za-z0-9]{43}(?![A-Za-z0-9])"),
-    Form("a Figma token", "figd_", rf"figd_{_ANY}{{38,42}}"),
-    Form("an Airtable token", ".", rf"pat[A-Za-z0-9]{{14}}\.{_HEX}{{64}}"),
-    Form("a Postman key", "PMAK-", rf"PMAK-{_HEX}{{24}}-{_HEX}{{34}}"),
-    Form("a Mapbox token", "sk.eyJ", rf"sk\.eyJ{_ANY}{{40,}}\.{_ANY}{{20,}}"),
+    TokenPattern(
+        "a Discord webhook", "/api/webhooks/", rf"discord(?:app)?\.com/api/webhooks/[0-9]{{17,20}}/{_ANY}{{60,}}"
+    ),
+    TokenPattern(
+        "a Discord bot token", ".", rf"[MNO]{_ANY}{{23,27}}\.{_ANY}{{6}}\.{_ANY}{{27,38}}(?!{_ANY})", "discord"
+    ),
+    TokenPattern("a Telegram bot token", ":AA", rf"(?:bot)?[0-9]{{8,10}}:AA{_ANY}{{33}}(?!{_ANY})"),
+    TokenPattern("a Twilio key", "SK", rf"SK{_HEX}{{32}}(?![A-Za-z0-9])", "twilio"),
+    TokenPattern("a SendGrid key", "SG.", rf"SG\.{_ANY}{{22}}\.{_ANY}{{43}}"),
+    TokenPattern("a Mailgun key", "key-", rf"(?<![.-])key-{_HEX}{{32}}(?![A-Za-z0-9-])"),
+    TokenPattern("a Mailgun key", "-", rf"{_HEX}{{32}}-{_HEX}{{8}}-{_HEX}{{8}}", "mailgun"),
+    TokenPattern("a Mailchimp key", "-us", rf"{_HEX}{{32}}-us[0-9]{{1,2}}(?![A-Za-z0-9-])"),
+    TokenPattern("a Brevo key", "xkeysib-", rf"xkeysib-{_HEX}{{64}}-[A-Za-z0-9]{{16}}"),
+    TokenPattern("a Resend key", "re_", r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}"),
+    TokenPattern("a HubSpot token", "pat-", rf"pat-(?:na|eu|ap)[0-9]-{_UUID}"),
+    TokenPattern("a Contentful token", "CFPAT-", rf"CFPAT-{_ANY}{{43}}"),
+    TokenPattern("an Atlassian token", "ATATT3 ATCTT3", r"AT(?:ATT|CTT)3[A-Za-z0-9_=-]{100,}"),
+    TokenPattern("a Linear key", "lin_api_ lin_oauth_", rf"lin_api_[A-Za-z0-9]{{40}}|lin_oauth_{_HEX}{{64}}"),
+    TokenPattern(
+        "a Notion token", "ntn_ secret_", r"ntn_[0-9]{11}[A-Za-z0-9]{35}|secret_[A-Za-z0-9]{43}(?![A-Za-z0-9])"
+    ),
+    TokenPattern("a Figma token", "figd_", rf"figd_{_ANY}{{38,42}}"),
+    TokenPattern("an Airtable token", ".", rf"pat[A-Za-z0-9]{{14}}\.{_HEX}{{64}}"),
+    TokenPattern("a Postman key", "PMAK-", rf"PMAK-{_HEX}{{24}}-{_HEX}{{34}}"),
+    TokenPattern("a Mapbox token", "sk.eyJ", rf"sk\.eyJ{_ANY}{{40,}}\.{_ANY}{{20,}}"),
     # Money
-    Form("a Stripe key", "k_live_", r"[rs]k_live_[A-Za-z0-9]{16,}"),
-    Form("a webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{32,}"),
-    Form(
+    TokenPattern("a Stripe key", "k_live_", r"[rs]k_live_[A-Za-z0-9]{16,}"),
+    TokenPattern("a webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{32,}"),
+    TokenPattern(
         "a Square token",
         "sq0atp- sq0csp- EAAA",
         rf"sq0(?:atp|csp)-{_ANY}{{22,43}}|{_NO_BASE64}EAAA{_ANY}{{60}}(?![A-Za-z0-9+/=_-])",
     ),
-    Form("a Shopify token", "shpat_ shpca_ shppa_ shpss_ shpua_", r"shp(?:at|ca|pa|ss|ua)_[a-fA-F0-9]{32}"),
-    Form("an EasyPost key", "EZAK", rf"{_NO_BASE64}EZAK[A-Za-z0-9]{{54}}(?![A-Za-z0-9+/=])"),
-    Form("a Facebook token", "EAAM EAAC", rf"{_NO_BASE64}EAA[MC][A-Za-z0-9]{{100,}}"),
+    TokenPattern("a Shopify token", "shpat_ shpca_ shppa_ shpss_ shpua_", r"shp(?:at|ca|pa|ss|ua)_[a-fA-F0-9]{32}"),
+    TokenPattern("an EasyPost key", "EZAK", rf"{_NO_BASE64}EZAK[A-Za-z0-9]{{54}}(?![A-Za-z0-9+/=])"),
+    TokenPattern("a Facebook token", "EAAM EAAC", rf"{_NO_BASE64}EAA[MC][A-Za-z0-9]{{100,}}"),
     # Models
-    Form("an OpenAI key", "sk-", rf"sk-(?:[a-z]{{1,16}}-)?{_ANY}{{20,80}}T3BlbkFJ{_ANY}{{20,}}"),
-    Form("an Anthropic key", "sk-", rf"sk-ant-[a-z0-9]+-{_ANY}{{32,}}"),
-    Form("an OpenRouter key", "sk-", rf"sk-or-v1-{_HEX}{{64}}"),
-    Form("a key for a language model", "sk-", r"sk-[A-Za-z0-9]{32,64}(?![A-Za-z0-9_-])"),
-    Form("a Groq key", "gsk_", r"gsk_[A-Za-z0-9]{52}"),
-    Form("a Perplexity key", "pplx-", r"pplx-[A-Za-z0-9]{48}"),
-    Form("an xAI key", "xai-", rf"xai-{_ANY}{{70,120}}"),
-    Form("a Replicate token", "r8_", r"r8_[A-Za-z0-9]{37}"),
-    Form("a LangSmith key", "lsv2_pt_ lsv2_sk_", rf"lsv2_(?:pt|sk)_{_HEX}{{32}}_{_HEX}{{10}}"),
-    Form("a Hugging Face token", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z]{34}(?![A-Za-z0-9_])"),
+    TokenPattern("an OpenAI key", "sk-", rf"sk-(?:[a-z]{{1,16}}-)?{_ANY}{{20,80}}T3BlbkFJ{_ANY}{{20,}}"),
+    TokenPattern("an Anthropic key", "sk-", rf"sk-ant-[a-z0-9]+-{_ANY}{{32,}}"),
+    TokenPattern("an OpenRouter key", "sk-", rf"sk-or-v1-{_HEX}{{64}}"),
+    TokenPattern("a key for a language model", "sk-", r"sk-[A-Za-z0-9]{32,64}(?![A-Za-z0-9_-])"),
+    TokenPattern("a Groq key", "gsk_", r"gsk_[A-Za-z0-9]{52}"),
+    TokenPattern("a Perplexity key", "pplx-", r"pplx-[A-Za-z0-9]{48}"),
+    TokenPattern("an xAI key", "xai-", rf"xai-{_ANY}{{70,120}}"),
+    TokenPattern("a Replicate token", "r8_", r"r8_[A-Za-z0-9]{37}"),
+    TokenPattern("a LangSmith key", "lsv2_pt_ lsv2_sk_", rf"lsv2_(?:pt|sk)_{_HEX}{{32}}_{_HEX}{{10}}"),
+    TokenPattern("a Hugging Face token", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z]{34}(?![A-Za-z0-9_])"),
     # Forms that no company owns
-    Form("an age key", "AGE-SECRET-KEY-", rf"AGE-SECRET-KEY-1{_AGE}{{58}}|AGE-SECRET-KEY-PQ-1{_AGE}{{58,}}"),
-    Form(WEB_TOKEN, "eyJ", rf"eyJ{_ANY}{{8,255}}\.eyJ{_ANY}{{4,}}\.{_ANY}*"),
+    TokenPattern("an age key", "AGE-SECRET-KEY-", rf"AGE-SECRET-KEY-1{_AGE}{{58}}|AGE-SECRET-KEY-PQ-1{_AGE}{{58,}}"),
+    TokenPattern(WEB_TOKEN, "eyJ", rf"eyJ{_ANY}{{8,255}}\.eyJ{_ANY}{{4,}}\.{_ANY}*"),
 )
 
 # Where a token may be, at first sight. Each begins with one rare character, to which the regular expression engine
 # jumps; what stands behind it and just before it is looked at only there.
-GLANCES = (
+PREFILTERS = (
     r"A[A-Za-z0-9.-][A-Za-z0-9_+/=-]{18}",
     r"_(?=[A-Za-z0-9]{16}|(?=[A-Za-z_+/=-]{0,40}[0-9])[A-Za-z0-9_+/=-]{27})",
     r"J(?<=eyJ)[A-Za-z0-9_-]{8}",

@@ -14,16 +14,16 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.syntax.spans import Span
-from taskstate.validation.secret_patterns import FORMS, GLANCES, LOOK_BACK, WEB_TOKEN
+from taskstate.validation.secret_patterns import LOOK_BACK, PREFILTERS, TOKEN_PATTERNS, WEB_TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from taskstate.validation.secret_patterns import Form
+    from taskstate.validation.secret_patterns import TokenPattern
 
 PRIVATE_KEY = "a private key"
 # One of these stands in a text that holds a secret of several lines, or one that another line tells of.
-MULTILINE = ("PRIVATE KEY", "PuTTY-User-Key-File-", '"kty"')
+MULTILINE_MARKERS = ("PRIVATE KEY", "PuTTY-User-Key-File-", '"kty"')
 AWS_SECRET = "an AWS secret access key"  # noqa: S105 - what the finding calls it
 ASSIGNED = "a password or a key"
 IN_ADDRESS = "a password in an address"
@@ -148,7 +148,7 @@ def _covered(text: str, found: Iterable[Secret]) -> str:
     return "".join([*parts, text[end:]])
 
 
-def unmarked(words: str, values: Iterable[str]) -> str:
+def redact(words: str, values: Iterable[str]) -> str:
     """Return what is said of a text without the secret `values` in it, where it quotes one, or one's beginning."""
     for value in values:
         for length in range(len(value), _SHORTEST_START - 1, -1):
@@ -162,7 +162,7 @@ _SHORTEST_START = 6  # characters; fewer give nothing away, and `token` must not
 
 
 def _private_keys(text: str) -> Iterator[Secret]:
-    begun, putty, web = (sign in text for sign in MULTILINE)
+    begun, putty, web = (sign in text for sign in MULTILINE_MARKERS)
     if begun:
         for match in re.finditer(_BEGIN_KEY + _REST_OF_KEY, text):
             yield Secret(Span(*match.span()), PRIVATE_KEY)
@@ -187,7 +187,7 @@ def _noticed(text: str) -> Iterator[tuple[Span, list[tuple[int, str]]]]:
 
     Each part of the text comes once, or twice in a word that is too long, however many glances meet in it.
     """
-    hits = sorted((match.start(), _begins_with(glance)) for glance in GLANCES for match in _at(glance, text))
+    hits = sorted((match.start(), _begins_with(glance)) for glance in PREFILTERS for match in _at(glance, text))
     part, places, seen = Span(0, 0), list[tuple[int, str]](), 0
     for at, char in hits:
         if at >= seen:
@@ -206,7 +206,7 @@ def _at(glance: str, text: str) -> Iterator[re.Match[str]]:
     return _compiled(glance).finditer(text)
 
 
-def _forms_at(text: str, part: Span, place: int, char: str) -> Iterator[Form]:
+def _forms_at(text: str, part: Span, place: int, char: str) -> Iterator[TokenPattern]:
     """Yield the forms that a token which a glance noticed at a place may have, by their signs."""
     if char in _JOINTS:
         word = _compiled(r"(?P<escape>\\[nrt])?(?P<word>[A-Za-z0-9]*)\Z").search(
@@ -224,21 +224,21 @@ _LONGEST_SIGN = 16
 
 
 @cache
-def _signs() -> tuple[tuple[str, Form], ...]:
-    return tuple((sign, form) for form in FORMS for sign in form.signs.split())
+def _signs() -> tuple[tuple[str, TokenPattern], ...]:
+    return tuple((sign, form) for form in TOKEN_PATTERNS for sign in form.signs.split())
 
 
 @cache
-def _by_char() -> dict[str, tuple[tuple[str, Form], ...]]:
+def _by_char() -> dict[str, tuple[tuple[str, TokenPattern], ...]]:
     """Return the signs that a glance's character is in, each with its form; those that end in a joint apart."""
     apart = [each for each in _signs() if each[0][-1] not in _JOINTS or len(each[0]) == 1]
-    return {char: tuple(each for each in apart if char in each[0]) for char in map(_begins_with, GLANCES)}
+    return {char: tuple(each for each in apart if char in each[0]) for char in map(_begins_with, PREFILTERS)}
 
 
 @cache
-def _by_end() -> dict[str, tuple[Form, ...]]:
+def _by_end() -> dict[str, tuple[TokenPattern, ...]]:
     """Return the forms by the last word of their signs that end in a joint."""
-    forms: dict[str, list[Form]] = {}
+    forms: dict[str, list[TokenPattern]] = {}
     for sign, form in _signs():
         if sign[-1] in _JOINTS and len(sign) > 1:
             forms.setdefault(re.split("[^A-Za-z0-9]", sign[:-1])[-1] + sign[-1], []).append(form)
@@ -249,7 +249,7 @@ def _begins_with(glance: str) -> str:
     return glance[1] if glance[0] == "\\" else glance[0]
 
 
-def _of_form(text: str, form: Form, part: Span) -> Iterator[Secret]:
+def _of_form(text: str, form: TokenPattern, part: Span) -> Iterator[Secret]:
     for match in _compiled(f"{_BEFORE}(?:{form.form})").finditer(text, part.start, part.end):
         if _is_meant(match[0], form.kind):
             yield Secret(Span(*match.span()), form.kind)

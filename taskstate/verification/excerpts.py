@@ -13,7 +13,7 @@ from taskstate.storage import files
 from taskstate.syntax.edits import apply
 from taskstate.syntax.spans import with_newlines
 from taskstate.validation import secrets
-from taskstate.validation.paths import way_out
+from taskstate.validation.paths import escape_reason
 from taskstate.workspace import artifacts, secret_check
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
@@ -103,7 +103,7 @@ def _required(source: Source) -> Source:
         help_ = f"one word that begins with a letter, such as plan, standard or log, of at most {_MAX_TYPE} characters"
         raise TaskstateError(f"{files.shown(source.type)!r} is no type of evidence", help=help_, code="usage")
     path = source.path.removeprefix("./")
-    leads = way_out(path)
+    leads = escape_reason(path)
     if leads or not path.strip():
         what = f"the path {files.shown(path)!r} {leads or 'names no file'}"
         raise TaskstateError(

@@ -149,7 +149,7 @@ def changed_parts(old: str, new: str) -> tuple[Span, ...]:
 
     All of it where a line that did not change may make a secret of one that did, as the header of a private key does.
     """
-    if any(sign in new for sign in secrets.MULTILINE):
+    if any(sign in new for sign in secrets.MULTILINE_MARKERS):
         return (Span(0, len(new)),)
     heads = [max(text.find(_HEAD_END, 1), 0) for text in (old, new)]
     head = _changed(old[: heads[0]], new[: heads[1]])

@@ -140,7 +140,7 @@ def test_a_new_task_says_what_was_told_and_has_no_other_structure(
     )
     state = read_state(parse(render(workspace, task, REQUEST)))
     # Headings of the description that lie deeper than all that the format knows are its own affair.
-    assert [title for level, title in outline(state.document) if level <= escaping.PARTS] == OUTLINE
+    assert [title for level, title in outline(state.document) if level <= escaping.SUBSECTION_LEVEL] == OUTLINE
     assert [criterion.text for criterion in state.criteria] == list(map(as_told, criteria))
     assert not any(criterion.checked for criterion in state.criteria)
     assert state.sessions == ()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from taskstate.errors import TaskstateError
-from taskstate.syntax.escaping import clean, is_none, item, items, one_line, paragraphs, quote, unescaped
+from taskstate.syntax.escaping import clean, is_none, item, items, one_line, paragraphs, quote, unescape_item
 from taskstate.syntax.markdown_blocks import read_blocks
 
 
@@ -67,14 +67,14 @@ def test_dashes_are_no_rule(text: str) -> None:
     written = item(text)
     assert written.startswith("- \\")
     first, *rest = written.removeprefix("- ").split("\n")
-    assert unescaped("\n".join([first, *(line.removeprefix("  ") for line in rest)])) == text
+    assert unescape_item("\n".join([first, *(line.removeprefix("  ") for line in rest)])) == text
 
 
 @pytest.mark.parametrize("text", ["- a", "\\a", "\\", "-- a", "\\- a", "<!-- a --> b"])
 def test_other_texts_are_not_escaped(text: str) -> None:
     """A backslash is put before what would be a rule, and is taken away from nothing else."""
     assert item(text) == f"- {text}"
-    assert unescaped(text) == text
+    assert unescape_item(text) == text
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from taskstate.syntax.edits import apply
 from taskstate.syntax.nodes import Fault, Node
-from taskstate.syntax.yaml_diagnosis import hash_values
+from taskstate.syntax.yaml_diagnosis import commented_values
 from taskstate.syntax.yaml_parser import read_yaml
 from taskstate.syntax.yaml_reader import read_front_matter
 
@@ -107,7 +107,7 @@ def lost(text: str) -> list[str]:
     """Return what a sound text is after each repair of a value that was lost."""
     root = read_yaml(text, 0, len(text))
     assert isinstance(root, Node)
-    return [apply(text, fault.fix) for fault in hash_values(text, root)]
+    return [apply(text, fault.fix) for fault in commented_values(text, root)]
 
 
 def test_a_value_that_became_a_comment_is_found() -> None:

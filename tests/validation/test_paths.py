@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.validation.paths import fixed_part, way_out
+from taskstate.validation.paths import escape_reason, literal_prefix
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from taskstate.validation.paths import fixed_part, way_out
 )
 def test_a_path_that_stays_inside(path: str) -> None:
     """Nothing is said of a path that ends below its root, however it goes there."""
-    assert way_out(path) == ""
+    assert escape_reason(path) == ""
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def test_a_path_that_stays_inside(path: str) -> None:
 )
 def test_a_path_that_leads_out(path: str, why: str) -> None:
     """A path that is absolute on some system, or climbs above its root on the way, says how."""
-    assert way_out(path) == why
+    assert escape_reason(path) == why
 
 
 def test_the_root_is_named() -> None:
     """What a path leads out of is said in the caller's words."""
-    assert way_out("../x", "the state folder") == "leads out of the state folder"
+    assert escape_reason("../x", "the state folder") == "leads out of the state folder"
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_the_root_is_named() -> None:
 )
 def test_the_part_before_a_wildcard(path: str, fixed: str) -> None:
     """What can be looked for on a disk ends before the part that holds the first wildcard."""
-    assert fixed_part(path) == fixed
+    assert literal_prefix(path) == fixed

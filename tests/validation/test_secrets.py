@@ -8,7 +8,7 @@ from time import process_time
 import pytest
 
 from taskstate.syntax.spans import Span
-from taskstate.validation.secret_patterns import FORMS
+from taskstate.validation.secret_patterns import TOKEN_PATTERNS
 from taskstate.validation.secrets import (
     ASSIGNED,
     AWS_SECRET,
@@ -17,7 +17,7 @@ from taskstate.validation.secrets import (
     PRIVATE_KEY,
     find,
     masked,
-    unmarked,
+    redact,
 )
 from tests.support.secret_lines import negative, positive
 
@@ -44,17 +44,19 @@ PLACES = (
 
 def test_every_row_of_the_table_has_its_lines() -> None:
     """No kind goes untried, neither where it must be found nor where it must not; 150 lines are the least of each."""
-    kinds = {form.kind for form in FORMS}
+    kinds = {form.kind for form in TOKEN_PATTERNS}
     assert kinds < {line.kind for line in positive()}
     assert {line.kind for line in positive()} - kinds == {PRIVATE_KEY, AWS_SECRET, ASSIGNED, IN_ADDRESS, IN_HEADER}
-    telling = {form.kind for form in FORMS if not form.near}  # the others are what stands without the word beside it
+    telling = {
+        form.kind for form in TOKEN_PATTERNS if not form.near
+    }  # the others are what stands without the word beside it
     assert telling <= {line.kind for line in negative()}
     assert min(len({line.text for line in lines}) for lines in (positive(), negative())) >= 150
 
 
 def test_each_sign_stands_in_what_its_form_fits() -> None:
     """A form whose signs do not stand in its lines would never be tried."""
-    for form in FORMS:
+    for form in TOKEN_PATTERNS:
         lines = [line for line in positive() if line.kind == form.kind]
         assert any(sign in line.text for line in lines for sign in form.signs.split()), form
 
@@ -68,7 +70,7 @@ def test_the_figures_that_are_published_are_true() -> None:
     assert f"recall {100 * hits // len(positive())} %" in page
     assert f"of {len(negative())} lines that hold none, {wrong} are taken for one" in page
     assert f"precision {100 * hits // (hits + wrong)} %" in page
-    assert f"{len({form.kind for form in FORMS})} kinds by their form" in page
+    assert f"{len({form.kind for form in TOKEN_PATTERNS})} kinds by their form" in page
 
 
 def test_what_must_be_found_is_found() -> None:
@@ -85,7 +87,7 @@ def test_what_must_not_be_found_is_not() -> None:
 @pytest.mark.parametrize("place", PLACES)
 def test_a_token_is_told_by_its_form(place: str) -> None:
     """Wherever a known token stands, it is found once, with its exact place."""
-    alone = {form.kind for form in FORMS} - {form.kind for form in FORMS if form.near}
+    alone = {form.kind for form in TOKEN_PATTERNS} - {form.kind for form in TOKEN_PATTERNS if form.near}
     for line in positive():
         if line.kind in alone and line.span:
             value = line.span.of(line.text)
@@ -261,9 +263,9 @@ def test_masking_keeps_every_place() -> None:
 
 def test_words_about_a_secret_do_not_say_it() -> None:
     """What quotes a value, or its beginning where it was cut, says stars in its place; a few letters are no value."""
-    assert unmarked(f"`x` is '{AWS_ID}'", [AWS_ID]) == "`x` is '****'"
-    assert unmarked(f"`x` is '{AWS_ID[:12]}…'", [AWS_ID]) == "`x` is '****…'"
-    assert unmarked("AKIA is how they begin", [AWS_ID]) == "AKIA is how they begin"
+    assert redact(f"`x` is '{AWS_ID}'", [AWS_ID]) == "`x` is '****'"
+    assert redact(f"`x` is '{AWS_ID[:12]}…'", [AWS_ID]) == "`x` is '****…'"
+    assert redact("AKIA is how they begin", [AWS_ID]) == "AKIA is how they begin"
 
 
 REPEATED = (

@@ -208,9 +208,9 @@ class Facts(_Facts):
         content = self.document.front_matter.content
         if self.front_matter is None or "#" not in content.of(self.document.text):
             return ()
-        from taskstate.syntax.yaml_diagnosis import hash_values
+        from taskstate.syntax.yaml_diagnosis import commented_values
 
-        return hash_values(self.document.text, self.front_matter)
+        return commented_values(self.document.text, self.front_matter)
 
     def is_lost(self, path: tuple[str | int, ...]) -> bool:
         """Return whether the value at `path` is one of the lost ones."""

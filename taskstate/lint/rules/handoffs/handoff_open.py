@@ -39,7 +39,7 @@ from taskstate.handoff.paths import is_place
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.names import own_file
-from taskstate.validation.paths import way_out
+from taskstate.validation.paths import escape_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         return
     named = facts.blocks.handoffs.open
     found = facts.queries.handoffs()
-    if found is None or (named and way_out(named)):
+    if found is None or (named and escape_reason(named)):
         return
     place = facts.value_span(_KEY, "open") if facts.values.get(_KEY) else facts.first_line
     other = _other_thing(facts, named, found) if named else ""

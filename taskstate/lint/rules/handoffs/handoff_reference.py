@@ -42,7 +42,7 @@ from taskstate.handoff.document import OPEN, Passage, without_position
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.lint.facts.handoffs import sheet_of
 from taskstate.lint.facts.wording import shown
-from taskstate.validation.paths import way_out
+from taskstate.validation.paths import escape_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,4 +84,4 @@ def _unread(facts: Facts) -> Iterator[Passage]:
 
 def _is_told_elsewhere(facts: Facts, path: str) -> bool:
     """Return whether a path leads out of the repository."""
-    return bool(way_out(path)) or facts.queries.leaves(path) is True
+    return bool(escape_reason(path)) or facts.queries.leaves(path) is True

@@ -45,7 +45,7 @@ from taskstate.lint.facts.json_values import json_value
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.spans import Span
 from taskstate.validation import schema
-from taskstate.validation.paths import fixed_part, way_out
+from taskstate.validation.paths import escape_reason, literal_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield each path that leads out, at its place."""
     for named in _paths(document, facts):
         root = "the state folder" if named.folder else "the repository"
-        why = way_out(named.path, root)
+        why = escape_reason(named.path, root)
         if not why and _is_linked_out(named, facts):
             why = "goes through a link that leads out of the repository"
         if why:
@@ -92,7 +92,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _is_linked_out(named: _Named, facts: Facts) -> bool:
-    path = fixed_part(named.path)
+    path = literal_prefix(named.path)
     if "files_changed" in named.keys:  # what was recorded is the file or the link itself: nobody follows it
         path = path.rpartition("/")[0]
     return bool(path) and facts.queries.leaves(f"{named.folder}/{path}" if named.folder else path) is True

@@ -39,7 +39,7 @@ from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.wording import cut, first_line_of
 from taskstate.model.statuses import IN_PROGRESS
 from taskstate.model.task_state import field_values
-from taskstate.syntax.escaping import says_nothing
+from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         return
     newest = facts.sessions[-1]
     field = newest.fields.get("next steps")
-    if field is None or says_nothing(field.span.of(document.text)):
+    if field is None or is_blank(field.span.of(document.text)):
         return
     values = field_values(document, field.span)
     if all(re.fullmatch(_NONE, value) for value in values):

@@ -49,7 +49,7 @@ from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.outline import SECTION, SUBSECTION
 from taskstate.lint.facts.wording import line_of
 from taskstate.model.task_state import is_summary, labelled_fields, session_number
-from taskstate.syntax.escaping import says_nothing
+from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
                 field = _first(document, strays.get(session.section.span, ()), label)
             if field is None:
                 yield _absent(document, session, label)
-            elif says_nothing(field.span.of(document.text)):
+            elif is_blank(field.span.of(document.text)):
                 yield _empty(document, session, field)
 
 
