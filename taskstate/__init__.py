@@ -1,6 +1,6 @@
-"""One living Markdown file per task, kept safe: read it, change it by spans, lint it, archive it.
+"""taskstate keeps one Markdown state file per task: read it, edit it without losing a byte, lint it, archive it.
 
-The public API. What stands here is loaded when it is first asked for: `import taskstate` itself costs nothing.
+This is the public API. Each name is imported when it is first used, so that `import taskstate` itself stays fast.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 
-_ROOMS = {
+_MODULES = {
     "Document": "syntax.document",
     "Edit": "syntax.edits",
     "TaskState": "model.task_state",
@@ -31,9 +31,9 @@ __all__ = ["Document", "Edit", "TaskState", "TaskstateError", "__version__", "ap
 
 
 def __getattr__(name: str) -> object:
-    """Return a public name from the room that it lives in."""
-    if name not in _ROOMS:
+    """Import a public name from its module on first use."""
+    if name not in _MODULES:
         raise AttributeError(f"module 'taskstate' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"taskstate.{_ROOMS[name]}"), name)
+    return getattr(import_module(f"taskstate.{_MODULES[name]}"), name)

@@ -1,4 +1,4 @@
-"""`python -m taskstate` is the command line."""
+"""Runs the command line as `python -m taskstate`."""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
-"""The exceptions that a caller would handle differently.
+"""The exceptions that taskstate raises: one class for each case that a caller would handle differently.
 
-What is wrong with somebody's text is never an exception: it is a value (`Problem`, `Fault`, `Diagnostic`). Exceptions
-are for a world that refuses. Only the command line turns them into an exit status.
+A mistake in a user's file is never an exception; it is returned as a value (`Problem`, `Fault`, `Diagnostic`).
+Exceptions report what keeps a job from being done: a lock, git, a file that changed meanwhile. Only the command line
+turns them into an exit status.
 
-    TaskstateError            it could not be done; exit status 2
+    TaskstateError            the job could not be done; exit status 2
     ├── EditConflict          two edits of one plan touch the same text
-    ├── CannotEdit            the text's form does not allow a safe change by span
-    ├── StaleFile             the file is no longer what the plan was made for; plan again
+    ├── CannotEdit            the text is written in a form that cannot be changed safely
+    ├── StaleFile             the file changed after the plan was made; plan again
     ├── LockTimeout           another writer holds the lock
     └── GitFailed             git is missing or refused
 """
@@ -15,7 +16,10 @@ from __future__ import annotations
 
 
 class TaskstateError(Exception):
-    """It could not be done: the message says what and where, `help` what to do, `code` names the case for programs."""
+    """The job could not be done.
+
+    `message` says what failed and where, `help` what to do about it, and `code` names the case for programs.
+    """
 
     code = "error"
 
@@ -27,7 +31,7 @@ class TaskstateError(Exception):
             self.code = code
 
     def __str__(self) -> str:
-        """Return the one line that a person reads: the message, and what to do."""
+        """Return the message and the help as one line."""
         return f"{self.message}: {self.help}" if self.help else self.message
 
 
@@ -38,24 +42,24 @@ class EditConflict(TaskstateError):
 
 
 class CannotEdit(TaskstateError):
-    """The text's form (an alias, a tag, a duplicate key …) does not allow a safe change by span."""
+    """The text is written in a form (an alias, a tag, a duplicate key …) that cannot be changed safely."""
 
     code = "cannot-edit"
 
 
 class StaleFile(TaskstateError):
-    """The file on disk is no longer the one that the plan was made for."""
+    """The file on disk changed after the plan was made."""
 
     code = "stale"
 
 
 class LockTimeout(TaskstateError):
-    """Another writer holds the repository's lock for too long."""
+    """Another writer held the repository's lock for longer than we wait."""
 
     code = "lock-timeout"
 
 
 class GitFailed(TaskstateError):
-    """Git is missing, too old, or refused."""
+    """Git is missing, too old, or refused the command."""
 
     code = "git"

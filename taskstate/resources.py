@@ -1,7 +1,7 @@
-"""Finds what ships with the package: schemas, templates, hook stubs.
+"""Finds the files that ship with the package: schemas, templates, hook stubs.
 
-In a checkout these folders lie beside the package, in a wheel inside it under `_data`; nobody else knows. Plain paths,
-because importing `importlib.resources` costs more than reading all of them. What a project overrides is not looked for.
+In a checkout their folders lie beside the package, in a wheel inside it under `_data`; only this module knows which.
+Files with which a project overrides a template are not looked for here.
 """
 
 from __future__ import annotations
@@ -11,35 +11,36 @@ from pathlib import Path
 from taskstate.errors import TaskstateError
 
 _FOLDERS = ("hooks", "schemas", "templates")
+# A plain path: importing `importlib.resources` costs more time than reading all of these files.
 _PACKAGE = Path(__file__).absolute().parent
 
 
 def text(name: str) -> str:
     """Return the text of the resource `name`, such as "schemas/task.schema.json", with LF as line end."""
     try:
-        return _place(name).read_text(encoding="utf-8")
+        return _path_of(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise _missing(name) from error
 
 
 def path(name: str) -> Path:
-    """Return where the resource `name` lies on the disk."""
-    place = _place(name)
-    if not place.is_file():
+    """Return the path of the resource `name` on the disk."""
+    file = _path_of(name)
+    if not file.is_file():
         raise _missing(name)
-    return place
+    return file
 
 
 def names(folder: str) -> tuple[str, ...]:
-    """Return the names of the resources directly in `folder`, sorted, each as `text` takes it."""
+    """Return the names of the resources directly in `folder`, sorted, each in the form that `text` takes."""
     try:
-        found = sorted(entry.name for entry in _place(folder).iterdir() if entry.is_file())
+        files = sorted(entry.name for entry in _path_of(folder).iterdir() if entry.is_file())
     except OSError as error:
         raise _missing(folder) from error
-    return tuple(f"{folder}/{name}" for name in found if not name.startswith("."))
+    return tuple(f"{folder}/{name}" for name in files if not name.startswith("."))
 
 
-def _place(name: str) -> Path:
+def _path_of(name: str) -> Path:
     parts = name.split("/")
     if parts[0] not in _FOLDERS or not {"", ".", ".."}.isdisjoint(parts):
         raise TaskstateError(f"{name!r} is not the name of a resource", code="resource")

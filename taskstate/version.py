@@ -1,4 +1,4 @@
-"""The versions of the tool and of the file format, written in this one place; the build reads VERSION from here."""
+"""The versions of the tool and of the file format, in the one place from which the build and the code read them."""
 
 VERSION = "0.1.0"
-FORMAT = 1  # what a state file's `taskstate` may say at most
+FORMAT = 1  # the highest value of `taskstate` in a state file that this version reads

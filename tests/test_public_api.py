@@ -9,8 +9,8 @@ import taskstate
 
 
 @pytest.mark.parametrize("name", [name for name in taskstate.__all__ if name != "__version__"])
-def test_a_public_name_is_the_one_in_its_room(name: str) -> None:
-    """What the package offers is what the room defines, under the same name."""
+def test_a_public_name_is_the_one_its_module_defines(name: str) -> None:
+    """Each name that the package exports is the definition of that name in its module."""
     assert getattr(taskstate, name).__name__ == name
 
 
@@ -28,7 +28,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         taskstate.nonsense  # noqa: B018 - asking is the test
 
 
-def test_importing_the_package_loads_no_room() -> None:
+def test_importing_the_package_loads_no_other_module() -> None:
     """`import taskstate` loads the version and nothing else of the package."""
     code = "import sys, taskstate; print(*sorted(name for name in sys.modules if name.startswith('taskstate')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

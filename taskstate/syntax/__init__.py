@@ -1,4 +1,4 @@
-"""Text and its structure: Markdown, YAML and JSON read with spans, and edits that change only what they name.
+"""Text and its structure: Markdown, YAML and JSON parsed with source positions, and edits by position.
 
-Knows nothing of tasks and touches no disk. Everything above works on the `Document` that is made here.
+Knows nothing of tasks and touches no disk. All packages above work on the `Document` that is parsed here.
 """

@@ -1,8 +1,8 @@
-"""A Markdown file with YAML front matter, as text and an index of spans into it.
+"""Parses a Markdown file with YAML front matter into a text and an index of spans into it.
 
-`parse` never raises: what is wrong is listed in `Document.problems`, and the rest stays readable. A document is never
-changed; edits (`taskstate.syntax.edits`) are applied to its text, and the new text is parsed again. Nothing here knows
-what a section or a key means.
+`parse` never raises: mistakes are listed in `Document.problems`, and the rest stays readable. A document is immutable;
+to change one, apply edits (`taskstate.syntax.edits`) to its text and parse the result. The meaning of sections and keys
+belongs to `taskstate.model`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CLOSING = re.compile(r"(?:(?<=\n)|(?<=\r))---[ \t]*(?:\r\n?|\n|\Z)")
 
 
 class Problem(NamedTuple):
-    """What keeps a part of the text from being read: `kind` names it, `fix` mends it where that is certain."""
+    """A mistake that keeps a part of the text from being read; `fix` holds the edits that repair it for certain."""
 
     kind: str
     message: str
@@ -35,7 +35,7 @@ class Problem(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A heading and what stands under it.
+    """A heading with the text under it.
 
     `span` runs from the heading to the next one of the same or a higher level, `body` from below the heading to the
     same end, `own` from below the heading to the next heading of any level.
@@ -51,9 +51,9 @@ class Section(NamedTuple):
 
 
 class FrontMatter(Mapping[str, Any]):
-    """The keys and values between the `---` lines: empty where there are none or they cannot be read.
+    """The keys and values between the `---` lines; empty if there are none or they cannot be read.
 
-    Values are those of the YAML 1.2 core schema. `node` is the span tree, or None; `span` includes the `---` lines,
+    Values are resolved by the YAML 1.2 core schema. `node` is the span tree, or None; `span` includes the `---` lines,
     `content` does not.
     """
 
@@ -85,7 +85,7 @@ class _Document(NamedTuple):
 
 
 class Document(_Document):
-    """A parsed text: `text` is the only truth, everything else an index into it."""
+    """A parsed text: `text` is the only source of truth, all other fields are an index into it."""
 
     @cached_property
     def starts(self) -> list[int]:
@@ -94,7 +94,7 @@ class Document(_Document):
 
     @cached_property
     def newline(self) -> str:
-        """The prevailing line end, which new text takes."""
+        """The most frequent line end, for text that is added."""
         return newline_of(self.text)
 
     @cached_property
@@ -102,51 +102,51 @@ class Document(_Document):
         return {}
 
     def position(self, offset: int) -> Position:
-        """Return line and column of an offset, counted from 0; a byte order mark takes no column."""
+        """Return line and column of an offset, both counted from 0; a byte order mark takes no column."""
         line, column = position(self.starts, offset)
         return Position(line, column - 1 if line == 0 and column and self.text.startswith("\ufeff") else column)
 
     def children(self, parent: Section, level: int = 0) -> tuple[Section, ...]:
         """Return the sections within `parent`, all of them or those of one level."""
-        first, stop = self._places[parent.span.start] + 1, parent.span.end
-        found = []
+        first, stop = self._index_by_start[parent.span.start] + 1, parent.span.end
+        children = []
         for section in self.sections[first:]:
             if section.span.start >= stop:
                 break
             if not level or section.level == level:
-                found.append(section)
-        return tuple(found)
+                children.append(section)
+        return tuple(children)
 
     @cached_property
-    def _places(self) -> dict[int, int]:
+    def _index_by_start(self) -> dict[int, int]:
         return {section.span.start: index for index, section in enumerate(self.sections)}
 
     def blocks_in(self, span: Span, kind: str = "") -> tuple[Block, ...]:
         """Return the top-level blocks that begin within `span`, all of them or those of one kind."""
         from bisect import bisect_left
 
-        found = []
+        blocks = []
         for block in self.blocks[bisect_left(self.blocks, span.start, key=lambda block: block.span.start) :]:
             if block.span.start >= span.end:
                 break
             if not kind or block.kind == kind:
-                found.append(block)
-        return tuple(found)
+                blocks.append(block)
+        return tuple(blocks)
 
     def json(self, fence: Block) -> Node | Fault:
-        """Return the span tree of the JSON inside a fence, or what keeps it from being read."""
+        """Return the span tree of the JSON inside a fence, or the fault that keeps it from being read."""
         cached = self._json.get(fence.content)
         if cached is None:
             cached = self._json[fence.content] = read_json(self.text, *fence.content)
         return cached
 
     def items(self, span: Span) -> tuple[Item, ...]:
-        """Return the items of the top-level lists within a part that begins and ends between blocks."""
+        """Return the items of the top-level lists within `span`, which must begin and end between blocks."""
         return list_items(self.text, span)
 
 
 def parse(text: str) -> Document:
-    """Return the document that `text` is; never raises on what was valid UTF-8."""
+    """Parse a whole file; never raises on text that was valid UTF-8."""
     problems: list[Problem] = []
     front_matter, body = _front_matter(text, problems)
     blocks = read_blocks(text, body)
@@ -161,7 +161,7 @@ def parse(text: str) -> Document:
 
 
 def parse_head(text: str) -> Document:
-    """Return the document that the front matter of `text` is by itself, for those who need no more of it."""
+    """Parse the front matter alone: a document that ends where the body of `text` would begin."""
     problems: list[Problem] = []
     front_matter, body = _front_matter(text, problems)
     return Document(text=text[:body], front_matter=front_matter, blocks=(), sections=(), problems=tuple(problems))
@@ -182,12 +182,12 @@ def _front_matter(text: str, problems: list[Problem]) -> tuple[FrontMatter, int]
         )
         return FrontMatter(None, Span(start, start), None), start
     content = Span(opening.end(), closing.start())
-    read = read_front_matter(text, *content)
-    node = read if isinstance(read, Node) else None
-    if not isinstance(read, Node):
+    result = read_front_matter(text, *content)
+    node = result if isinstance(result, Node) else None
+    if not isinstance(result, Node):
         problems += [
             Problem(kind=f"front-matter-{fault.kind}", message=fault.message, span=fault.span, fix=fault.fix)
-            for fault in read
+            for fault in result
         ]
     return FrontMatter(Span(start, closing.end()), content, node), closing.end()
 
@@ -205,11 +205,11 @@ def _end_of_line(text: str, at: int) -> int:
 def _sections(text: str, blocks: tuple[Block, ...]) -> tuple[Section, ...]:
     headings = [block for block in blocks if block.kind == "heading"]
     ends = [len(text)] * len(headings)
-    open_ones: list[int] = []
+    open_headings: list[int] = []  # indices of the headings whose section has not ended yet
     for index, heading in enumerate(headings):
-        while open_ones and headings[open_ones[-1]].level >= heading.level:
-            ends[open_ones.pop()] = heading.span.start
-        open_ones.append(index)
+        while open_headings and headings[open_headings[-1]].level >= heading.level:
+            ends[open_headings.pop()] = heading.span.start
+        open_headings.append(index)
     return tuple(
         _section(
             text,

@@ -1,4 +1,7 @@
-"""The one way in which an existing text becomes another: a list of replacements by span."""
+"""Replaces parts of a text by their position: the one way in which an existing file is changed.
+
+All other bytes stay as they were, since no text is ever parsed and rendered again.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,9 @@ class Edit(NamedTuple):
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:
-    """Return `text` with all `edits` made at once; their order does not matter, insertions at one place keep theirs.
+    """Return `text` with all `edits` made at once.
+
+    The order of the edits does not matter, but insertions at the same offset keep theirs.
 
     Raises:
         EditConflict: two edits overlap, or one lies outside the text.
@@ -38,5 +43,5 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
 
 
 def in_order(edits: Iterable[Edit]) -> list[Edit]:
-    """Return the edits by place; of those at one place insertions come first, in the order in which they were given."""
+    """Return the edits sorted by offset; at the same offset insertions come first, in their given order."""
     return sorted(edits, key=lambda edit: (edit.start, edit.end))

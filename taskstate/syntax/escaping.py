@@ -1,9 +1,9 @@
-"""Puts text from outside into a document so that it can create no structure there.
+"""Escapes text from users, agents and other files so that it cannot create structure in a document.
 
-Whatever a person, an agent or another file hands over is data. As a list item it is indented, so that whatever it
-holds ends with the item. As free text between two headings it keeps its Markdown, but every line that would begin a
-heading, an HTML block or a merge conflict is escaped with a backslash, and a fence left open is closed; headings of a
-level that means nothing there may stay. Into YAML and JSON text goes through `data_edits`.
+As a list item, text is indented so that all of it ends with the item. As free text between two headings it keeps its
+Markdown, but every line that would begin a heading, an HTML block or a merge conflict is escaped with a backslash, and
+an open fence is closed; headings of a level that has no meaning there may stay. For text in YAML and JSON see
+`yaml_emitter` and `json_edit`.
 """
 
 from __future__ import annotations
@@ -15,23 +15,26 @@ from taskstate.errors import TaskstateError
 from taskstate.syntax.markdown_blocks import read_blocks
 from taskstate.syntax.spans import CONTROLS, with_newlines
 
+# Patterns, compiled where they are used: most runs need none of them.
 _DASHES = r"-[ \t]*(?:-[ \t]*)+(?=\n|\Z)"
 _EMPHASIS = r"(\*[^*\n]+\*|_[^_\n]+_)\Z"
 _UNDERLINE = r"[ \t]*(?:=+|-+)[ \t]*\Z"
-_CONFLICT = r"\A(?=(?:<{7}|>{7})(?: |\Z))"
-_ESCAPE_ROUNDS = 50
-_DEEPEST = 6  # level of headings
-SUBSECTION_LEVEL = 3  # the level of subsections: a heading that lies deeper is no structure of a state file
-_MARKS = " \t\r\n-*+"  # blanks, and the markers of list items
+_CONFLICT_MARKER = r"\A(?=(?:<{7}|>{7})(?: |\Z))"
+_MAX_ROUNDS = 50
+_MAX_HEADING_LEVEL = 6
+SUBSECTION_LEVEL = 3  # headings that lie deeper are no structure of a state file
+_BLANKS_AND_BULLETS = " \t\r\n-*+"
 _COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
 _NONE = r"(?i)[\s*_`(-]*(?:none|nothing|n/?a|not applicable)(?: yet| so far| known)?[\s*_`).!]*"
 
 
 def clean(text: str, *, what: str) -> str:
-    """Return `text` with LF line ends and without blank lines and blanks around it.
+    """Return `text` with LF line ends, stripped of trailing blanks and of blank lines around it.
+
+    `what` names the text in messages.
 
     Raises:
-        TaskstateError: it is empty, or holds control characters that a terminal or an editor would obey.
+        TaskstateError: it is empty, or holds control characters that a terminal or an editor would act on.
     """
     text = with_newlines(text, "\n")
     control = re.compile(CONTROLS).search(text)
@@ -51,13 +54,13 @@ def clean(text: str, *, what: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Return whether a text holds nothing but blanks, the markers of list items, and comments."""
-    rest = text.lstrip(_MARKS)
-    return not rest or (rest.startswith("<!--") and not re.compile(_COMMENT).sub("", rest).strip(_MARKS))
+    """Return whether a text holds nothing but blanks, list markers and HTML comments."""
+    rest = text.lstrip(_BLANKS_AND_BULLETS)
+    return not rest or (rest.startswith("<!--") and not re.compile(_COMMENT).sub("", rest).strip(_BLANKS_AND_BULLETS))
 
 
 def is_none(text: str) -> bool:
-    """Return whether a text says that there is nothing: `None.` or the like."""
+    """Return whether a text states that there is nothing, such as `None.` or `N/A`."""
     return re.compile(_NONE).fullmatch(text.strip()) is not None
 
 
@@ -74,9 +77,9 @@ def one_line(text: str, *, what: str) -> str:
 
 
 def item(text: str, *, what: str = "the text", marker: str = "- ") -> str:
-    """Return `text` as a list item; its further lines are indented, so that all it holds ends with the item.
+    """Return `text` as a list item, with its further lines indented so that all of it ends with the item.
 
-    `marker` is the bullet with what belongs before the text, such as a check box, which indents nothing.
+    `marker` is the bullet, with a check box if there is one; only the bullet counts for the indentation.
     """
     text = clean(text, what=what).lstrip(" \t")
     first, *rest = ("\\" + text if _is_escaped(text) else text).split("\n")
@@ -85,21 +88,22 @@ def item(text: str, *, what: str = "the text", marker: str = "- ") -> str:
 
 
 def items(texts: tuple[str, ...], *, what: str) -> str:
-    """Return several texts as a list."""
+    """Return several texts as a Markdown list."""
     return "\n".join(item(text, what=what) for text in texts)
 
 
-def paragraphs(text: str, *, what: str = "the text", deepest: int = _DEEPEST) -> str:
-    """Return `text` as free Markdown that stands between two headings and adds none of its own.
+def paragraphs(text: str, *, what: str = "the text", deepest: int = _MAX_HEADING_LEVEL) -> str:
+    """Return `text` as free Markdown for the space between two headings, with headings of its own escaped.
 
-    Headings of a deeper level than `deepest` stay headings: who says so has no structure there.
+    Headings of a deeper level than `deepest` stay headings, for documents that have no structure there.
     """
     lines = clean(text, what=what).split("\n")
     lines[0] = lines[0].lstrip(" \t")
-    lines = [re.compile(_CONFLICT).sub(r"\\", line, count=1) for line in lines]
-    if len(lines) == 1 and re.compile(_EMPHASIS).match(lines[0]):  # a single line in emphasis would be a placeholder
+    lines = [re.compile(_CONFLICT_MARKER).sub(r"\\", line, count=1) for line in lines]
+    if len(lines) == 1 and re.compile(_EMPHASIS).match(lines[0]):  # would be read as a placeholder
         lines[0] = "\\" + lines[0]
-    for _round in range(_ESCAPE_ROUNDS):
+    # An escape may turn the lines below it into other blocks, so the text is read again until nothing changes.
+    for _round in range(_MAX_ROUNDS):
         if not _escape_structure(lines, deepest):
             return "\n".join(lines)
     return "\n".join("> " + line if line else ">" for line in lines)
@@ -111,18 +115,21 @@ def quote(text: str) -> str:
 
 
 def unescape_item(text: str) -> str:
-    """Return the text of an item as it was before `item` had to escape its first line."""
+    """Return the text of an item without the backslash that `item` put before its first line."""
     return text[1:] if text.startswith("\\") and _is_escaped(text) else text
 
 
 def _is_escaped(text: str) -> bool:
-    """Return whether an item must not begin with `text`: `- ---` would be a rule, and a lone comment say nothing."""
-    bare = text.lstrip("\\")
+    """Return whether `item` escapes `text`: `- ---` would be a thematic break, and a comment alone an empty item."""
+    bare = text.lstrip("\\")  # also a text that begins with our own escape, so that `unescape_item` gives it back whole
     return bool(bare) and (bool(re.compile(_DASHES).match(bare)) or is_blank(bare))
 
 
 def _escape_structure(lines: list[str], deepest: int) -> bool:
-    """Escape headings down to level `deepest` and HTML blocks, close an open fence; return whether anything changed."""
+    """Escape headings of levels up to `deepest` and HTML blocks, and close an open fence, all in place.
+
+    Return whether anything changed.
+    """
     text = "\n".join(lines)
     changed = False
     for block in read_blocks(text):
@@ -130,17 +137,17 @@ def _escape_structure(lines: list[str], deepest: int) -> bool:
         if block.kind == "heading" and block.level > deepest:
             continue
         if block.kind == "fence":
-            if not block.closed and not changed:  # after a change before it, it may be another or none
+            if not block.closed and not changed:  # after a change above it, it may be another fence or none
                 lines.append(_closing(lines[number]))
                 changed = True
             continue
         last = text.count("\n", 0, block.span.end)
-        if block.kind == "html":  # each tag at a line's start would be the next one; together they are told as text
-            targets = [each for each in range(number, last + 1) if lines[each].lstrip(" \t").startswith("<")]
+        if block.kind == "html":  # escape every tag at a line's start at once: each would begin the next block
+            line_numbers = [each for each in range(number, last + 1) if lines[each].lstrip(" \t").startswith("<")]
         else:
-            targets = [last if last > number and re.compile(_UNDERLINE).match(lines[last]) else number]
-        for target in targets:
-            lines[target] = _escaped(lines[target])
+            line_numbers = [last if last > number and re.compile(_UNDERLINE).match(lines[last]) else number]
+        for line_number in line_numbers:
+            lines[line_number] = _escaped(lines[line_number])
         changed = True
     return changed
 

@@ -1,7 +1,7 @@
-"""Changes to JSON as edits by span: set a value, add a key, append an item, in the formatting that is found there.
+"""Edits JSON in place: sets a value, adds a key, appends an item, in the formatting that is already there.
 
-A new collection is laid out as `json_text` does: two spaces a level, short objects of a list on one line. What had that
-form keeps it, also where it grows past a line. What a key means, and whether a value is allowed, the caller knows.
+A new collection is laid out as by `json_text`: two spaces a level, short objects of a list on one line. A value that
+had exactly this layout keeps it, also when it grows past one line.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
     from taskstate.syntax.nodes import Node
 
-WIDTH = 110  # an object of a list, or a list of scalars, that fits into this many columns stands on one line
-_STEP = "  "
+WIDTH = 110  # an object in a list, or a list of scalars, is written on one line if it fits into this many columns
+_INDENT_STEP = "  "
 _INVISIBLE = "[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffc\ufffe\uffff]"
-_ALONE = r'[ \t]*(?:"(?:[^"\\]|\\.)*"[ \t]*:[ \t]*)?'  # nothing else stands before a value on its line
+_FIRST_ON_LINE = r'[ \t]*(?:"(?:[^"\\]|\\.)*"[ \t]*:[ \t]*)?'  # only blanks and perhaps its key stand before a value
 
 
 def json_line(value: object) -> str:
-    """Return a value as JSON on one line, with UTF-8 as it is and an escape for what is not plainly visible.
+    """Return a value as JSON on one line: letters and emoji as they are, invisible characters escaped.
 
     Raises:
-        CannotEdit: a text holds half of a surrogate pair, which no UTF-8 file can hold, or a number is no JSON number.
+        CannotEdit: half of a surrogate pair, which no UTF-8 file can hold, or NaN or infinity, or no JSON type.
     """
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -41,13 +41,13 @@ def json_line(value: object) -> str:
         raise CannotEdit(f"the value cannot be written as JSON: {error}") from None
     if not is_encodable(text):
         raise CannotEdit("half of a surrogate pair is no character and cannot be written")
-    return re.compile(_INVISIBLE).sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return re.compile(_INVISIBLE).sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def json_text(value: object, *, indent: str = "", newline: str = "\n") -> str:
-    """Return a value as JSON in several lines, the first without indentation, the others behind `indent`.
+    """Return a value as indented JSON; all lines but the first begin with `indent`.
 
-    An object of a list, and a list of scalars, stands on one line if it is short.
+    A short object in a list, and a short list of scalars, is written on one line.
     """
     return newline.join(_layout(value, indent, in_list=False))
 
@@ -55,10 +55,10 @@ def json_text(value: object, *, indent: str = "", newline: str = "\n") -> str:
 def set_json(
     text: str, node: Node, path: Sequence[str | int], value: object, *, newline: str = "\n"
 ) -> tuple[Edit, ...]:
-    r"""Return the edits that give the value at `path` below `node` another value, in place; an equal value needs none.
+    """Return the edits that set the value at `path` below `node`; none if it is already equal.
 
-    The last step may be a key that is not there yet, or the index behind the last item. An object that gets the same
-    keys and more, or a list that grows, is changed part by part.
+    The last step may be a new key, or the index behind the last item. An object that keeps its keys and gets more, or a
+    list that grows, is changed part by part.
 
     Raises:
         CannotEdit: there is nothing at `path`.
@@ -68,21 +68,21 @@ def set_json(
     if parent is None:
         raise CannotEdit(f"the JSON has nothing at {_shown(path[:-1])}")
     if last is None:
-        return _in_form(text, node, _set(text, node, value, newline), newline)
+        return _with_layout(text, node, _set(text, node, value, newline), newline)
     child = parent.get(last)
     if child is not None:
-        return _in_form(text, node, _set(text, child, value, newline), newline)
+        return _with_layout(text, node, _set(text, child, value, newline), newline)
     if isinstance(last, str):
-        return _in_form(text, node, add_json_key(text, parent, last, value, newline=newline), newline)
+        return _with_layout(text, node, add_json_key(text, parent, last, value, newline=newline), newline)
     if last != len(parent.items):
         raise CannotEdit(f"the JSON has nothing at {_shown(path)}")
-    return _in_form(text, node, append_json_item(text, parent, value, newline=newline), newline)
+    return _with_layout(text, node, append_json_item(text, parent, value, newline=newline), newline)
 
 
 def update_json(
     text: str, mapping: Node, changes: Mapping[str, object], *, order: Sequence[str] = (), newline: str = "\n"
 ) -> tuple[Edit, ...]:
-    """Return the edits that set several keys of one object; those that are not there yet are added."""
+    """Return the edits that set several keys of one object; missing keys are added."""
     edits: list[Edit] = []
     for key, value in changes.items():
         entry = mapping.entry(key)
@@ -90,22 +90,23 @@ def update_json(
             edits += _set(text, entry.value, value, newline)
     new = {key: value for key, value in changes.items() if mapping.entry(key) is None}
     edits += _add_keys(text, mapping, new, order=order or tuple(changes), newline=newline)
-    return _in_form(text, mapping, edits, newline)
+    return _with_layout(text, mapping, edits, newline)
 
 
-def add_json_key(  # noqa: PLR0913 - a text, a place, a value, and how new text is to look
+def add_json_key(  # noqa: PLR0913 - a text, a position, a value, and the formatting of new text
     text: str, mapping: Node, key: str, value: object, *, order: Sequence[str] = (), newline: str = "\n"
 ) -> tuple[Edit, ...]:
-    """Return the edits that add a key to an object, at the place that `order` says, else at the end.
+    """Return the edits that add a key to an object.
 
-    That is behind the nearest key that precedes it in `order`, else before the nearest that follows it.
+    `order` is a sequence of keys: the new one is put behind the nearest key that precedes it there, else before the
+    nearest that follows it, else at the end.
 
     Raises:
         CannotEdit: the node is no object, or has the key.
     """
     if mapping.kind != "mapping" or mapping.entry(key):
         raise CannotEdit(f"the key {key!r} cannot be added: there is no object, or it has that key")
-    return _in_form(text, mapping, _add_keys(text, mapping, {key: value}, order=order, newline=newline), newline)
+    return _with_layout(text, mapping, _add_keys(text, mapping, {key: value}, order=order, newline=newline), newline)
 
 
 def append_json_item(text: str, sequence: Node, value: object, *, newline: str = "\n") -> tuple[Edit, ...]:
@@ -116,35 +117,38 @@ def append_json_item(text: str, sequence: Node, value: object, *, newline: str =
     """
     if sequence.kind != "sequence":
         raise CannotEdit("an item cannot be added: there is no list")
-    return _in_form(text, sequence, _append(text, sequence, (value,), newline), newline)
+    return _with_layout(text, sequence, _append(text, sequence, (value,), newline), newline)
 
 
-def _in_form(text: str, node: Node, edits: Iterable[Edit], newline: str) -> tuple[Edit, ...]:
-    """Return `edits` to the value `node`, or one that writes it anew where it had its form and would lose it."""
+def _with_layout(text: str, node: Node, edits: Iterable[Edit], newline: str) -> tuple[Edit, ...]:
+    """Return `edits` of `node`, or one that lays the value out again if they would break the layout of `json_text`.
+
+    A value that was formatted in any other way is left to its own formatting.
+    """
     edits = tuple(edits)
     start, end = node.span
     before = text[_line_start(text, start) : start]
-    if not edits or not re.compile(_ALONE).fullmatch(before):
+    if not edits or not re.compile(_FIRST_ON_LINE).fullmatch(before):
         return edits
-    in_list = _char_before(text, start) in {"[", ","}  # a value of an object has its key before it
-    if with_newlines(text[start:end], "\n") != "\n".join(_layout(node.value(), _blanks(before), in_list=in_list)):
+    in_list = _char_before(text, start) in {"[", ","}  # before a value of an object stands a colon
+    if with_newlines(text[start:end], "\n") != "\n".join(_layout(node.value(), _indentation(before), in_list=in_list)):
         return edits
     after = apply(text, edits)
     after = after[start : len(after) - (len(text) - end)]
-    wanted = newline.join(_layout(json.loads(after), _blanks(before), in_list=in_list))
-    return edits if after == wanted else (Edit(start, end, wanted),)
+    laid_out = newline.join(_layout(json.loads(after), _indentation(before), in_list=in_list))
+    return edits if after == laid_out else (Edit(start, end, laid_out),)
 
 
 def _line_start(text: str, at: int) -> int:
     return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
 
 
-def _has_line_end(text: str) -> bool:
+def _spans_lines(text: str) -> bool:
     return "\n" in text or "\r" in text
 
 
 def _char_before(text: str, at: int) -> str:
-    """Return the last character before `at` that is no blank, or nothing."""
+    """Return the last character before `at` that is no blank, or an empty string."""
     while at and text[at - 1] in " \t\r\n":
         at -= 1
     return text[at - 1 : at]
@@ -163,17 +167,17 @@ def _set(text: str, node: Node, value: Any, newline: str) -> Iterator[Edit]:  # 
             yield from _set(text, item, child, newline)
         yield from _append(text, node, value[len(node.items) :], newline)
     else:
-        yield Edit(*node.span, _in_place_of(text, node, value, newline))
+        yield Edit(*node.span, _replacement(text, node, value, newline))
 
 
-def _in_place_of(text: str, node: Node, value: object, newline: str) -> str:
-    """Return a value for the place of a node: on one line where its line holds more, or the old one stood on one."""
+def _replacement(text: str, node: Node, value: object, newline: str) -> str:
+    """Return the text that replaces a node: on one line if it shares its line, or if the old value stood on one."""
     before = text[_line_start(text, node.span.start) : node.span.start]
     one_line = json_line(value)
-    was_one_line = bool(node.entries or node.items) and not _has_line_end(node.span.of(text))
-    if not re.compile(_ALONE).fullmatch(before) or (was_one_line and len(before) + len(one_line) <= WIDTH):
+    is_one_line = bool(node.entries or node.items) and not _spans_lines(node.span.of(text))
+    if not re.compile(_FIRST_ON_LINE).fullmatch(before) or (is_one_line and len(before) + len(one_line) <= WIDTH):
         return one_line
-    return json_text(value, indent=_blanks(before), newline=newline)
+    return json_text(value, indent=_indentation(before), newline=newline)
 
 
 def _add_keys(
@@ -181,7 +185,7 @@ def _add_keys(
 ) -> Iterator[Edit]:
     if not mapping.entries:
         if new:
-            yield Edit(*mapping.span, _in_place_of(text, mapping, dict(new), newline))
+            yield Edit(*mapping.span, _replacement(text, mapping, dict(new), newline))
         return
     ranks = {key: rank for rank, key in enumerate(order)}
     first = mapping.entries[0]
@@ -190,28 +194,28 @@ def _add_keys(
         before, after = neighbours(mapping, key, ranks)
         at = (before or after or first).key.span.start
         gap = _gap(text, at, [entry.key.span.start for entry in mapping.entries], newline)
-        value = _written(new[key], gap, newline)
-        entry = json_line(key) + (colon if colon.strip(" ") == ":" else ": ") + value
+        value = _formatted(new[key], gap, newline)
+        new_entry = json_line(key) + (colon if colon.strip(" ") == ":" else ": ") + value
         if before:
-            yield Edit(before.value.span.end, before.value.span.end, f",{gap}{entry}")
+            yield Edit(before.value.span.end, before.value.span.end, f",{gap}{new_entry}")
         else:
-            yield Edit(at, at, f"{entry},{gap}")
+            yield Edit(at, at, f"{new_entry},{gap}")
 
 
 def _append(text: str, sequence: Node, new: Sequence[object], newline: str) -> Iterator[Edit]:
     if not sequence.items:
-        yield Edit(*sequence.span, _in_place_of(text, sequence, list(new), newline))
+        yield Edit(*sequence.span, _replacement(text, sequence, list(new), newline))
         return
     last = sequence.items[-1]
     gap = _gap(text, last.span.start, [item.span.start for item in sequence.items], newline)
-    expanded = _has_line_end(last.span.of(text))
+    is_expanded = _spans_lines(last.span.of(text))
     for value in new:
-        written = _written(value, gap, newline) if expanded else json_line(value)
-        yield Edit(last.span.end, last.span.end, f",{gap}{written}")
+        new_item = _formatted(value, gap, newline) if is_expanded else json_line(value)
+        yield Edit(last.span.end, last.span.end, f",{gap}{new_item}")
 
 
 def _gap(text: str, at: int, starts: Sequence[int], newline: str) -> str:
-    """Return what stands between a new part of a collection and its neighbour at `at`: a line end, or blanks."""
+    """Return the white space between a new part of a collection and its neighbour at `at`, as other parts have it."""
     before = text[_line_start(text, at) : at]
     if not before.strip():
         return newline + before
@@ -220,32 +224,32 @@ def _gap(text: str, at: int, starts: Sequence[int], newline: str) -> str:
     return text[text.rfind(",", 0, starts[1]) + 1 : starts[1]].replace("\r", "").replace("\n", "")
 
 
-def _written(value: object, gap: str, newline: str) -> str:
-    """Return a new value: laid out where the gap to its neighbour is a line end, else on one line."""
+def _formatted(value: object, gap: str, newline: str) -> str:
+    """Return a new value: over several lines if `gap` holds a line end, else on one line."""
     indent = gap.lstrip("\r\n")
     return json_line(value) if indent == gap else json_text(value, indent=indent, newline=newline)
 
 
-def _blanks(line: str) -> str:
+def _indentation(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
 def _layout(value: object, indent: str, *, in_list: bool) -> list[str]:
-    """Return the lines of a value; all but the first begin with the indentation."""
+    """Return the lines of a value; all but the first begin with `indent`."""
     one_line = json_line(value)
     parts = _parts(value)
     simple = _is_flat(value) if _is_list(value) else in_list and all(_is_flat(part) for part in parts)
     if not parts or (simple and len(indent) + len(one_line) <= WIDTH):
         return [one_line]
-    inner = indent + _STEP
+    inner = indent + _INDENT_STEP
     if isinstance(value, Mapping):
-        blocks = [_headed(json_line(key) + ": ", _layout(part, inner, in_list=False)) for key, part in value.items()]
-        return ["{", *_joined(blocks, inner), indent + "}"]
-    return ["[", *_joined([_layout(part, inner, in_list=True) for part in parts], inner), indent + "]"]
+        blocks = [_with_key(json_line(key) + ": ", _layout(part, inner, in_list=False)) for key, part in value.items()]
+        return ["{", *_comma_separated(blocks, inner), indent + "}"]
+    return ["[", *_comma_separated([_layout(part, inner, in_list=True) for part in parts], inner), indent + "]"]
 
 
 def _parts(value: object) -> Sequence[object]:
-    """Return what a collection holds; nothing in what is none."""
+    """Return the values in a collection; for a scalar none."""
     if isinstance(value, Mapping):
         return tuple(value.values())
     return value if _is_list(value) else ()
@@ -256,12 +260,12 @@ def _is_flat(value: object) -> bool:
     return not any(isinstance(part, (Mapping, list, tuple)) for part in _parts(value))
 
 
-def _headed(head: str, lines: list[str]) -> list[str]:
+def _with_key(head: str, lines: list[str]) -> list[str]:
     return [head + lines[0], *lines[1:]]
 
 
-def _joined(blocks: list[list[str]], indent: str) -> Iterator[str]:
-    """Yield the lines of several parts, with a comma behind each but the last."""
+def _comma_separated(blocks: list[list[str]], indent: str) -> Iterator[str]:
+    """Yield the lines of several values, with a comma behind each value but the last."""
     for number, block in enumerate(blocks, start=1):
         comma = "," if number < len(blocks) else ""
         yield from [indent + block[0], *block[1:]][:-1]

@@ -1,9 +1,8 @@
-"""Reads JSON with the place of every key and value, which the standard library's `json` does not know.
+"""Parses JSON with the position of every key and value, which the standard library's `json` does not report.
 
-The language is that of `json.loads` without what no other reader would accept or would silently change: NaN and
-Infinity, a key given twice, nesting over 100, half of a surrogate pair, an integer too long to convert. `quick_value`
-answers for sound text in C and declines otherwise; `read_json` gives the span tree, or the fault in words. Nothing here
-knows what a key means.
+Accepts what `json.loads` accepts, except what other readers refuse or silently change: NaN and Infinity, duplicate
+keys, nesting over 100, half of a surrogate pair, an integer too long to convert. `read_json` returns the span tree or a
+worded fault. `quick_value` uses the C decoder for plain values of sound text, and declines anything else.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_DEPTH = 100
+_MAX_SHOWN = 40  # characters of the text that a message repeats
 _BLANK = re.compile(r"[ \t\n\r]*")
 _STRING_START = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
@@ -29,10 +29,10 @@ _CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
 
 
 class Declined:
-    """The type of `DECLINED`: the quick reader does not say; ask `read_json`."""
+    """The type of `DECLINED`, with which the quick reader says: ask `read_json`."""
 
     def __repr__(self) -> str:
-        """Return a name for messages."""
+        """Return the name of the constant."""
         return "DECLINED"
 
 
@@ -42,7 +42,7 @@ DECLINED: Final = Declined()
 def read_json(text: str, start: int, end: int) -> Node | Fault:
     """Return the span tree of the one JSON value in `text[start:end]`, with absolute spans, or the first fault."""
     try:
-        return _Reader(text, start, end).document()
+        return _Parser(text, start, end).document()
     except _Stopped as stopped:
         return stopped.fault
 
@@ -56,7 +56,7 @@ def loads(text: str) -> Any | Declined:  # noqa: ANN401 - any JSON value
     """Return the plain value of a JSON text, or `DECLINED` where anything is unusual or wrong."""
     try:
         value = _DECODER.decode(text)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError):  # the C decoder recurses with the nesting of the text
         return DECLINED
     if "\\u" in text and _SURROGATE_ESCAPE.search(text):
         return DECLINED
@@ -92,14 +92,14 @@ def _too_deep(value: object) -> bool:
 
 
 class _Stopped(Exception):
-    """Reading stopped at a fault."""
+    """Ends parsing at the first fault."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.message)
         self.fault = fault
 
 
-class _Reader:
+class _Parser:
     """One pass over one text; lives as long as one call of `read_json`."""
 
     def __init__(self, text: str, start: int, end: int) -> None:
@@ -131,7 +131,7 @@ class _Reader:
         return self.word(at)
 
     def nested(self, at: int, read: Callable[[int], Node]) -> Node:
-        """Return a collection, one level deeper."""
+        """Parse a collection one level deeper; refuse it beyond the limit of nesting."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise self.stopped(at, at + 1, f"the JSON is nested more than {MAX_DEPTH} levels deep", "nesting")
@@ -182,7 +182,7 @@ class _Reader:
         return Node("sequence", Span(start, at + 1), "json", items=tuple(items))
 
     def next_one(self, at: int, start: int) -> tuple[int, bool]:
-        """Return where the next entry or the closing bracket stands, and whether there is a next entry."""
+        """Return the offset of the next entry or of the closing bracket, and whether there is a next entry."""
         closing = "}" if self.text[start] == "{" else "]"
         at = self.skip(at)
         if self.char(at) == closing:
@@ -201,7 +201,7 @@ class _Reader:
         raise self.stopped(at, self.word_end(at), f"a comma is missing before {self.shown(at)}")
 
     def string(self, at: int) -> Node:
-        """Return the quoted text that begins at `at`."""
+        """Return the string that begins at `at`."""
         end = self.string_end(at)
         if self.char(end) != '"':
             self.bad_string(at, end)
@@ -216,9 +216,9 @@ class _Reader:
         return Node("scalar", Span(at, end), "double", content)
 
     def string_end(self, at: int) -> int:
-        """Return where the closing quote of the text that begins at `at` stands, or what is wrong with it."""
-        sound = _STRING_START.match(self.text, at, self.end)
-        return sound.end() if sound else at
+        """Return the offset of the closing quote of the string at `at`, or of the first character not allowed in it."""
+        match = _STRING_START.match(self.text, at, self.end)
+        return match.end() if match else at
 
     def word(self, at: int) -> Node:
         """Return the number, true, false or null that begins at `at`."""
@@ -229,14 +229,14 @@ class _Reader:
         return Node("scalar", Span(at, end), "json", word)
 
     def number(self, at: int, end: int) -> None:
-        """Stop unless `text[at:end]` is a number."""
+        """Refuse `text[at:end]` unless it is a number."""
         if at == self.end:
             raise self.stopped(self.start, self.end, "the JSON ends where a value is expected")
         word = self.text[at:end]
         if word in _CONSTANTS:
             raise self.stopped(at, end, f"{word} is no JSON value; write null or a number", "constant")
         if not _NUMBER.fullmatch(word):
-            raise self.stopped(at, end, _unknown_word(word))
+            raise self.stopped(at, end, _word_problem(word))
         if not any(sign in word for sign in ".eE"):
             try:
                 int(word)
@@ -244,13 +244,13 @@ class _Reader:
                 raise self.stopped(at, end, "the number has too many digits", "number") from None
 
     def no_key(self, at: int, start: int) -> NoReturn:
-        """Stop where a key is expected and something else stands."""
+        """Refuse what stands at `at`, where a key is expected."""
         if at == self.end:
             self.unclosed(start)
         raise self.stopped(at, self.word_end(at), f"a key in double quotes is expected, not {self.shown(at)}")
 
     def bad_string(self, at: int, stop: int) -> NoReturn:
-        """Stop at what is wrong at `stop` in the quoted text that begins at `at`."""
+        """Refuse the character at `stop` in the string that begins at `at`."""
         char = self.char(stop)
         if char == "\\":
             end = min(stop + 2, self.end)
@@ -262,40 +262,37 @@ class _Reader:
         )
 
     def unclosed(self, start: int) -> NoReturn:
-        """Stop because the text ends inside the collection that begins at `start`."""
-        what = "object" if self.text[start] == "{" else "array"
-        raise self.stopped(start, start + 1, f"the {what} that begins here is never closed")
+        """Refuse the collection that begins at `start`, because the text ends inside it."""
+        collection = "object" if self.text[start] == "{" else "array"
+        raise self.stopped(start, start + 1, f"the {collection} that begins here is never closed")
 
     def stopped(self, start: int, end: int, message: str, kind: str = "syntax") -> _Stopped:
-        """Return what to leave with because of a fault."""
+        """Return the exception that ends parsing with a fault."""
         return _Stopped(Fault(Span(start, end), message, kind))
 
     def skip(self, at: int) -> int:
         """Return the offset of the first character at or after `at` that is not blank."""
-        found = _BLANK.match(self.text, at, self.end)
-        return found.end() if found else at
+        match = _BLANK.match(self.text, at, self.end)
+        return match.end() if match else at
 
     def char(self, at: int) -> str:
-        """Return the character at `at`, or nothing at the end."""
+        """Return the character at `at`, or an empty string at the end."""
         return self.text[at] if at < self.end else ""
 
     def word_end(self, at: int) -> int:
-        """Return where the word, or the single mark, that begins at `at` ends."""
-        found = _WORD.match(self.text, at, self.end)
-        return found.end() if found else min(at + 1, self.end)
+        """Return the end of the word, or of the single punctuation mark, that begins at `at`."""
+        match = _WORD.match(self.text, at, self.end)
+        return match.end() if match else min(at + 1, self.end)
 
     def shown(self, at: int) -> str:
-        """Return the word at `at` for a message, a long one cut."""
+        """Return the word at `at` for a message, shortened if it is long."""
         word = self.text[at : self.word_end(at)]
         if word == '"':
             word = self.text[at : self.string_end(at) + 1]
-        return word if len(word) <= _SHOWN else word[:_SHOWN] + "…"
+        return word if len(word) <= _MAX_SHOWN else word[:_MAX_SHOWN] + "…"
 
 
-_SHOWN = 40
-
-
-def _unknown_word(word: str) -> str:
+def _word_problem(word: str) -> str:
     if word.startswith("'"):
         return "JSON puts texts in double quotes, not single ones"
     if word.startswith(("//", "/*", "#")):
@@ -306,5 +303,5 @@ def _unknown_word(word: str) -> str:
         meant = "null" if word == "None" else word.lower()
         return f"{word} is no JSON value; write {meant}"
     if word[0] in "-+.0123456789":
-        return f"{word[:_SHOWN]} is not a JSON number"
-    return f"{word[:_SHOWN]} is not a JSON value; a text stands in double quotes"
+        return f"{word[:_MAX_SHOWN]} is not a JSON number"
+    return f"{word[:_MAX_SHOWN]} is not a JSON value; a text stands in double quotes"

@@ -1,8 +1,8 @@
-"""What Markdown makes of a text: the headings, fences and HTML blocks that stand outside every list and quote.
+"""Finds the top-level blocks of a Markdown text: headings, fences and HTML blocks outside every list and quote.
 
-markdown-it-py decides (`reference_blocks`). It reads about 1 MB/s, too slow for a file that is read thousands of
-times a day, so `scan` is asked first: it gives exactly the same blocks, or declines. A property test and the
-CommonMark examples hold the two against each other. Nothing here knows what a heading means.
+markdown-it-py decides (`reference_blocks`). At about 1 MB/s it is too slow for files that are read thousands of times a
+day, so `markdown_fast_scanner` is tried first: it finds exactly the same blocks, or declines. A property test and the
+CommonMark examples compare the two. See docs/decisions/002.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 # Beyond its limit markdown-it takes the rest of the document, headings and all, for the content of the innermost list.
-# So the limit is far above what people write, and no line is let so deep: see `_shallow`.
+# So the limit is far above what people write, and no line may nest that deep: see `_cut_prefix`.
 MAX_NESTING = 200
-_DEEPEST_COLUMN = MAX_NESTING - 10
+_MAX_COLUMN = MAX_NESTING - 10
 
 # Compiled when they are used: most runs need none of them, and at start-up each pattern costs time.
 _FENCE_CLOSE = r" {0,3}(`{3,}|~{3,})[ \t]*\Z"
 _ITEM = r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|\Z)"
-_INDENTED = rf"(?m)^((?:[ \t>]|(?:[-*+]|\d{{1,9}}[.)])(?=[ \t])){{{_DEEPEST_COLUMN // 4},}})([^\n]*)$"
-_HIDDEN = r"(?m)(?:^|(?<=\r))[ \t>*+\-\d.)]*?(#{1,6}[ \t]+([^\r\n]*))"
-_CLOSING_MARKS = r"(?:\A|[ \t])#+\Z"
+_DEEP_PREFIX = rf"(?m)^((?:[ \t>]|(?:[-*+]|\d{{1,9}}[.)])(?=[ \t])){{{_MAX_COLUMN // 4},}})([^\n]*)$"
+_HEADING_ANYWHERE = r"(?m)(?:^|(?<=\r))[ \t>*+\-\d.)]*?(#{1,6}[ \t]+([^\r\n]*))"
+_CLOSING_HASHES = r"(?:\A|[ \t])#+\Z"
 
 
 class Block(NamedTuple):
@@ -47,20 +47,23 @@ class Block(NamedTuple):
 
 
 class Item(NamedTuple):
-    """An item of a top-level list: `span` ends with its last line that is not blank, `content` is behind its marker."""
+    """An item of a top-level list: `span` ends with its last line that is not blank, `content` excludes its marker."""
 
     span: Span
     content: Span
 
 
 def read_blocks(text: str, start: int = 0) -> tuple[Block, ...]:
-    """Return the top-level blocks of `text[start:]`; `start` begins a line, offsets count from the start of `text`."""
+    """Return the top-level blocks of `text[start:]`.
+
+    `start` must begin a line; offsets count from the start of `text`.
+    """
     scanned = markdown_fast_scanner.scan(text, start)
     if scanned is None:
         return reference_blocks(text, start)
     return tuple(
-        Block(kind, Span(*span), Span(*content), words, level, closed)
-        for kind, span, content, words, level, closed in scanned
+        Block(kind, Span(*span), Span(*content), title, level, closed)
+        for kind, span, content, title, level, closed in scanned
     )
 
 
@@ -68,22 +71,22 @@ def reference_blocks(text: str, start: int = 0) -> tuple[Block, ...]:
     """Return the same as `read_blocks`, by markdown-it-py alone."""
     lines = _Lines(text, start)
     tokens = _tokens(lines.text)
-    found = []
+    blocks = []
     for index, token in enumerate(tokens):
         if token.level == 0 and token.map:
             if token.type == "heading_open":
-                found.append(_heading(lines, token, tokens[index + 1].content))
+                blocks.append(_heading(lines, token, tokens[index + 1].content))
             elif token.type == "fence":
-                found.append(_fence(lines, token))
+                blocks.append(_fence(lines, token))
             elif token.type == "html_block":
                 start, end = lines.span(*token.map)
                 span = Span(start, start + len(text[start:end].rstrip(" \t\r\n")))
-                found.append(Block("html", span, span))
-    return tuple(found)
+                blocks.append(Block("html", span, span))
+    return tuple(blocks)
 
 
 def list_items(text: str, span: Span) -> tuple[Item, ...]:
-    """Return the items of the top-level lists in a part of `text` that begins and ends between blocks."""
+    """Return the items of the top-level lists in `span`, which must begin and end between blocks."""
     scanned = markdown_fast_scanner.scan_items(text, *span)
     if scanned is None:
         return reference_items(text, span)
@@ -100,18 +103,18 @@ def reference_items(text: str, span: Span) -> tuple[Item, ...]:
 
 
 def hidden_headings(text: str, start: int) -> list[tuple[Span, str]]:
-    """Return the lines of `text[start:]` that look like a heading, with their titles, wherever they stand.
+    """Return all lines of `text[start:]` that look like a heading to a person, each with its title.
 
-    For telling people that a heading which they see is none: in a fence, a list, a quote, an HTML block or a comment.
+    Such a line may be no heading for Markdown: in a fence, a list, a quote, an HTML block or a comment.
     """
     return [
-        (Span(*match.span(1)), re.sub(_CLOSING_MARKS, "", match[2].rstrip(" \t")).rstrip(" \t"))
-        for match in re.compile(_HIDDEN).finditer(text, start)
+        (Span(*match.span(1)), re.sub(_CLOSING_HASHES, "", match[2].rstrip(" \t")).rstrip(" \t"))
+        for match in re.compile(_HEADING_ANYWHERE).finditer(text, start)
     ]
 
 
 class _Lines:
-    """The lines of a part of a text, numbered as the parser numbers them, and their offsets in the whole."""
+    """The lines of `text[start:]`, numbered as in markdown-it's tokens, with their offsets in the whole text."""
 
     def __init__(self, text: str, start: int) -> None:
         self.whole = text
@@ -119,7 +122,7 @@ class _Lines:
         self.starts = [start + offset for offset in line_starts(self.text)]
 
     def end_of(self, line: int) -> int:
-        """Return the offset behind the last character of a line, its line end left out."""
+        """Return the end of a line, without its line end."""
         end = self.starts[line + 1] if line + 1 < len(self.starts) else len(self.whole)
         while end > self.starts[line] and self.whole[end - 1] in "\r\n":
             end -= 1
@@ -135,7 +138,8 @@ class _Lines:
 
 def _tokens(text: str) -> list[Token]:
     tokens: list[Token] = []
-    source = re.sub(_INDENTED, _shallow, re.sub(r"\r\n?", "\n", text).replace("\0", "\ufffd"))
+    # The replacements are those of markdown-it's `normalize` rule, which is not run: only the block rules are needed.
+    source = re.sub(_DEEP_PREFIX, _cut_prefix, re.sub(r"\r\n?", "\n", text).replace("\0", "\ufffd"))
     if not source.endswith("\n"):
         source += "\n"  # without it, markdown-it-py 4.3 reads past the end of some texts (`>>- <!--`, then `>>`)
     parser = _parser()
@@ -143,12 +147,12 @@ def _tokens(text: str) -> list[Token]:
     return tokens
 
 
-def _shallow(line: re.Match[str]) -> str:
-    """Return a line with its indentation and markers cut where they could open more lists and quotes than the limit."""
-    wide = line[1].expandtabs(4)
-    if len(wide) <= _DEEPEST_COLUMN or markdown_fast_scanner.RULE.match(line[0]):
+def _cut_prefix(line: re.Match[str]) -> str:
+    """Return a line with its indentation and markers cut so that they open fewer lists and quotes than the limit."""
+    prefix = line[1].expandtabs(4)
+    if len(prefix) <= _MAX_COLUMN or markdown_fast_scanner.RULE.match(line[0]):
         return line[0]
-    return wide[:_DEEPEST_COLUMN] + line[2]
+    return prefix[:_MAX_COLUMN] + line[2]
 
 
 def _parser() -> MarkdownIt:
@@ -169,12 +173,12 @@ def _heading(lines: _Lines, token: Token, title: str) -> Block:
     line = span.of(lines.whole).replace("\0", "\ufffd")
     begin = line.find("#") + int(token.tag[1:]) if token.markup.startswith("#") else 0
     at = line.find(title, begin) + span.start
-    content = Span(at, at + len(title)) if title and at >= span.start else _behind_marks(lines.whole, span)
+    content = Span(at, at + len(title)) if title and at >= span.start else _behind_hashes(lines.whole, span)
     return Block("heading", span, content, title, int(token.tag[1:]))
 
 
-def _behind_marks(text: str, span: Span) -> Span:
-    """Return where the title of a heading would stand: behind the marks, for an empty one or one of several lines."""
+def _behind_hashes(text: str, span: Span) -> Span:
+    """Return an empty span behind the `#` of a heading without a title; the whole span of one of several lines."""
     line = span.of(text)
     if "\n" in line or "\r" in line:
         return span

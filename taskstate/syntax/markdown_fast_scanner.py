@@ -1,10 +1,9 @@
-"""A Markdown block scanner that is exact or declines.
+"""Finds Markdown blocks about as fast as a regular expression searches: exactly, or it declines.
 
-It jumps from one line that could begin a top-level heading, fence, comment or underline to the next, at the speed of
-a regular expression. Why that is enough: a heading or fence that begins at column 0 closes every list and quote
-before it, whatever they hold. What is indented by one to three columns is decided by the line that begins the list
-item around it. Everything that this cannot decide for certain is declined (None), and markdown-it-py reads the text
-instead (`blocks.reference_blocks`).
+Jumps from one line that could begin a top-level heading, fence, HTML block or underline to the next. That is enough,
+because a heading or fence at column 0 closes every list and quote before it. For a line indented by one to three
+columns, the line that begins the surrounding list item decides. If anything is not certain, the scanner returns None,
+and markdown-it-py reads the text instead (`markdown_blocks.reference_blocks`). See docs/decisions/002.
 """
 
 from __future__ import annotations
@@ -13,16 +12,16 @@ import re
 
 Scanned = tuple[str, tuple[int, int], tuple[int, int], str, int, bool]
 
-_LINE = r"( {0,3})(?:(#{1,6})(?=[ \t\r\n]|\Z)|(`{3,}|~{3,})|(</?[A-Za-z]|<[?!])|(?:=+|-+)[ \t]*(?=\r?(?:\n|\Z)))"
-_NEXT = re.compile(r"\n(?=[ #`~<=-])" + _LINE)  # looking for a character is twice as fast as for `^`
+_BLOCK_START = r"( {0,3})(?:(#{1,6})(?=[ \t\r\n]|\Z)|(`{3,}|~{3,})|(</?[A-Za-z]|<[?!])|(?:=+|-+)[ \t]*(?=\r?(?:\n|\Z)))"
+_NEXT_START = re.compile(r"\n(?=[ #`~<=-])" + _BLOCK_START)  # `\n` is found twice as fast as `^`
 _LONE_CR = re.compile(r"\r(?!\n)")
-_CLOSING_MARKS = r"(?:^|[ \t])#+\Z"
+_CLOSING_HASHES = r"(?:^|[ \t])#+\Z"
 RULE = re.compile(r"([-*_])[ \t]*(?:\1[ \t]*){2,}\Z")
 _ITEM = re.compile(r"(?:[-*+]|(\d{1,9})[.)])( {1,4})(?=[^ \t\r\n])")
-_WIDEST_ITEM = 4  # a tab reaches column 4: inside an item whose content begins there or before
+_WIDEST_ITEM = 4  # a tab reaches column 4, so it indents into items whose content begins there or before
 
-# How an HTML block begins that can stand anywhere, and how it ends: CommonMark's first six kinds of seven. They are
-# compiled when one is met: most files have none, and at start-up each pattern costs time.
+# Start and end conditions of HTML blocks of CommonMark's kinds 1 to 6, which may interrupt a paragraph; kind 7 is left
+# to the reference. They are compiled when one is met: most files have none, and at start-up each pattern costs time.
 HTML_NAMES = (
     "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|"
     "dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h1|h2|h3|h4|h5|h6|head|header|hr|html|iframe|"
@@ -35,53 +34,54 @@ _HTML = (
     (r"<(?ai:script|pre|style|textarea)(?=\s|>|$)", r"</(?ai:script|pre|style|textarea)>"),
     *((r"<\?", r"\?>"), (r"<![A-Z]", r">"), (r"<!\[CDATA\[", r"\]\]>")),
 )
-_NO_TAG = r"</?[A-Za-z][A-Za-z0-9-]*(?![A-Za-z0-9\s/>-])"  # such as an address in angle brackets
+_NO_TAG = r"</?[A-Za-z][A-Za-z0-9-]*(?![A-Za-z0-9\s/>-])"  # not a tag but text, such as an address in angle brackets
 
 
 def scan(text: str, start: int) -> list[Scanned] | None:
-    """Return the top-level headings, fences and HTML blocks of `text[start:]`, or None where it is not plain enough.
+    """Return the top-level headings, fences and HTML blocks of `text[start:]`, or None if that is not certain.
 
-    Each is (kind, span, content, words, level, closed), with the meaning of `blocks.Block`.
+    Each is a tuple of the fields of `markdown_blocks.Block`.
     """
+    # The reference replaces NUL, and takes a lone CR for a line end, which `_NEXT_START` does not look for.
     if "\0" in text or ("\r" in text and _LONE_CR.search(text, start)):
         return None
     return _Scanner(text, start).run()
 
 
 class _Undecided(Exception):
-    """The line's place cannot be told for certain."""
+    """It is not certain which block a line belongs to."""
 
 
 class _Scanner:
-    """One pass over a text. `boundary` is the end of the last block that was found: nothing before it is still open."""
+    """One pass over a text; `boundary` is the end of the last block: no list or quote before it is still open."""
 
     def __init__(self, text: str, start: int) -> None:
         self.text = text
         self.boundary = start
-        # The list item that the last indented line stood in: its start, its content's column, how far that is known.
+        # The list item around the last indented line: its start, the column of its content, the offset that it reaches.
         self.item = (-1, 0, -1)
 
     def run(self) -> list[Scanned] | None:
-        found: list[Scanned] = []
+        blocks: list[Scanned] = []
         match = self._first()
         try:
             while match:
                 block = self._block(match)
                 at = match.end()
                 if block:
-                    found.append(block)
+                    blocks.append(block)
                     at = block[1][1]
                     self.boundary = self._next_line(at)
-                match = _NEXT.search(self.text, at)
+                match = _NEXT_START.search(self.text, at)
         except _Undecided:
             return None
-        return found
+        return blocks
 
     def _first(self) -> re.Match[str] | None:
-        """Return the first candidate; the first line may be one, whatever stands before it in place of a line end."""
+        """Return the first candidate, which may be the first line although no line end stands before it."""
         if self.boundary and self.text[self.boundary - 1] == "\n":
-            return _NEXT.search(self.text, self.boundary - 1)
-        return re.compile(_LINE).match(self.text, self.boundary) or _NEXT.search(self.text, self.boundary)
+            return _NEXT_START.search(self.text, self.boundary - 1)
+        return re.compile(_BLOCK_START).match(self.text, self.boundary) or _NEXT_START.search(self.text, self.boundary)
 
     def _block(self, match: re.Match[str]) -> Scanned | None:
         indent, marks, fence, tag = match.groups()
@@ -100,7 +100,7 @@ class _Scanner:
     def _heading(self, match: re.Match[str]) -> Scanned:
         start, end = match.start(1), self._end_of_line(match.end())
         title = self.text[match.end() : end].strip(" \t")
-        closing = re.search(_CLOSING_MARKS, title) if title.endswith("#") else None
+        closing = re.search(_CLOSING_HASHES, title) if title.endswith("#") else None
         if closing:
             title = title[: closing.start()].rstrip(" \t")
         if title and (title[0].isspace() or title[-1].isspace()):
@@ -139,9 +139,9 @@ class _Scanner:
         return "html", span, span, "", 0, True
 
     def _inside_item(self, start: int, indent: int) -> bool:
-        """Return whether an indented line belongs to a list item; False only where no list can be open."""
-        item_start, column, seen = self.item
-        if seen <= self.boundary or not self._reaches(seen, start, column):
+        """Return whether an indented line belongs to a list item; False only if no list can be open."""
+        item_start, column, reached = self.item
+        if reached <= self.boundary or not self._reaches(reached, start, column):
             item_start, column = self._item_before(start)
         if column == 0:
             return False
@@ -151,7 +151,7 @@ class _Scanner:
         return True
 
     def _item_before(self, start: int) -> tuple[int, int]:
-        """Return start and content column of the list item that reaches to `start`; (-1, 0) where no block is open."""
+        """Return start and content column of the list item that reaches to `start`; (-1, 0) if no block is open."""
         line_start = start
         while line_start > self.boundary:
             line_end = line_start - 1
@@ -168,14 +168,14 @@ class _Scanner:
         if item is None or RULE.match(self.text, line_start, line_end):
             raise _Undecided
         if item[1] and int(item[1]) != 1 and self._follows_text(line_start):
-            raise _Undecided  # in a paragraph only a list that begins with 1 is one
+            raise _Undecided  # only a list that begins with 1 can interrupt a paragraph
         column = item.end() - line_start
         if not self._reaches(self._next_line(line_end), until, column):
             raise _Undecided
         return line_start, column
 
     def _reaches(self, begin: int, until: int, column: int) -> bool:
-        """Return whether each line from `begin` to `until` is blank or indented to `column`: the item has not ended."""
+        """Return whether a list item reaches to `until`: each line from `begin` is blank or indented to `column`."""
         tab = r"\t" if column <= _WIDEST_ITEM else ""
         outside = re.compile(rf"\n {{0,{column - 1}}}[^ {tab}\r\n]").search(self.text, begin - 1, until)
         return outside is None
@@ -204,16 +204,16 @@ _NEXT_ITEM = re.compile(rf"\n{_ANY_ITEM}")
 
 
 def scan_items(text: str, start: int, end: int) -> list[tuple[int, int, int]] | None:
-    """Return start, begin of the content and end of each top-level list item of a part; None where it is no plain list.
+    """Return start, begin of the content and end of each top-level list item, or None if the lists are not plain.
 
-    The part begins and ends between blocks. Plain is: every line is blank, begins an item at column 0, or is indented
-    into the item above it by spaces.
+    The part must begin and end between blocks. Plain means that every line is blank, begins an item at column 0, or is
+    indented into the item above it by spaces.
     """
     if _LONE_CR.search(text, start, end):
         return None
     if not (_NEXT_ITEM.search(text, start, end) or re.compile(_ANY_ITEM).match(text, start, end)):
         return []
-    found: list[tuple[int, int, int]] = []
+    items: list[tuple[int, int, int]] = []
     column, marker, at = 0, "", start
     while at < end:
         stop = text.find("\n", at, end)
@@ -224,13 +224,13 @@ def scan_items(text: str, start: int, end: int) -> list[tuple[int, int, int]] | 
         if line.strip(" \t"):
             item = _PLAIN_ITEM.match(line)
             if item and not RULE.match(line):
-                if found and item[1][-1] != marker:
+                if items and item[1][-1] != marker:  # another bullet begins another list
                     return None
                 marker, column = item[1][-1], item.end()
-                found.append((at, at + column, at + len(line)))
-            elif found and column <= len(line) - len(line.lstrip(" ")):
-                found[-1] = (*found[-1][:2], at + len(line))
+                items.append((at, at + column, at + len(line)))
+            elif items and column <= len(line) - len(line.lstrip(" ")):
+                items[-1] = (*items[-1][:2], at + len(line))
             else:
                 return None
         at = stop + 1
-    return found
+    return items

@@ -1,7 +1,7 @@
-"""One span tree for YAML and JSON: every key and value knows where it stands in the text.
+"""The span tree of YAML and JSON: every key and value with its position in the text.
 
-Readers (`yaml_spans`, `yaml_scan`, `json_spans`) build the tree; this room reads values from it. Changes to it are in
-`data_edits` and `json_edits`. Nothing here knows what a key means.
+The parsers (`yaml_parser`, `yaml_fast_parser`, `json_parser`) build the tree; here values are read from it. Edits are
+in `yaml_edit` and `json_edit`. The meaning of keys belongs to `taskstate.validation` and `taskstate.model`.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOL = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-_WORD = re.compile(r"[^-+.0-9~nNtTfF]")  # what begins so is text: most scalars are decided here
+_STRING_START = re.compile(r"[^-+.0-9~nNtTfF]")  # begins neither null, boolean nor number: decides most scalars
 _NUMBER = re.compile(
     r"([-+]?[0-9]+)|(0o[0-7]+)|(0x[0-9a-fA-F]+)"
     r"|([-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)|([-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))"
 )
-_DECIMAL, _OCTAL, _HEX, _FLOAT = 1, 2, 3, 4  # which group of it has matched; the fifth is a number that is none
+_DECIMAL, _OCTAL, _HEX, _FLOAT = 1, 2, 3, 4  # groups of `_NUMBER`; the fifth is infinity or not-a-number
 
 
 class Fault(NamedTuple):
-    """Why a piece of YAML or JSON could not be read, where, and the edits that would mend it, if that is known."""
+    """An error in YAML or JSON: where, why, and the edits that repair it, if those are certain."""
 
     span: Span
     message: str
@@ -36,13 +36,13 @@ class Fault(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A value with its place: a scalar, a mapping or a sequence.
+    """A value with its position: a scalar, a mapping or a sequence.
 
     `kind` is "scalar", "mapping" or "sequence". `style` of a scalar: "plain", "single", "double", "literal", "folded"
     (YAML) or "json"; of a collection: "block", "flow" or "json". `text` is a scalar's content after unquoting and
-    unfolding; for a JSON scalar that is no string, its source. `span` covers the value itself, quotes and brackets
-    included, trailing comments and blank lines not; an absent value (`key:`) has an empty span behind the colon.
-    `pinned` says why the value must not be changed by span (it is anchored, aliased, merged …), or is empty.
+    unfolding; for a JSON scalar other than a string, its source. `span` covers the value itself, with quotes and
+    brackets, without trailing comments and blank lines; an absent value (`key:`) has an empty span behind the colon.
+    `pinned` is the reason why the value must not be edited (it is anchored, aliased, merged …), or empty.
     """
 
     kind: str
@@ -54,7 +54,7 @@ class Node(NamedTuple):
     pinned: str = ""
 
     def entry(self, key: str) -> MapEntry | None:
-        """Return the entry of a mapping with that key, or None."""
+        """Return the entry with that key, or None."""
         for entry in self.entries:
             if entry.key.text == key:
                 return entry
@@ -64,10 +64,10 @@ class Node(NamedTuple):
         """Return the value at `path` (keys and indices from 0), or None where there is none."""
         node = self
         for step in path:
-            found = node._step(step)
-            if found is None:
+            child = node._step(step)
+            if child is None:
                 return None
-            node = found
+            node = child
         return node
 
     def _step(self, step: str | int) -> Node | None:
@@ -97,7 +97,7 @@ class MapEntry(NamedTuple):
 
 
 def scalars(node: Node) -> Iterator[Node]:
-    """Yield all scalars that a value holds, in their order; keys are not among them."""
+    """Yield all scalars in a value in the order of the text, without keys."""
     if node.kind == "scalar":
         yield node
     for entry in node.entries:
@@ -107,7 +107,10 @@ def scalars(node: Node) -> Iterator[Node]:
 
 
 def equals(node: Node, value: object) -> bool:
-    """Return whether a node means `value` already; a text also equals any plain scalar with that source but null."""
+    """Return whether a node already has `value`, so that it needs no edit.
+
+    A string also equals the plain scalar with that source (`"101"` and `101`), except null.
+    """
     if isinstance(value, Mapping):
         return (
             node.kind == "mapping"
@@ -122,14 +125,16 @@ def equals(node: Node, value: object) -> bool:
         )
     if node.kind != "scalar":
         return False
-    found = node.value()
+    current = node.value()
     if isinstance(value, str) and node.style != "json":
-        return node.text == value and found is not None
-    return type(found) is type(value) and (found == value or (found != found and value != value))  # noqa: PLR0124 - NaN
+        return node.text == value and current is not None
+    if type(current) is not type(value):  # Python takes 1, 1.0 and True for equal
+        return False
+    return current == value or (current != current and value != value)  # noqa: PLR0124 - NaN
 
 
 def is_encodable(text: str) -> bool:
-    """Return whether a text has no half of a surrogate pair, which is no character: no UTF-8 file can hold one."""
+    """Return whether a text can be written as UTF-8, which half of a surrogate pair cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -138,15 +143,18 @@ def is_encodable(text: str) -> bool:
 
 
 def last_leaf(node: Node) -> Node:
-    """Return the value with which a block ends: itself where it is none."""
+    """Return the innermost last value of a block collection, with which its text ends; any other node itself."""
     while node.style == "block" and (node.entries or node.items):
         node = node.entries[-1].value if node.entries else node.items[-1]
     return node
 
 
 def resolve_plain(source: str) -> str | int | float | bool | None:
-    """Return what an unquoted scalar means in the YAML 1.2 core schema: no dates, no Norway, octal only as `0o17`."""
-    if _WORD.match(source):
+    """Return the value of an unquoted scalar in the YAML 1.2 core schema.
+
+    Unlike YAML 1.1 it has no dates, no `yes` and `no` (the country code of Norway), and octal only as `0o17`.
+    """
+    if _STRING_START.match(source):
         return source
     if source in _NULL:
         return None
@@ -156,12 +164,12 @@ def resolve_plain(source: str) -> str | int | float | bool | None:
 
 
 def _number(source: str) -> str | int | float:
-    found = _NUMBER.fullmatch(source)
-    form = found.lastindex if found else None
+    match = _NUMBER.fullmatch(source)
+    form = match.lastindex if match else None
     if form == _DECIMAL:
         try:
             return int(source)
-        except ValueError:  # longer than Python converts; nobody means it as a number
+        except ValueError:  # has more digits than Python converts
             return source
     if form in {_OCTAL, _HEX}:
         return int(source, 0)

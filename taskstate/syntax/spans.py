@@ -1,7 +1,7 @@
-"""Places in a text: spans, line starts, positions, the prevailing line end.
+"""Character positions in a text: spans, line starts, lines and columns, the prevailing line end.
 
 Offsets count the characters of the whole text, a byte order mark included. Lines end at CRLF, CR or LF and nowhere
-else: `str.splitlines` also splits at form feeds and U+2028, and then disagrees with every Markdown parser and editor.
+else: `str.splitlines` also splits at form feeds and U+2028, and so disagrees with every Markdown parser and editor.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def line_starts(text: str) -> list[int]:
 
 
 def position(starts: list[int], offset: int) -> Position:
-    """Return where `offset` stands, given the text's `line_starts`."""
+    """Return line and column of `offset`, given the text's `line_starts`."""
     line = bisect_right(starts, offset) - 1
     return Position(line, offset - starts[line])
 
 
 def utf16_column(text: str, line_start: int, offset: int) -> int:
-    """Return the column of `offset` in UTF-16 code units, which is what editors count in."""
+    """Return the column of `offset` in UTF-16 code units, in which editors count."""
     return len(text[line_start:offset].encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -71,22 +71,22 @@ def with_newlines(text: str, newline: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return `text` with every control character written out as `\x1b`, so that no terminal obeys it."""
+    r"""Return `text` with every control character written out as `\x1b`, so that no terminal acts on it."""
     return re.compile(CONTROLS).sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def size_in_bytes(text: str) -> int:
-    """Return the size that limits speak of: bytes of UTF-8 with line ends counted as LF, the same on every machine."""
+    """Return the size for limits: bytes of UTF-8 with line ends counted as LF, the same on every machine."""
     return len(with_newlines(text, "\n").encode())
 
 
 def trimmed(text: str, span: Span) -> Span:
-    """Return `span` without blank lines and blanks at its end."""
+    """Return `span` without the blank lines and blanks at its end."""
     return Span(span.start, span.start + len(span.of(text).rstrip(" \t\r\n")))
 
 
 def end_of_content(text: str, span: Span) -> int:
-    """Return the end of the last line of `span` that is not blank; blanks at that line's end belong to it."""
+    """Return the end of the last line in `span` that is not blank, trailing blanks of that line included."""
     end = trimmed(text, span).end
     rest = text[end : span.end]
     return end + len(rest) - len(rest.lstrip(" \t"))

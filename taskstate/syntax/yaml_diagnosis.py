@@ -1,8 +1,8 @@
-"""Names the cause of a broken front matter, and mends the malformed shapes that people and agents really write.
+"""Names the cause of a broken front matter, and repairs the malformed shapes that people and agents really write.
 
-A repair is only offered where it is proven: with it, the text up to the end of the mended line is a mapping whose last
-value is the very text that was meant, and the first fault that is left, if any, stands further down. Loaded only when
-something is wrong.
+A repair is only offered if it is proven: with it, the text up to the end of the repaired line is a mapping whose last
+value is exactly the intended text, and the first fault that is left, if any, lies further down. Imported only when a
+front matter has faults.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from taskstate.syntax.yaml_parser import read_yaml
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MAX_TABS = 60  # lines mended at once; each costs a reading of the whole
-_INDENTS = (2, 4, 8)  # how many spaces a tab may have meant
+_MAX_TABS = 60  # replaced at once; for each the whole front matter is parsed again
+_INDENTS = (2, 4, 8)  # how many spaces a tab may stand for
 _ENTRY = r"""(?P<head>\ *(?:-\ +)*(?:(?:[A-Za-z0-9_.-]+|"[^"\\]*"|'[^']*')\ *:\ +)?)(?P<value>\S.*?)[ \t]*"""
 _COMMENT = r" +#(?: |$)"
 _AFTER_CLOSING = r"""(?:"[^"]*"|\[[^\]]*\]|\{[^}]*\}) *[^ #]"""
@@ -36,7 +36,7 @@ _RESERVED = {
     "|": "an unquoted value that begins with `|` is the head of a text block",
     ">": "an unquoted value that begins with `>` is the head of a text block",
 }
-_WORDING = (
+_PLAIN_WORDS = (
     (
         "mapping values are not allowed",
         "a colon stands where none can be: in an unquoted value, or on a line that is indented too far",
@@ -55,17 +55,17 @@ _WORDING = (
 
 
 class _Repair(NamedTuple):
-    """What a line probably meant: the edits that say so, and the text that its last value then is, if it is one."""
+    """A possible repair of a line; `intended` is the text that the line's last value must then have, if one string."""
 
     kind: str
     cause: str
     span: Span
     edits: tuple[Edit, ...]
-    meant: str | None = None
+    intended: str | None = None
 
 
 def diagnosed(text: str, start: int, end: int, faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
-    """Return the faults of `text[start:end]`, the first one of syntax with its cause named and its repair."""
+    """Return `faults` with the first syntax error replaced by its diagnosis."""
     for number, fault in enumerate(faults):
         if fault.kind == "syntax":
             return (*faults[:number], diagnose(text, start, end, fault), *faults[number + 1 :])
@@ -73,33 +73,33 @@ def diagnosed(text: str, start: int, end: int, faults: tuple[Fault, ...]) -> tup
 
 
 def diagnose(text: str, start: int, end: int, fault: Fault) -> Fault:
-    """Return the fault in words that name its cause, with the edits that mend it where that is certain."""
+    """Return a syntax error in words that name its cause, with the edits that repair it if they are proven."""
     if text.startswith("\t", fault.span.start):
         return _diagnose_tab(text, start, end, fault)
     for line in _suspects(text, start, fault.span.start):
         for repair in _repairs(text, line):
             if _is_proven(text, start, end, line, repair):
                 return Fault(repair.span, f"{repair.cause}; put it in double quotes", repair.kind, repair.edits)
-    for raw, words in _WORDING:
-        if raw in fault.message:
-            return Fault(fault.span, words, fault.kind)
+    for ruamel_message, message in _PLAIN_WORDS:
+        if ruamel_message in fault.message:
+            return Fault(fault.span, message, fault.kind)
     return fault
 
 
 def commented_values(text: str, root: Node) -> tuple[Fault, ...]:
-    """Return the values of a sound mapping that were lost, because they begin with `#` and so are comments.
+    """Return a fault for each value of a valid mapping that YAML reads as a comment because it begins with `#`.
 
-    `title: #101 login` is one; a comment with a blank behind its `#` is taken for what it is.
+    `title: #101 login` is one; a `#` with a blank behind it begins a real comment.
     """
-    found = list(re.compile(_HASH_VALUE).finditer(text, root.span.start, _line_at(text, 0, root.span.end).end))
-    if not found:
+    matches = list(re.compile(_HASH_VALUE).finditer(text, root.span.start, _line_at(text, 0, root.span.end).end))
+    if not matches:
         return ()
-    empty = (node for node in scalars(root) if node.span.start == node.span.end and not node.pinned)
-    nulls = {node.span.start for node in empty}
-    return tuple(_lost(match) for match in found if match.start() + 1 in nulls)
+    absent_values = (node for node in scalars(root) if node.span.start == node.span.end and not node.pinned)
+    absent_at = {node.span.start for node in absent_values}
+    return tuple(_commented_value(match) for match in matches if match.start() + 1 in absent_at)
 
 
-def _lost(match: re.Match[str]) -> Fault:
+def _commented_value(match: re.Match[str]) -> Fault:
     value = _uncommented(match.group(1).rstrip())
     start = match.start(1)
     span = Span(start, start + len(value))
@@ -110,7 +110,7 @@ def _lost(match: re.Match[str]) -> Fault:
 
 
 def _suspects(text: str, start: int, offset: int) -> Iterator[Span]:
-    """Yield the line of a fault, and the line with content before it."""
+    """Yield the line of a fault, and the line with content before it, since ruamel notices some faults a line late."""
     line = _line_at(text, start, offset)
     yield line
     while line.start > start:
@@ -121,8 +121,8 @@ def _suspects(text: str, start: int, offset: int) -> Iterator[Span]:
 
 
 def _line_at(text: str, start: int, offset: int) -> Span:
-    """Return the line that holds `offset`, its line end left out."""
-    at = offset - (text[offset - 1 : offset + 1] == "\r\n")  # between the two, a line has not ended yet
+    """Return the span of the line that holds `offset`, without its line end."""
+    at = offset - (text[offset - 1 : offset + 1] == "\r\n")  # between CR and LF the line has not ended yet
     begin = max(text.rfind("\n", start, at), text.rfind("\r", start, at), start - 1) + 1
     end = text.find("\n", at)
     end = len(text) if end < 0 else end
@@ -131,7 +131,7 @@ def _line_at(text: str, start: int, offset: int) -> Span:
 
 
 def _repairs(text: str, line: Span) -> Iterator[_Repair]:
-    """Yield what the line may have meant, the likeliest first."""
+    """Yield the possible repairs of a line, the likeliest first."""
     entry = re.compile(_ENTRY).fullmatch(line.of(text))
     if not entry or not entry["head"].strip():
         return
@@ -142,17 +142,17 @@ def _repairs(text: str, line: Span) -> Iterator[_Repair]:
     if value[0] == "'":
         yield from _apostrophe_repairs(value, at)
     elif value[0] in _RESERVED:
-        yield _quoting(_uncommented(value), at, "reserved-start", _RESERVED[value[0]])
+        yield _quoted(_uncommented(value), at, "reserved-start", _RESERVED[value[0]])
     elif value[0] in '"[{':
         if re.compile(_AFTER_CLOSING).match(value):
-            yield _quoting(
+            yield _quoted(
                 _uncommented(value), at, "text-after-closing", "text stands behind a closing quote or bracket"
             )
     elif ": " in value or value.endswith(":"):
-        yield _quoting(_uncommented(value), at, "colon-in-value", "an unquoted value holds a colon and a blank")
+        yield _quoted(_uncommented(value), at, "colon-in-value", "an unquoted value holds a colon and a blank")
 
 
-def _quoting(value: str, at: int, kind: str, cause: str) -> _Repair:
+def _quoted(value: str, at: int, kind: str, cause: str) -> _Repair:
     span = Span(at, at + len(value))
     return _Repair(kind, cause, span, (Edit(*span, double_quoted(value)),), value)
 
@@ -161,17 +161,17 @@ def _apostrophe_repairs(value: str, at: int) -> Iterator[_Repair]:
     closing = value.rfind("'")
     behind = value[closing + 1 :]
     if closing > 0 and (not behind or re.compile(_COMMENT).match(behind)):
-        meant = value[1:closing].replace("''", "'")
+        intended = value[1:closing].replace("''", "'")
         span = Span(at, at + closing + 1)
         cause = "an apostrophe in a single-quoted value is not doubled"
-        yield _Repair("apostrophe", cause, span, (Edit(*span, double_quoted(meant)),), meant)
+        yield _Repair("apostrophe", cause, span, (Edit(*span, double_quoted(intended)),), intended)
 
 
 def _flow_repairs(value: str, at: int) -> Iterator[_Repair]:
     tokens = list(re.compile(_FLOW_PIECE).finditer(value))
     if tokens:
-        edits = tuple(Edit(at + found.start(2), at + found.end(2), double_quoted(found.group(2))) for found in tokens)
-        first = tokens[0].group(2)
+        edits = tuple(Edit(at + token.start(2), at + token.end(2), double_quoted(token[2])) for token in tokens)
+        first = tokens[0][2]
         cause = _RESERVED.get(first[0], f"`{first[0]}` cannot begin an unquoted value in brackets")
         yield _Repair("reserved-start", cause, Span(edits[0].start, edits[0].end), edits)
 
@@ -182,23 +182,23 @@ def _uncommented(value: str) -> str:
 
 
 def _is_proven(text: str, start: int, end: int, line: Span, repair: _Repair) -> bool:
-    """Return whether the repair makes the line say what was meant, and leaves no fault before the line's end."""
-    mended = apply(text, repair.edits)
-    grown = len(mended) - len(text)
-    if _continues(text, line, end):
+    """Return whether a repair gives the line its intended value and leaves no fault before the line's end."""
+    repaired = apply(text, repair.edits)
+    growth = len(repaired) - len(text)
+    if _has_continuation(text, line, end):
         return False
-    upto = read_yaml(mended, start, line.end + grown)
-    if not isinstance(upto, Node):
+    up_to_line = read_yaml(repaired, start, line.end + growth)
+    if not isinstance(up_to_line, Node):
         return False
-    leaf = last_leaf(upto)
-    if repair.meant is not None and (leaf.span.start, leaf.text) != (repair.span.start, repair.meant):
+    leaf = last_leaf(up_to_line)
+    if repair.intended is not None and (leaf.span.start, leaf.text) != (repair.span.start, repair.intended):
         return False
-    whole = read_yaml(mended, start, end + grown)
-    return isinstance(whole, Node) or whole[0].span.start >= line.end + grown
+    whole = read_yaml(repaired, start, end + growth)
+    return isinstance(whole, Node) or whole[0].span.start >= line.end + growth
 
 
-def _continues(text: str, line: Span, end: int) -> bool:
-    """Return whether the next line with content is indented deeper, so that it belongs to the same value."""
+def _has_continuation(text: str, line: Span, end: int) -> bool:
+    """Return whether the next line with content is indented deeper and so continues the value of this line."""
     indent = _indent(line.of(text))
     rest = (
         following for following in with_newlines(text[line.end : end], "\n").split("\n")[1:] if following.strip(" ")
@@ -212,7 +212,7 @@ def _indent(line: str) -> int:
 
 
 def _diagnose_tab(text: str, start: int, end: int, fault: Fault) -> Fault:
-    """Return the fault of a tab, with the edits that put spaces there and wherever else a tab stands in the way."""
+    """Return the fault of a tab, with the edits that replace it and all further tabs that YAML refuses."""
     message = "a tab stands here; YAML is indented with spaces"
     for width in _INDENTS:
         edits = _without_tabs(text, start, end, width)
@@ -222,27 +222,30 @@ def _diagnose_tab(text: str, start: int, end: int, fault: Fault) -> Fault:
 
 
 def _without_tabs(text: str, start: int, end: int, width: int) -> tuple[Edit, ...]:
-    """Return the edits that replace each tab that is in the way by `width` spaces; none where that mends nothing."""
+    """Return the edits that replace each refused tab by `width` spaces; none if that repairs nothing.
+
+    Tabs in strings and text blocks are allowed, so only those are replaced at which parsing stops.
+    """
     edits: list[Edit] = []
     while len(edits) < _MAX_TABS:
-        mended = apply(text, edits)
-        grown = len(mended) - len(text)
-        result = read_yaml(mended, start, end + grown)
+        repaired = apply(text, edits)
+        growth = len(repaired) - len(text)
+        result = read_yaml(repaired, start, end + growth)
         if isinstance(result, Node):
             return tuple(edits)
-        at = result[0].span.start - grown
+        at = result[0].span.start - growth
         if edits and at < edits[-1].end:
             return ()
         if not text.startswith("\t", at):
-            upto = _line_at(mended, 0, edits[-1].start + grown).end if edits else start
-            sound = isinstance(read_yaml(mended, start, upto), Node) and result[0].span.start > upto
+            up_to_line = _line_at(repaired, 0, edits[-1].start + growth).end if edits else start
+            sound = isinstance(read_yaml(repaired, start, up_to_line), Node) and result[0].span.start > up_to_line
             return tuple(edits) if sound else ()
         edits.append(_spaces(text, start, at, width))
     return ()
 
 
 def _spaces(text: str, start: int, at: int, width: int) -> Edit:
-    """Return the edit that replaces the blanks at `at`, the first of them a tab: by one space unless they indent."""
+    """Return the edit that replaces the tabs at `at`: each by `width` spaces in an indentation, else all by one."""
     stop = at
     while text.startswith(("\t", " "), stop):
         stop += 1

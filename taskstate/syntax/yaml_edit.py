@@ -1,8 +1,7 @@
 """Edits a YAML mapping in place: sets, adds and removes keys and list items, and leaves every other byte as it was.
 
-Comments, quoting and key order are kept, because a change is a replacement of one span and never a dump of the whole.
-What cannot be edited safely by span (anchors, aliases, merge keys, duplicate keys) is refused. JSON has a module of its
-own, `json_edit`.
+Comments, quoting and key order are kept, because a change replaces one span and never dumps the whole mapping. What
+cannot be edited safely (anchors, aliases, merge keys, duplicate keys) is refused. For JSON see `json_edit`.
 """
 
 from __future__ import annotations
@@ -25,33 +24,32 @@ if TYPE_CHECKING:
 _BY_HAND = "change it by hand"
 
 
-def set_key(  # noqa: PLR0913 - a text, a place, a value, and how new text is to look
+def set_key(  # noqa: PLR0913 - a text, a position, a value, and the formatting of new text
     text: str, mapping: Node, key: str, value: object, *, order: Sequence[str] = (), newline: str = "\n"
 ) -> tuple[Edit, ...]:
-    r"""Return the edits that give `key` of a YAML mapping a value: in place, or as a new entry where `order` says.
+    r"""Return the edits that set `key` of a YAML mapping, in place or as a new entry; none if it is already equal.
 
-    A new key comes behind the nearest key that precedes it in `order`, else before the nearest that follows it, else at
-    the end. A mapping that is set to one with the same keys and more, or a list that grows, is changed part by part. A
-    value that is equal already needs no edit; a text is also equal to the plain scalar with that source, whatever YAML
-    takes it for.
+    A new key is put behind the nearest key that precedes it in `order`, else before the nearest that follows it, else
+    at the end. A mapping that keeps its keys and gets more, or a list that grows, is changed part by part. For what
+    counts as equal see `nodes.equals`.
 
     Raises:
-        CannotEdit: the form of the text does not allow a safe change.
+        CannotEdit: the value is written in a form that cannot be changed safely.
     """
     return tuple(_Editor(text, newline).set_key(mapping, key, value, order))
 
 
 def remove_key(text: str, mapping: Node, key: str) -> tuple[Edit, ...]:
-    """Return the edits that take an entry out of a YAML mapping; the comments around it stay.
+    """Return the edits that remove an entry from a YAML mapping; the comments above and below it stay.
 
     Raises:
-        CannotEdit: the form of the text does not allow a safe change.
+        CannotEdit: the entry is written in a form that cannot be removed safely.
     """
     return tuple(_Editor(text, "\n").remove_key(mapping, key))
 
 
 class _Slot(NamedTuple):
-    """A place for a value: behind the colon of a key, or the dash of an item, in `column`; or inside brackets."""
+    """The position of a value: behind a key's colon or an item's dash, which stands in `column`, or inside brackets."""
 
     node: Node
     behind: int
@@ -60,7 +58,7 @@ class _Slot(NamedTuple):
 
 
 class _Editor:
-    """One change of one text; lives as long as one call."""
+    """One change of one text; lives as long as one call of `set_key` or `remove_key`."""
 
     def __init__(self, text: str, newline: str) -> None:
         self.text = text
@@ -78,19 +76,19 @@ class _Editor:
             yield from self.set_value(self.slot_of_entry(mapping, entry), value)
 
     def slot_of_entry(self, mapping: Node, entry: MapEntry) -> _Slot:
-        """Return the place of an entry's value."""
+        """Return the slot of an entry's value."""
         behind = self.text.index(":", entry.key.span.end) + 1 if not entry.value.pinned else entry.value.span.start
         owner = "key" if mapping.style == "block" else "flow"
         return _Slot(entry.value, behind, self.lines.column(entry.key.span.start), owner)
 
     def slots_of_items(self, sequence: Node) -> Iterator[_Slot]:
-        """Yield the places of a list's items; each dash of a block stands in the column of the first."""
+        """Yield the slots of a list's items; all dashes of a block stand in the column of the first."""
         column = self.lines.column(sequence.span.start)
         for item in sequence.items:
             yield _Slot(item, item.span.start, column, "dash" if sequence.style == "block" else "flow")
 
     def set_value(self, slot: _Slot, value: object) -> Iterator[Edit]:
-        """Yield the edits that give what stands in a slot another value."""
+        """Yield the edits that set the value in a slot."""
         if equals(slot.node, value):
             return
         if self.can_merge(slot, value):
@@ -105,7 +103,7 @@ class _Editor:
             yield from self.put_below(slot, value)
 
     def can_merge(self, slot: _Slot, value: object) -> bool:
-        """Return whether the new value only changes or adds parts of the old one, whose form can hold them."""
+        """Return whether the old value can be changed part by part: the new one only changes or adds parts."""
         node = slot.node
         if node.pinned:
             return False
@@ -115,16 +113,16 @@ class _Editor:
             grows = 0 < len(node.items) <= len(value)
         else:
             return False
-        return grows and not self.outgrown(slot, value)
+        return grows and not self.outgrows_line(slot, value)
 
-    def outgrown(self, slot: _Slot, value: object) -> bool:
-        """Return whether brackets on one line would become too long, so that a block is written instead."""
+    def outgrows_line(self, slot: _Slot, value: object) -> bool:
+        """Return whether brackets on one line would become too long, so that the value is written as a block."""
         node = slot.node
         one_line = slot.owner == "key" and node.style == "flow" and self.lines.end(node.span.start) >= node.span.end
         return one_line and not fits_one_line(value, self.lines.column(slot.behind) + 1)
 
     def merge(self, node: Node, value: Any) -> Iterator[Edit]:  # noqa: ANN401 - a mapping or list
-        """Yield the edits that change the parts of a collection that differ, and add those that are new."""
+        """Yield the edits that change the parts of a collection that differ, and add the new ones."""
         if isinstance(value, Mapping):
             for entry in node.entries:
                 yield from self.set_value(self.slot_of_entry(node, entry), value[entry.key.text])
@@ -138,7 +136,7 @@ class _Editor:
     # One value in the place of another
 
     def put_inside(self, slot: _Slot, value: Any) -> Edit:  # noqa: ANN401
-        """Return the edit that puts a value where one stands in brackets or behind a dash."""
+        """Return the edit that replaces a value in brackets or behind a dash."""
         node = slot.node
         if slot.owner == "flow":
             new = yaml_flow(value)
@@ -148,11 +146,11 @@ class _Editor:
         return self.put(node, new)
 
     def put(self, node: Node, new: str) -> Edit:
-        """Return the edit that replaces a value, or stands where there is none."""
+        """Return the edit that replaces a value, or inserts one where it is absent (`key:`)."""
         return Edit(*node.span, new if node.span.start < node.span.end else f" {new}")
 
     def put_on_line(self, slot: _Slot, new: str) -> Iterator[Edit]:
-        """Yield the edits that put a value on one line in the place of a key's value."""
+        """Yield the edits that replace a key's value by one on the line of the key."""
         node = slot.node
         if node.style != "block":
             yield self.put(node, new)
@@ -161,7 +159,7 @@ class _Editor:
         yield Edit(self.lines.break_before(node.span.start), self.lines.end(node.span.end), "")
 
     def put_below(self, slot: _Slot, value: object) -> Iterator[Edit]:
-        """Yield the edits that put a block below a key in the place of its value."""
+        """Yield the edits that replace a key's value by a block on the lines below the key."""
         node = slot.node
         kind = "mapping" if isinstance(value, Mapping) else "sequence"
         same = node.style == "block" and node.kind == kind
@@ -179,7 +177,7 @@ class _Editor:
         """Yield the edits that add entries to a mapping."""
         if mapping.pinned and new:
             raise CannotEdit(
-                f"nothing can be added to the mapping that holds {_some(new)}: {mapping.pinned}", help=_BY_HAND
+                f"nothing can be added to the mapping that holds {_key_list(new)}: {mapping.pinned}", help=_BY_HAND
             )
         ranks = {key: rank for rank, key in enumerate(order)}
         for key in sorted(new, key=lambda name: ranks.get(name, len(ranks))):
@@ -193,7 +191,8 @@ class _Editor:
         """Return the edit that adds an entry to a flow mapping, behind `before` or in front of `after`."""
         if before:
             at = before.value.span.end
-            comma = " , " if self.text.startswith(":", at - 1) else ", "  # `{a:, b: 1}` has a key `a:`
+            # Directly behind an absent value the comma would be part of the key: `{a:, b: 1}` has a key `a:`.
+            comma = " , " if self.text.startswith(":", at - 1) else ", "
             return Edit(at, at, comma + new)
         at = after.key.span.start if after else node.span.start + 1
         return Edit(at, at, f"{new}, " if after else new)
@@ -210,7 +209,7 @@ class _Editor:
             if self.lines.begins(after.key.span.start):
                 at = self.lines.above_comments(at)
                 return Edit(at, at, lines + self.newline)
-            before = after  # it begins behind a dash, where nothing can stand in front of it
+            before = after  # it begins behind a dash, so nothing can be put in front of it
         if before is not None:
             at = self.end_of(before.value)
             return Edit(at, at, self.newline + lines)
@@ -230,14 +229,14 @@ class _Editor:
     def end_of(self, value: Node) -> int:
         """Return the end of a value's last line, behind which a line can be added."""
         end = self.lines.end(value.span.end)
-        if self.lines.takes_in(value, end):
+        if self.lines.would_absorb(value, end):
             raise CannotEdit("nothing can be added behind a text block that ends with blank lines", help=_BY_HAND)
         return end
 
     # Removal
 
     def remove_key(self, mapping: Node, key: str) -> Iterator[Edit]:
-        """Yield the edits that take an entry out."""
+        """Yield the edits that remove an entry."""
         number = next((number for number, entry in enumerate(mapping.entries) if entry.key.text == key), None)
         if number is None:
             return
@@ -251,7 +250,7 @@ class _Editor:
             yield self.remove_lines(mapping, number)
 
     def remove_in_brackets(self, mapping: Node, number: int) -> Edit:
-        """Return the edit that takes an entry and one comma out of a flow mapping."""
+        """Return the edit that removes an entry and one comma from a flow mapping."""
         entry = mapping.entries[number]
         if number + 1 < len(mapping.entries):
             start, end = entry.key.span.start, mapping.entries[number + 1].key.span.start
@@ -269,7 +268,7 @@ class _Editor:
         return Edit(start, end, "")
 
     def remove_lines(self, mapping: Node, number: int) -> Edit:
-        """Return the edit that takes the lines of an entry out of a block mapping."""
+        """Return the edit that removes the lines of an entry from a block mapping."""
         entry = mapping.entries[number]
         start = self.lines.start(entry.key.span.start)
         end = self.lines.end(entry.value.span.end)
@@ -278,13 +277,18 @@ class _Editor:
             if "#" in self.text[entry.value.span.end : following]:
                 raise CannotEdit(f"{entry.key.text!r} cannot be removed: a comment stands below it", help=_BY_HAND)
             return Edit(entry.key.span.start, following, "")
-        if number and self.lines.takes_in(mapping.entries[number - 1].value, end, column=entry.key.span.start - start):
+        if number and self.lines.would_absorb(
+            mapping.entries[number - 1].value, end, column=entry.key.span.start - start
+        ):
             raise CannotEdit(f"{entry.key.text!r} cannot be removed: a text block above would grow", help=_BY_HAND)
         return Edit(start, end + len(self.lines.break_at(end)), "")
 
 
 def neighbours(mapping: Node, key: str, ranks: Mapping[str, int]) -> tuple[MapEntry | None, MapEntry | None]:
-    """Return the entry behind which a new key belongs, and else the one in front of which it does."""
+    """Return the entry behind which a new key belongs, or else the one in front of which it belongs.
+
+    `ranks` maps the known keys to their canonical order.
+    """
     ranked = [(ranks[entry.key.text], entry) for entry in mapping.entries if entry.key.text in ranks]
     own = ranks.get(key)
     if own is not None:
@@ -311,7 +315,7 @@ def _refuse_pinned(node: Node) -> None:
         _refuse_pinned(item)
 
 
-def _some(new: Mapping[str, object]) -> str:
+def _key_list(new: Mapping[str, object]) -> str:
     return ", ".join(repr(key) for key in new)
 
 
@@ -327,20 +331,20 @@ class Lines:
         self.text = text
 
     def start(self, at: int) -> int:
-        """Return where the line of an offset begins."""
+        """Return the start of the line that holds an offset."""
         return max(self.text.rfind(char, 0, at) for char in _ENDS) + 1
 
     def end(self, at: int) -> int:
-        """Return where the line of an offset ends, its line break not included."""
-        found = _LINE_END.search(self.text, at)
-        return found.start() if found else len(self.text)
+        """Return the end of the line that holds an offset, without its line break."""
+        match = _LINE_END.search(self.text, at)
+        return match.start() if match else len(self.text)
 
     def break_at(self, at: int) -> str:
-        """Return the line break that stands at an offset, or nothing."""
+        """Return the line break at an offset, or an empty string at the end of the text."""
         return "\r\n" if self.text.startswith("\r\n", at) else self.text[at : at + 1]
 
     def break_before(self, at: int) -> int:
-        """Return where the line break in front of the line of an offset stands."""
+        """Return the start of the line break before the line that holds an offset."""
         start = self.start(at)
         return start - 2 if self.text.endswith("\r\n", 0, start) else start - 1
 
@@ -353,7 +357,7 @@ class Lines:
         return not self.text[self.start(at) : at].strip(" ")
 
     def above_comments(self, at: int) -> int:
-        """Return where the comment lines directly above the line that begins at `at` begin; they belong to it."""
+        """Return the start of the comment lines directly above the line at `at`, which belong to that line."""
         while at > 0:
             above = self.start(self.break_before(at))
             if not self.text[above:at].lstrip(" ").startswith("#"):
@@ -361,22 +365,22 @@ class Lines:
             at = above
         return at
 
-    def takes_in(self, value: Node, at: int, *, column: int | None = None) -> bool:
-        """Return whether `value` ends with a text block (`|`, `>`) that lines behind `at` belong to, or would.
+    def would_absorb(self, value: Node, at: int, *, column: int | None = None) -> bool:
+        """Return whether `value` ends with a text block (`|`, `>`) to which the lines behind `at` belong, or would.
 
-        Such lines are blank or, where a `column` is given, indented deeper than it.
+        Such lines are blank or, if `column` is given, indented deeper than it.
         """
         leaf = last_leaf(value)
         if leaf.style not in {"literal", "folded"}:
             return False
-        keeps = "+" in self.text[leaf.span.start : self.end(leaf.span.start)]
+        keeps_blank_lines = "+" in self.text[leaf.span.start : self.end(leaf.span.start)]
         while line_break := self.break_at(at):
             start = at + len(line_break)
             at = self.end(start)
             line = self.text[start:at]
             if line.strip(" "):
                 return column is not None and len(line) - len(line.lstrip(" ")) > column
-            if keeps or line:
+            if keeps_blank_lines or line:
                 return True
-        # Where the text ends with the block, a line end would become part of it.
+        # If the text ends with the block, a line end that is added would become part of it.
         return at == self.end(leaf.span.end)

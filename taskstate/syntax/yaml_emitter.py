@@ -1,7 +1,7 @@
-"""Writes single values as YAML text that every reader takes for the same, by YAML 1.1 and by YAML 1.2.
+"""Writes single values as YAML text that YAML 1.1 and YAML 1.2 readers understand alike.
 
-A text stands plain only where no version of YAML could see anything else in it; timestamps, hashes and whatever begins
-with a digit are always quoted. Only new values are written here: no existing text is ever read and dumped again.
+A string is left unquoted only if no version of YAML could read anything else in it; timestamps, hashes and whatever
+begins with a digit are always quoted. Only new values are written here; existing text is edited by `yaml_edit`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TypeGuard
 
-WIDTH = 100  # a collection that fits into this many columns stands on one line
+WIDTH = 100  # a flat collection is written on one line if it fits into this many columns
 
 _PLAIN = r"(?:\.{0,2}/|\.(?=[A-Za-z]))?[^\W\d][\w./()+@'-]*(?: [\w./()+@'-]+)*"
 _PLAIN_KEY = r"[A-Za-z_][A-Za-z0-9_.-]{0,199}"
@@ -38,7 +38,7 @@ _ESCAPED = '["\\\\\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff
 
 
 def yaml_scalar(value: object) -> str:
-    """Return a text, number, truth value or null as YAML on one line."""
+    """Return a string, number, boolean or null as YAML on one line."""
     if isinstance(value, str):
         return value if _is_plain(value) else double_quoted(value)
     if value is None:
@@ -60,10 +60,10 @@ def yaml_key(key: str) -> str:
 
 
 def double_quoted(text: str) -> str:
-    """Return a text in double quotes, with escapes for all that is not plainly visible.
+    """Return a string in double quotes, with invisible characters escaped.
 
     Raises:
-        CannotEdit: the text holds half of a surrogate pair, which no UTF-8 file can hold.
+        CannotEdit: the string holds half of a surrogate pair, which no UTF-8 file can hold.
     """
     if not is_encodable(text):
         raise CannotEdit("half of a surrogate pair is no character and cannot be written")
@@ -88,7 +88,7 @@ def yaml_entry(key: str, value: object, *, indent: int = 0) -> list[str]:
 
 
 def yaml_block(value: object, indent: int) -> list[str]:
-    """Return the lines of a mapping or list as a block; both must have something in them."""
+    """Return the lines of a mapping or list as a block; it must not be empty."""
     if isinstance(value, Mapping):
         return [line for key, child in value.items() for line in yaml_entry(key, child, indent=indent)]
     if _is_list(value):
@@ -97,7 +97,7 @@ def yaml_block(value: object, indent: int) -> list[str]:
 
 
 def yaml_item(value: object, *, indent: int = 0) -> list[str]:
-    """Return the lines of `- value` in a block list; a mapping of scalars stands on one line, however long."""
+    """Return the lines of `- value` in a block list; a mapping of scalars is written on one line, however long."""
     if isinstance(value, Mapping) and value and not _is_simple(value):
         lines = yaml_block(value, indent + 2)
         return [" " * indent + "- " + lines[0][indent + 2 :], *lines[1:]]
@@ -105,14 +105,14 @@ def yaml_item(value: object, *, indent: int = 0) -> list[str]:
 
 
 def fits_one_line(value: object, column: int) -> bool:
-    """Return whether a value that begins in `column` stands on one line: a scalar, or a short collection of them."""
+    """Return whether a value that begins in `column` is written on one line: a scalar, or a short flat collection."""
     if not isinstance(value, Mapping) and not _is_list(value):
         return True
     return not value or (_is_simple(value) and column + len(yaml_flow(value)) <= WIDTH)
 
 
 def _is_simple(value: Mapping[str, Any] | Sequence[Any]) -> bool:
-    """Return whether no child is a mapping, or a list of collections, with something in it."""
+    """Return whether a collection is flat: no child is a non-empty mapping or a list of collections."""
     return not any(_is_nested(child) for child in _children(value))
 
 
@@ -131,7 +131,7 @@ def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether every YAML version reads the unquoted text as this very text, in a block as in brackets."""
+    """Return whether every YAML version reads the unquoted text as this string, in a block and in brackets."""
     return (
         bool(re.compile(_PLAIN).fullmatch(text))
         and text.lower() not in _RESERVED
@@ -139,8 +139,8 @@ def _is_plain(text: str) -> bool:
     )
 
 
-def _escape(found: re.Match[str]) -> str:
-    char = found.group()
+def _escape(match: re.Match[str]) -> str:
+    char = match[0]
     if char in _SHORT_ESCAPES:
         return _SHORT_ESCAPES[char]
     return f"\\x{ord(char):02x}" if char < "\u0100" else f"\\u{ord(char):04x}"
@@ -153,5 +153,5 @@ def _float(value: float) -> str:
         return ".inf" if value > 0 else "-.inf"
     mantissa, exponent, power = repr(value).partition("e")
     if exponent and "." not in mantissa:
-        mantissa += ".0"  # YAML 1.1 takes 1e+16 for a text
+        mantissa += ".0"  # YAML 1.1 reads 1e+16 as a string
     return mantissa + exponent + power

@@ -1,10 +1,9 @@
-"""Reads the common shape of a front matter fast: gives exactly the tree of `yaml_spans.read_yaml`, or declines.
+"""Parses front matter of the common shape fast: exactly the tree of `yaml_parser.read_yaml`, or it declines.
 
 The common shape: nested block mappings and lists with simple keys, scalars on one line (plain, or quoted with the
-simplest escapes), flow lists and mappings on one line, comments, blank lines, LF or CRLF. Whatever else there is (tabs,
-anchors, tags, text blocks, continuation lines, a key given twice, odd indentation, a fault of any kind) is left to the
-reference, which also words the fault. Nothing may be read here that the reference would read otherwise: the property
-tests hold both against each other.
+simplest escapes), flow lists and mappings on one line, comments, blank lines, LF or CRLF. All else (tabs, anchors,
+tags, text blocks, continuation lines, duplicate keys, odd indentation, faults of any kind) is left to the reference
+parser, which also words the faults. Property tests compare the two trees.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from typing import NamedTuple
 from taskstate.syntax.nodes import MapEntry, Node
 from taskstate.syntax.spans import Span
 
-_MAX_INDENT = 30  # together with the depth in brackets below the reference's limit of nesting
+_MAX_INDENT = 30  # with the depth in brackets this stays below the nesting limit of `yaml_parser`
 _MAX_FLOW_DEPTH = 10
 
-# The classes below name the ASCII characters that are left out and allow all others, because a class with wide ranges
-# takes milliseconds to compile. `_CONTROL` and `_EXOTIC`, which some version of YAML does not read as themselves, have
-# been looked for before: controls, YAML 1.1's further line ends, the byte order mark, what is no character.
+# The character classes below list what they exclude, because a class with wide ranges takes milliseconds to compile.
+# Characters that some version of YAML does not read as themselves are excluded beforehand by `_CONTROL` and `_EXOTIC`:
+# controls, the further line ends of YAML 1.1, the byte order mark, non-characters.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _EXOTIC = "[\x80-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"  # compiled for the first text that is not ASCII
 _ANY = r"[^\t\r\n]"
@@ -46,11 +45,11 @@ _EMPTY_FLOW = re.compile(r"\[ *\]|\{ *\}")
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
 
-_new = tuple.__new__  # builds the tuples of this hot path without a call into Python
+_new = tuple.__new__  # this path is hot: builds records without calling their Python constructors
 
 
 class _Line(NamedTuple):
-    """A line with content: where it begins, its indentation, how wide its dash is (or 0), its key and its value."""
+    """A line with content: offset of its first character, indentation, width of its dash (or 0), key and value."""
 
     start: int
     indent: int
@@ -60,11 +59,11 @@ class _Line(NamedTuple):
 
 
 class _Odd(Exception):
-    """The text is not of the common shape; never leaves this room."""
+    """The text is not of the common shape; never leaves this module."""
 
 
 def scan_yaml(text: str, start: int, end: int) -> Node | None:
-    """Return the mapping in `text[start:end]` with absolute spans, or None where the reference must decide."""
+    """Return the mapping in `text[start:end]` with absolute spans, or None if the reference parser must decide."""
     try:
         lines = [] if _is_exotic(text, start, end) else _lines(text, start, end)
         if not lines or lines[0].indent or lines[0].dash:
@@ -86,19 +85,20 @@ def _lines(text: str, start: int, end: int) -> list[_Line]:
     match = _LINE.match
     at = start
     while at < end:
-        found = match(text, at, end)
-        if found is None:
+        line = match(text, at, end)
+        if line is None:
             raise _Odd
-        _, (_, indented), (dash, dashed), key, quoted_key, plain, double, single, (bracket, _) = found.regs
+        # `regs` gives all spans at once: faster than a call of `span` for each group
+        _, (_, indent_end), (dash, dash_end), key, quoted_key, plain, double, single, (bracket, _) = line.regs
         value = _scalar(text, plain, double, single)
-        next_line = found.end()
+        next_line = line.end()
         if bracket >= 0:
             value = _flow(text, bracket, end, 1)
             next_line = _line_end(text, value.span.end, end)
         key_node = _scalar(text, key, quoted_key, _NOWHERE)
-        if key_node or (value and dashed > dash):
-            lines.append(_new(_Line, (indented, indented - at, dashed - dash, key_node, value)))
-        elif value or dashed > dash:
+        if key_node or (value and dash_end > dash):
+            lines.append(_new(_Line, (indent_end, indent_end - at, dash_end - dash, key_node, value)))
+        elif value or dash_end > dash:
             raise _Odd
         at = next_line
     return lines
@@ -108,7 +108,7 @@ _NOWHERE = (-1, -1)
 
 
 def _scalar(text: str, plain: tuple[int, int], double: tuple[int, int], single: tuple[int, int]) -> Node | None:
-    """Return the scalar that one of three groups found, or None."""
+    """Return the scalar of the group that matched, given the spans of all three, or None."""
     start, end = plain
     if start >= 0:
         return _new(Node, ("scalar", _new(Span, plain), "plain", text[start:end], (), (), ""))
@@ -116,7 +116,7 @@ def _scalar(text: str, plain: tuple[int, int], double: tuple[int, int], single: 
     if start >= 0:
         content = text[start:end]
         if "\\" in content:
-            content = _ESCAPE.sub(lambda found: _ESCAPED[found.group(1)], content)
+            content = _ESCAPE.sub(lambda match: _ESCAPED[match[1]], content)
         return _new(Node, ("scalar", _new(Span, (start - 1, end + 1)), "double", content, (), (), ""))
     start, end = single
     if start >= 0:
@@ -126,14 +126,14 @@ def _scalar(text: str, plain: tuple[int, int], double: tuple[int, int], single: 
 
 
 def _line_end(text: str, at: int, end: int) -> int:
-    found = _LINE_TAIL.match(text, at, end)
-    if found is None:
+    tail = _LINE_TAIL.match(text, at, end)
+    if tail is None:
         raise _Odd
-    return found.end()
+    return tail.end()
 
 
 def _mapping(lines: list[_Line], at: int, indent: int) -> tuple[Node, int]:
-    """Return the block mapping whose first line is `lines[at]`, and the number of the first line behind it."""
+    """Return the block mapping whose first line is `lines[at]`, and the index of the line behind it."""
     entries: list[MapEntry] = []
     while at < len(lines):
         _, line_indent, dash, key, value = lines[at]
@@ -156,7 +156,7 @@ def _unique(entries: list[MapEntry]) -> tuple[MapEntry, ...]:
 
 
 def _below(lines: list[_Line], at: int, key: Node, indent: int) -> tuple[Node, int]:
-    """Return the value of a key with nothing on its line: the block that begins at `lines[at]`, or null."""
+    """Return the value of a key that stands alone on its line: the block that begins at `lines[at]`, or null."""
     if at < len(lines):
         line = lines[at]
         if line.indent > _MAX_INDENT:
@@ -170,7 +170,7 @@ def _below(lines: list[_Line], at: int, key: Node, indent: int) -> tuple[Node, i
 
 
 def _sequence(lines: list[_Line], at: int, indent: int) -> tuple[Node, int]:
-    """Return the block list whose first line is `lines[at]`, and the number of the first line behind it."""
+    """Return the block list whose first line is `lines[at]`, and the index of the line behind it."""
     items: list[Node] = []
     start = lines[at].start
     while at < len(lines):
@@ -181,7 +181,7 @@ def _sequence(lines: list[_Line], at: int, indent: int) -> tuple[Node, int]:
             item, at = line.value, at + 1
         else:
             inner = indent + line.dash
-            lines[at] = line._replace(indent=inner, dash=0)
+            lines[at] = line._replace(indent=inner, dash=0)  # what follows the dash is the first line of a mapping
             item, at = _mapping(lines, at, inner)
         items.append(item)
     if at < len(lines) and lines[at].indent > indent:
@@ -191,7 +191,7 @@ def _sequence(lines: list[_Line], at: int, indent: int) -> tuple[Node, int]:
 
 
 def _flow(text: str, at: int, end: int, depth: int) -> Node:
-    """Return the flow collection whose bracket stands at `at`."""
+    """Return the flow collection whose opening bracket stands at `at`."""
     if depth > _MAX_FLOW_DEPTH:
         raise _Odd
     empty = _EMPTY_FLOW.match(text, at, end)
@@ -215,18 +215,18 @@ def _flow_mapping(text: str, start: int, end: int, depth: int) -> Node:
     entries: list[MapEntry] = []
     at, more = start, True
     while more:
-        found = _FLOW_KEY.match(text, at + 1, end)
-        if found is None:
+        match = _FLOW_KEY.match(text, at + 1, end)
+        if match is None:
             raise _Odd
-        key = _scalar(text, found.regs[1], found.regs[2], _NOWHERE)
-        value, at = _flow_item(text, found.end(), end, depth)
+        key = _scalar(text, match.regs[1], match.regs[2], _NOWHERE)
+        value, at = _flow_item(text, match.end(), end, depth)
         entries.append(_new(MapEntry, (key, value)))
         more = _more(text, at, end, "}")
     return _new(Node, ("mapping", _new(Span, (start, at + 1)), "flow", "", _unique(entries), (), ""))
 
 
 def _more(text: str, at: int, end: int, closing: str) -> bool:
-    """Return whether a comma stands at `at`, and not the closing bracket."""
+    """Return whether a comma stands at `at`, rather than the closing bracket."""
     if text.startswith(",", at, end):
         return True
     if text.startswith(closing, at, end):
@@ -235,14 +235,14 @@ def _more(text: str, at: int, end: int, closing: str) -> bool:
 
 
 def _flow_item(text: str, at: int, end: int, depth: int) -> tuple[Node, int]:
-    """Return the value that begins at `at`, and where the mark behind it stands."""
-    found = _FLOW_ITEM.match(text, at, end)
-    if found is None:
+    """Return the value that begins at `at`, and the offset of the comma or bracket behind it."""
+    match = _FLOW_ITEM.match(text, at, end)
+    if match is None:
         raise _Odd
-    _, plain, double, single, (bracket, _) = found.regs
+    _, plain, double, single, (bracket, _) = match.regs
     node = _scalar(text, plain, double, single)
     if node:
-        return node, found.end()
+        return node, match.end()
     node = _flow(text, bracket, end, depth + 1)
     at = node.span.end
     while text.startswith(" ", at, end):

@@ -1,8 +1,8 @@
-"""The reference reader of a front matter: ruamel.yaml's events with their marks, as a span tree; faults are values.
+"""Parses YAML front matter with source positions, using ruamel.yaml.
 
-The fast reader `yaml_scan` is asked first and held against this one. Events are used and not composed nodes, because
-they say what composing hides (an alias, a tag, a key given twice) and never recurse. Nothing is ever constructed, and
-nothing is dumped.
+This is the reference for `yaml_fast_parser`, which is tried first. It reads ruamel's events rather than composed nodes,
+because events keep what composing hides (an alias, a tag, a duplicate key) and never recurse. No Python object is ever
+constructed from the text, and nothing is dumped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 50
 MAX_ALIASES = 100
-_MAX_EXPANDED = 10_000  # values that aliases may stand for in all: nine lines of aliases can mean a billion
+_MAX_EXPANDED = (
+    10_000  # values that all aliases together may stand for: nine lines of nested aliases can mean a billion
+)
 
 _COLON = re.compile(r" *:")
 _TAG = re.compile(r"!(?:<[^>]*>|[^ \t\r\n,\[\]{}]*)")
@@ -29,14 +31,14 @@ _STYLES = {None: "plain", "": "plain", "'": "single", '"': "double", "|": "liter
 def read_yaml(text: str, start: int, end: int) -> Node | tuple[Fault, ...]:
     """Return the mapping in `text[start:end]` as YAML 1.2 with absolute spans, or its faults.
 
-    An empty text, or one of comments, is an empty mapping that stands at the end. A `Node` is itself a tuple: ask
+    An empty text, or one of comments alone, is an empty mapping at the end. A `Node` is itself a tuple, so test with
     `isinstance(result, Node)`.
     """
     return _Builder(text, start, end).document()
 
 
 class _Stopped(Exception):
-    """Reading stopped at a fault."""
+    """Ends parsing at a fault."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.message)
@@ -44,7 +46,7 @@ class _Stopped(Exception):
 
 
 class _Open:
-    """A collection whose end has not been seen yet."""
+    """A collection that has begun and not ended yet."""
 
     def __init__(self, kind: str, style: str, *, start: int, anchor: str | None) -> None:
         self.kind = kind
@@ -83,7 +85,7 @@ class _Builder:
         return root
 
     def events(self) -> Iterator[Any]:
-        """Yield ruamel's events, what it raises turned into a fault."""
+        """Yield ruamel's events; raise its errors as faults."""
         from ruamel.yaml import YAML
         from ruamel.yaml.error import YAMLError
 
@@ -93,26 +95,26 @@ class _Builder:
             raise _Stopped(self.fault_of(error)) from None
 
     def fault_of(self, error: Exception) -> Fault:
-        """Return what ruamel raised as a fault at its mark."""
+        """Return an error of ruamel as a fault at its position."""
         problem = str(
             getattr(error, "problem", None) or getattr(error, "context", None) or getattr(error, "reason", error)
         )
         marks = [getattr(error, "problem_mark", None), getattr(error, "context_mark", None)]
         if "stream" in problem or problem.startswith("expected ','"):
-            # something is never closed: where it begins says more than where that is noticed
+            # something is never closed: its beginning says more than the place where that is noticed
             marks.reverse()
         index = next((mark.index for mark in marks if mark), getattr(error, "position", 0))
         at = min(self.start + index, self.end)
         return Fault(Span(at, min(at + 1, self.end)), f"not valid YAML: {problem}")
 
     def mapping_of_document(self) -> Node:
-        """Return the root, which must be a mapping; an empty one stands where the text ends."""
+        """Return the root, which must be a mapping; without any content, an empty mapping at the end of the text."""
         if self.root is None:
             return Node("mapping", Span(self.end, self.end), "block")
         if self.root.kind != "mapping":
-            what = "a list" if self.root.kind == "sequence" else "one single value"
+            kind = "a list" if self.root.kind == "sequence" else "one single value"
             raise self.stopped(
-                self.root.span, f"the front matter is {what}, and not made of `key: value` lines", "not-a-mapping"
+                self.root.span, f"the front matter is {kind}, and not made of `key: value` lines", "not-a-mapping"
             )
         return self.root
 
@@ -122,10 +124,10 @@ class _Builder:
         handler(event)
 
     def ignore(self, event: Any) -> None:  # noqa: ANN401
-        """Take an event that says nothing about the tree."""
+        """Skip an event that does not belong to the tree."""
 
     def document_start(self, event: Any) -> None:  # noqa: ANN401
-        """Refuse a document that is marked as one, and a second one."""
+        """Refuse an explicit `---`, and a second document."""
         self.documents += 1
         if event.explicit or self.documents > 1:
             raise self.stopped(
@@ -133,7 +135,7 @@ class _Builder:
             )
 
     def document_end(self, event: Any) -> None:  # noqa: ANN401
-        """Refuse an end that is marked."""
+        """Refuse an explicit `...`."""
         if event.explicit:
             raise self.stopped(self.span(event), "a document end mark (`...`) stands inside the front matter")
 
@@ -149,7 +151,7 @@ class _Builder:
         self.attach(Node("scalar", span, style, event.value), event.anchor)
 
     def alias(self, event: Any) -> None:  # noqa: ANN401
-        """Add what an alias stands for, where the alias stands."""
+        """Add the anchored value at the position of its alias, within the limits for aliases."""
         span = self.span(event)
         self.aliases += 1
         if self.aliases > MAX_ALIASES:
@@ -192,7 +194,7 @@ class _Builder:
         self.stack.append(_Open(kind, style, start=start, anchor=event.anchor))
 
     def close(self, event: Any) -> None:  # noqa: ANN401
-        """End the innermost collection: a block with its last leaf, for the event lies behind trailing comments."""
+        """End the innermost collection; a block ends with its last value, for the event lies behind later comments."""
         opened = self.stack.pop()
         entries = self.entries(opened) if opened.kind == "mapping" else ()
         items = tuple(opened.children) if opened.kind == "sequence" else ()
@@ -208,7 +210,7 @@ class _Builder:
         self.attach(node, opened.anchor)
 
     def entries(self, opened: _Open) -> tuple[MapEntry, ...]:
-        """Return the entries of a finished mapping; a key given twice is noted as a fault."""
+        """Return the entries of a finished mapping, and record duplicate keys as faults."""
         entries: list[MapEntry] = []
         seen: set[str] = set()
         for key, value in zip(opened.children[::2], opened.children[1::2], strict=True):
@@ -221,9 +223,9 @@ class _Builder:
         return tuple(entries)
 
     def entry(self, opened: _Open, key: Node, value: Node) -> MapEntry:
-        """Return the entry, an absent value put behind the colon, and pinned unless it is plainly `key: value`."""
+        """Return an entry, pinned unless it is written as `key: value`; an absent value is moved behind the colon."""
         colon = _COLON.match(self.text, key.span.end, self.end)
-        if value.span.start == value.span.end:  # ruamel puts it behind whatever follows
+        if value.span.start == value.span.end:  # ruamel puts it behind the comments that follow
             behind = colon.end() if colon else key.span.end
             value = value._replace(span=Span(behind, behind))
         before = self.text[opened.start : key.span.start]
@@ -247,12 +249,12 @@ class _Builder:
             self.root = node
 
     def refuse_tag(self, event: Any) -> None:  # noqa: ANN401
-        """Note a tag as a fault; the value itself is read on."""
+        """Record a tag as a fault, and go on parsing."""
         if event.ctag is None:
             return
         start = self.text.find("!", self.start + event.start_mark.index)
-        found = _TAG.match(self.text, start, self.end)
-        span = Span(*found.span()) if found else self.span(event)
+        match = _TAG.match(self.text, start, self.end)
+        span = Span(*match.span()) if match else self.span(event)
         self.faults.append(Fault(span, f"a tag is not allowed: {span.of(self.text)}", "tag"))
 
     def span(self, event: Any) -> Span:  # noqa: ANN401
@@ -260,7 +262,7 @@ class _Builder:
         return Span(self.start + event.start_mark.index, self.start + event.end_mark.index)
 
     def stopped(self, span: Span, message: str, kind: str = "syntax") -> _Stopped:
-        """Return what to leave with because of a fault."""
+        """Return the exception that ends parsing with a fault."""
         return _Stopped(Fault(span, message, kind))
 
 
@@ -277,7 +279,7 @@ _HANDLERS = {
 
 
 def pin(node: Node, why: str) -> Node:
-    """Return the node with everything in it pinned for that reason."""
+    """Return a node with itself and everything in it pinned for the reason `why`."""
     return node._replace(
         pinned=why,
         entries=tuple(MapEntry(pin(entry.key, why), pin(entry.value, why)) for entry in node.entries),
@@ -286,7 +288,7 @@ def pin(node: Node, why: str) -> Node:
 
 
 def _measure(node: Node) -> tuple[int, int]:
-    """Return how many values a node holds, itself included, and how deep its collections are nested."""
+    """Return the number of values in a node, itself included, and the depth of its nesting."""
     children = [*node.items, *(entry.value for entry in node.entries)]
     measures = [_measure(child) for child in children]
     size = 1 + sum(size for size, _ in measures)

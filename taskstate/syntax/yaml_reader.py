@@ -1,6 +1,6 @@
-"""Reads a whole YAML file that is somebody else's: a task file, a pre-commit configuration.
+"""Reads YAML with the right parser: a front matter, or a whole YAML file such as a task file.
 
-Unlike a front matter it may begin with `---` and end with `...`, as such files often do.
+A whole file is foreign and may begin with `---` and end with `...`; a front matter must hold neither.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from taskstate.syntax.yaml_parser import read_yaml
 
 
 def read_front_matter(text: str, start: int, end: int) -> Node | tuple[Fault, ...]:
-    """Return the mapping in `text[start:end]`, or what is wrong with it, the cause named and mended where it can be.
+    """Return the mapping in `text[start:end]`, or its faults, each with its cause and, if certain, its repair.
 
-    A `Node` is itself a tuple: ask `isinstance(result, Node)`.
+    A `Node` is itself a tuple, so test with `isinstance(result, Node)`.
     """
     node = scan_yaml(text, start, end)
     if node is not None:
@@ -33,7 +33,7 @@ _END = re.compile(r"(?<=[\r\n])\.\.\.\s*\Z")
 
 
 def read_yaml_file(text: str) -> Node | tuple[Fault, ...]:
-    """Return the span tree of the only document in `text`, or what keeps it from being read."""
+    """Return the span tree of the only document in `text`, or its faults."""
     start = _START.match(text)
     end = _END.search(text)
     return read_yaml(text, start.end() if start else 0, end.start() if end else len(text))
