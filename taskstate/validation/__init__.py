@@ -1,4 +1,4 @@
-"""Is this value allowed? JSON Schemas, secrets, and paths that must stay inside the repository.
+"""Decides whether a value is allowed: JSON Schemas, secrets, and paths that must stay inside the repository.
 
-Takes values and texts and returns what is wrong with them. Reads no user file and never imports `storage`.
+Takes values and texts and returns their problems. Reads no user file and never imports `storage`.
 """

@@ -1,6 +1,6 @@
-"""What the `format` of our schemas asks of a text, for what no other keyword can say.
+"""Checks for the `format` keyword of our schemas: what no other keyword can express.
 
-Each check returns what is wrong, in words, or nothing. A format that is not listed here is not checked.
+Each check returns the problem in words, or an empty string. A format without a check here is not checked.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ def _python_regex(text: str) -> str:
     try:
         re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:
-        said = str(error).encode("unicode_escape").decode()  # it may quote what a terminal would act on
-        return f"is no regular expression: {said}"
+        reason = str(error).encode("unicode_escape").decode()  # it may quote what a terminal would act on
+        return f"is no regular expression: {reason}"
     return ""
 
 
 def _qa_pattern(text: str) -> str:
-    wrong = _python_regex(text)
-    return wrong or ("" if "text" in re.compile(text).groupindex else "has no group (?P<text>…)")
+    problem = _python_regex(text)
+    return problem or ("" if "text" in re.compile(text).groupindex else "has no group (?P<text>…)")
 
 
 FORMATS: Mapping[str, Callable[[str], str]] = {

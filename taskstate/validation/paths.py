@@ -1,7 +1,7 @@
-"""Why a path in somebody's file must not be followed: it is judged as a text, on every system alike.
+"""Checks whether a path in a user's file stays inside the repository, from its text alone.
 
-A path has `/` between its parts and begins at the repository's root, or at the state folder. What Windows would make of
-it counts too, since the same file is read there.
+Paths have `/` between their parts and begin at the repository's root or at the state folder. The check is the same on
+every system, and counts what Windows would make of a path, since the same file is read there.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import re
 # Patterns, compiled where they are used.
 _DRIVE = r"[A-Za-z]:"
 _HOME = r"~[A-Za-z0-9._-]*(?:/|\Z)"
-_ESCAPE = r"\\(?:[0-7]{3}|.)"  # in the form in which git quotes a path
+_ESCAPE = r"\\(?:[0-7]{3}|.)"  # of a path that git has quoted
 _WILDCARD = r"[*?\[{]"
 
 
 def escape_reason(path: str, root: str = "the repository") -> str:
-    """Return in words how a path leads out of its root, or nothing where it stays inside."""
+    """Return the reason why a path does not stay inside `root`, in words, or an empty string if it does."""
     quoted = path.startswith('"') and path.endswith('"') and len(path) > 1
     plain = (re.sub(_ESCAPE, "x", path[1:-1]) if quoted else path).replace("\\", "/")
     if re.match(_DRIVE, plain):
@@ -27,13 +27,13 @@ def escape_reason(path: str, root: str = "the repository") -> str:
         return "begins in a home folder"
     depth = 0
     for part in plain.split("/"):
-        depth += {"": 0, ".": 0, "..": -1}.get(part.strip(" \t"), 1)
+        depth += {"": 0, ".": 0, "..": -1}.get(part.strip(" \t"), 1)  # Windows ignores blanks at the end of a part
         if depth < 0:
             return f"leads out of {root}"
     return ""
 
 
 def literal_prefix(path: str) -> str:
-    """Return the beginning of a path that holds no wildcard, up to a `/`: the whole of one that has none."""
-    found = re.search(_WILDCARD, path)
-    return path[: found.start()].rpartition("/")[0] if found else path
+    """Return the folders of a pattern before its first wildcard; the whole path if there is none."""
+    wildcard = re.search(_WILDCARD, path)
+    return path[: wildcard.start()].rpartition("/")[0] if wildcard else path

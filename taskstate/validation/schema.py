@@ -1,11 +1,11 @@
-"""Holds values against the published JSON Schemas, and reads YAML scalars by them.
+"""Validates values by the published JSON Schemas, and reads YAML scalars by them.
 
-    published   the schemas themselves, and what a part of one comes down to
-    quick       whether a value is valid: for the few keywords that our schemas use, and nothing but whether
-    findings    what is wrong, worded, by jsonschema; imported only when something is
-    typed       a span tree as values, by the rule that strings are strings
+    schema_files      loads the schemas and resolves their references
+    schema_compiler   says whether a value is valid, for the keywords that our schemas use
+    schema_errors     words what is wrong, by jsonschema; imported only when something is
+    typed_values      converts a span tree to values: where the schema says string, a scalar is its source text
 
-No schema is checked at run time, and no key is known here by its name.
+The schemas themselves are checked by the tests, not at run time. No key is known here by its name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["annotated", "faults", "is_valid", "load", "typed_value"]
 
 
 def faults(value: object, name: str) -> tuple[SchemaFault, ...]:
-    """Return what in `value` breaks the schema of that name, one fault for each thing to mend, sorted by path."""
+    """Return the violations of the named schema by `value`, one fault for each thing to correct, sorted by path."""
     if is_valid(value, name):
         return ()
     from taskstate.validation.schema_errors import find

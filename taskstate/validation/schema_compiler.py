@@ -1,7 +1,7 @@
-"""Says quickly whether a value is valid: a schema becomes a function once.
+"""Compiles a JSON Schema into a function that says quickly whether a value is valid.
 
-Exact, or it declines: only the keywords that our schemas use are known, and of those only the plain forms. What is
-wrong is not said here; jsonschema says it (`findings`), and the tests hold both against each other.
+Exact, or it declines: only the keywords that our schemas use are supported, and only in their plain forms. It
+does not say what is wrong; jsonschema does (`schema_errors`), and property tests compare the two.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ _ANNOTATIONS = frozenset({"$schema", "$id", "$defs", "$comment", "title", "descr
 
 
 class _DeclinedError(Exception):
-    """The schema uses a keyword, or a form of one, that is not known here."""
+    """The schema uses a keyword, or a form of one, that is not supported here."""
 
 
 def is_valid(value: object, schema: str | Mapping[str, Any]) -> bool | None:
-    """Return whether `value` meets a schema (given by name, or itself), or None where that cannot be said quickly."""
+    """Return whether `value` is valid by a schema (its name, or the schema itself), or None if that is undecided."""
     try:
-        return (_of_name(schema) if isinstance(schema, str) else _compiled(schema))(value)
+        return (_compiled_by_name(schema) if isinstance(schema, str) else _compiled(schema))(value)
     except (_DeclinedError, KeyError, re.error):
         return None
 
 
 @cache
-def _of_name(name: str) -> Test:
+def _compiled_by_name(name: str) -> Test:
     return _compiled(load(name))
 
 
@@ -45,50 +45,53 @@ def _compiled(schema: Mapping[str, Any]) -> Test:
 
 
 class _Compiler:
-    """Turns one schema into a function: each part of it once, and the value of a key when a map first has that key."""
+    """Compiles one schema: each subschema once, and that of a key when a value first has the key."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
         self._tests: dict[int, Test | None] = {}
 
     def test(self, schema: Schema) -> Test:
-        """Return the test of a schema: of all its keywords at once."""
+        """Return the test for all keywords of a schema."""
         if isinstance(schema, bool):
             return lambda _: schema
         if id(schema) not in self._tests:
             self._tests[id(schema)] = None
             self._tests[id(schema)] = self._built(schema)
-        found = self._tests[id(schema)]
-        if found is None:  # it leads back to itself
+        test = self._tests[id(schema)]
+        if test is None:  # the schema refers to itself and is still being compiled
             raise _DeclinedError
-        return found
+        return test
 
     def _built(self, schema: Mapping[str, Any]) -> Test:
         keywords = {key for key in schema if key not in _ANNOTATIONS and not key.startswith("x-")}
-        if not keywords <= _KNOWN:
+        if not keywords <= _KNOWN_KEYWORDS:
             raise _DeclinedError
-        tests = [make(schema[keyword]) for keyword, make in _SIMPLE.items() if keyword in keywords]
-        tests += [make(self, schema) for keyword, make in _NESTED.items() if keyword in keywords]
-        if keywords & _OF_OBJECTS:
+        tests = [make(schema[keyword]) for keyword, make in _PLAIN_KEYWORDS.items() if keyword in keywords]
+        tests += [make(self, schema) for keyword, make in _SUBSCHEMA_KEYWORDS.items() if keyword in keywords]
+        if keywords & _OBJECT_KEYWORDS:
             tests.append(self._object(schema))
         return reduce(_both, tests) if tests else lambda _: True
 
     def ref(self, schema: Mapping[str, Any]) -> Test:
-        """Return the test of what a schema refers to."""
+        """Return the test for the target of `$ref`."""
         return self.test(resolved(schema["$ref"], self._root))
 
     def items(self, schema: Mapping[str, Any]) -> Test:
-        """Return the test of each item of a list."""
+        """Return the test for each item of a list."""
         test = self.test(schema["items"])
         return lambda value: not isinstance(value, list) or all(map(test, value))
 
     def names(self, schema: Mapping[str, Any]) -> Test:
-        """Return the test of each key of a map."""
+        """Return the test for each key of a map."""
         test = self.test(schema["propertyNames"])
         return lambda value: not isinstance(value, dict) or all(map(test, value))
 
     def unique(self, schema: Mapping[str, Any]) -> Test:
-        """Return the test that no item stands twice: simple where `items` lets only texts and whole numbers in."""
+        """Return the test that all items differ; declined unless `items` allows only strings and integers.
+
+        Those are hashable, and Python compares them as JSON Schema does.
+        """
         items = schema.get("items", True)
         if isinstance(items, bool):
             raise _DeclinedError
@@ -99,37 +102,37 @@ class _Compiler:
         return lambda value: not isinstance(value, list) or not sound(value) or len(set(value)) == len(value)
 
     def any_of(self, schema: Mapping[str, Any]) -> Test:
-        """Return the test that a value meets a branch."""
+        """Return the test that a value is valid by at least one branch."""
         tests = [self.test(each) for each in schema["anyOf"]]
         return lambda value: any(test(value) for test in tests)
 
     def one_of(self, schema: Mapping[str, Any]) -> Test:
-        """Return the test that a value meets exactly one branch."""
+        """Return the test that a value is valid by exactly one branch."""
         tests = [self.test(each) for each in schema["oneOf"]]
         return lambda value: sum(test(value) for test in tests) == 1
 
     def negated(self, schema: Mapping[str, Any]) -> Test:
-        """Return the test that a value does not meet a schema."""
+        """Return the test that a value is not valid by a schema."""
         test = self.test(schema["not"])
         return lambda value: not test(value)
 
     def _object(self, schema: Mapping[str, Any]) -> Test:
         properties, rest = schema.get("properties", {}), schema.get("additionalProperties", True)
         patterns = [(re.compile(key).search, each) for key, each in schema.get("patternProperties", {}).items()]
-        known: dict[str, Test] = {}
+        test_by_key: dict[str, Test] = {}
 
-        def of_key(key: str) -> Test:
+        def compile_key(key: str) -> Test:
             schemas = [each for search, each in patterns if search(key)]
             schemas += [properties[key]] if key in properties else []
             test = reduce(_both, [self.test(each) for each in schemas or [rest]])
-            if key in properties:
-                known[key] = test
+            if key in properties:  # other keys are chosen by the user: caching them would grow without limit
+                test_by_key[key] = test
             return test
 
         def test(value: object) -> bool:
             if isinstance(value, dict):
                 for key, each in value.items():
-                    if not (known.get(key) or of_key(key))(each):
+                    if not (test_by_key.get(key) or compile_key(key))(each):
                         return False
             return True
 
@@ -145,7 +148,7 @@ def _both(one: Test, other: Test) -> Test:
 
 
 def is_integer(value: object) -> bool:
-    """Return whether a value is a whole number as JSON Schema has it: 1.0 is one, True is none."""
+    """Return whether a value is an integer for JSON Schema: 1.0 is one, True is not."""
     return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value.is_integer())
 
 
@@ -175,6 +178,7 @@ def _enum(allowed: list[Any]) -> Test:
     if all(isinstance(each, str) for each in allowed):
         texts = frozenset(allowed)
         return lambda value: isinstance(value, str) and value in texts
+    # In Python 1 == True, in JSON Schema it is not.
     return lambda value: any(value == each and isinstance(value, bool) == isinstance(each, bool) for each in allowed)
 
 
@@ -188,10 +192,10 @@ def _format(name: str) -> Test:
     return lambda value: problem is None or not isinstance(value, str) or not problem(value)
 
 
-_SIMPLE: Mapping[str, Callable[[Any], Test]] = {
+_PLAIN_KEYWORDS: Mapping[str, Callable[[Any], Test]] = {
     "type": _type,
     "enum": _enum,
-    "const": lambda wanted: _enum([wanted]),
+    "const": lambda expected: _enum([expected]),
     "pattern": _pattern,
     "format": _format,
     "minLength": lambda least: lambda value: not isinstance(value, str) or len(value) >= least,
@@ -202,7 +206,7 @@ _SIMPLE: Mapping[str, Callable[[Any], Test]] = {
     "maxItems": lambda most: lambda value: not isinstance(value, list) or len(value) <= most,
     "required": lambda keys: lambda value: not isinstance(value, dict) or all(key in value for key in keys),
 }
-_NESTED: Mapping[str, Callable[[_Compiler, Mapping[str, Any]], Test]] = {
+_SUBSCHEMA_KEYWORDS: Mapping[str, Callable[[_Compiler, Mapping[str, Any]], Test]] = {
     "$ref": _Compiler.ref,
     "items": _Compiler.items,
     "propertyNames": _Compiler.names,
@@ -211,5 +215,5 @@ _NESTED: Mapping[str, Callable[[_Compiler, Mapping[str, Any]], Test]] = {
     "oneOf": _Compiler.one_of,
     "not": _Compiler.negated,
 }
-_OF_OBJECTS = frozenset({"properties", "patternProperties", "additionalProperties"})
-_KNOWN = _SIMPLE.keys() | _NESTED.keys() | _OF_OBJECTS
+_OBJECT_KEYWORDS = frozenset({"properties", "patternProperties", "additionalProperties"})
+_KNOWN_KEYWORDS = _PLAIN_KEYWORDS.keys() | _SUBSCHEMA_KEYWORDS.keys() | _OBJECT_KEYWORDS

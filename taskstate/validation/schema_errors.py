@@ -1,7 +1,7 @@
-"""Says in words what breaks a schema, by jsonschema: one fault for each thing that somebody has to mend.
+"""Words the violations of a schema, as jsonschema finds them: one fault for each thing that a user has to correct.
 
-Of what jsonschema tells, the faults of one value become one, a choice of branches becomes the branch that was meant,
-and a misspelt key is told once and not also as a missing one. jsonschema is imported only when something is wrong.
+Several errors of one value become one fault, a choice of branches becomes the branch that was most likely intended, and
+a misspelt key is reported once and not also as a missing one. jsonschema is imported only for values that are invalid.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 class SchemaFault(NamedTuple):
-    """One thing that breaks a schema.
+    """One violation of a schema.
 
     `path` leads to the value, for a key that is not allowed (keyword "unknown-key") to that key, for a missing one
-    (keyword "required") to the map that lacks `key`; `where` is the same in writing, such as `features[3].passes`.
-    `suggestion` is the known key or allowed value that is nearest to what stands there, or empty.
+    (keyword "required") to the map that lacks `key`; `where` is the path as text, such as `features[3].passes`.
+    `suggestion` is the known key or allowed value that is most similar to the given one, or empty.
     """
 
     path: KeyPath
@@ -43,10 +43,10 @@ class SchemaFault(NamedTuple):
 
 
 _SIMPLE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_SHOWN = 40  # characters of a value that a message repeats
-_LONGEST_KEY = 64  # nobody misspells a longer one
-_LIKE = 0.7  # difflib's likeness from which a word counts as misspelt
-_SHORTEST_START = 3  # letters from which the start of a key is taken for it
+_MAX_SHOWN = 40  # characters of a value that a message repeats
+_MAX_WORD = 64  # longer words get no suggestion
+_SIMILARITY = 0.7  # difflib's ratio from which a word counts as misspelt
+_MIN_PREFIX = 3  # letters; a word may stand for the one known word that it begins
 _TYPE_WORDS = {
     "string": "text",
     "integer": "a whole number",
@@ -59,18 +59,18 @@ _TYPE_WORDS = {
 
 
 def find(value: object, name: str) -> tuple[SchemaFault, ...]:
-    """Return what in `value` breaks the schema of that name, sorted by path."""
+    """Return the violations of the named schema by `value`, sorted by path."""
     root = load(name)
-    found = [fault for error in _validator(name).iter_errors(value) for fault in _worded(_breach(error), root)]
-    found.sort(key=lambda fault: (_sortable(fault.path), fault.keyword != "type"))
-    of_place: dict[tuple[KeyPath, str], SchemaFault] = {}
-    for fault in found:
-        of_place.setdefault((fault.path, fault.key), fault)
-    return tuple(of_place.values())
+    findings = [fault for error in _validator(name).iter_errors(value) for fault in _faults_of(_violation(error), root)]
+    findings.sort(key=lambda fault: (_sortable(fault.path), fault.keyword != "type"))
+    first_by_position: dict[tuple[KeyPath, str], SchemaFault] = {}
+    for fault in findings:
+        first_by_position.setdefault((fault.path, fault.key), fault)
+    return tuple(first_by_position.values())
 
 
 def json_path(path: Iterable[str | int]) -> str:
-    """Return a path as people write it: `features[3].passes`."""
+    """Return a path as text, such as `features[3].passes`."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -83,18 +83,22 @@ def json_path(path: Iterable[str | int]) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return the known word that `word` is most likely meant to be, or an empty string."""
-    plain = {_plain(each): each for each in known}
-    meant = _plain(word)
-    if len(word) > _LONGEST_KEY or not meant:
+    """Return the known word that was most likely intended by `word`, or an empty string."""
+    by_plain_form = {_plain(each): each for each in known}
+    plain = _plain(word)
+    if len(word) > _MAX_WORD or not plain:
         return ""
-    begun = [each for each in plain if len(meant) >= _SHORTEST_START and each.startswith(meant)]
-    found = meant if meant in plain else closest(meant, [*plain], cutoff=_LIKE) or (begun[0] if len(begun) == 1 else "")
-    return plain[found] if found else ""
+    if plain in by_plain_form:
+        return by_plain_form[plain]
+    similar = closest(plain, [*by_plain_form], cutoff=_SIMILARITY)
+    if similar:
+        return by_plain_form[similar]
+    completions = [each for each in by_plain_form if len(plain) >= _MIN_PREFIX and each.startswith(plain)]
+    return by_plain_form[completions[0]] if len(completions) == 1 else ""
 
 
 def _plain(word: str) -> str:
-    """Return a word without what people vary: createdAt, created-at and created_at are one."""
+    """Return a word without case and separators: createdAt, created-at and created_at are one."""
     return re.sub(r"[\W_]", "", word).casefold()
 
 
@@ -106,7 +110,7 @@ def _validator(name: str) -> Draft202012Validator:
 
 
 def format_checker() -> FormatChecker:
-    """Return our own formats for jsonschema, and none of those that it knows itself."""
+    """Return a checker of our own formats for jsonschema, without those that it has itself."""
     from jsonschema import FormatChecker
 
     checker = FormatChecker(())
@@ -119,121 +123,123 @@ def _sortable(path: KeyPath) -> tuple[tuple[bool, int, str], ...]:
     return tuple((True, step, "") if isinstance(step, int) else (False, 0, step) for step in path)
 
 
-class _Breach(NamedTuple):
-    """An error of jsonschema: where, what stands there, which keyword wants what; for branches the errors of each.
+class _Violation(NamedTuple):
+    """An error of jsonschema: the position, the value, the keyword with its argument; for branches the errors of each.
 
-    With `of_key` the value is a key of the map at `path`.
+    If `is_key`, the value is a key of the map at `path`.
     """
 
     path: KeyPath
     value: Any
     keyword: str
-    wanted: Any
+    argument: Any
     schema: Any
-    branches: tuple[tuple[_Breach, ...], ...]
-    of_key: bool
+    branches: tuple[tuple[_Violation, ...], ...]
+    is_key: bool
 
 
-def _breach(error: ValidationError) -> _Breach:
-    branches: dict[object, list[_Breach]] = {}
+def _violation(error: ValidationError) -> _Violation:
+    branches: dict[object, list[_Violation]] = {}
     for inner in error.context or ():
-        branches.setdefault(inner.relative_schema_path[0], []).append(_breach(inner))
-    return _Breach(
+        branches.setdefault(inner.relative_schema_path[0], []).append(_violation(inner))
+    return _Violation(
         path=tuple(error.absolute_path),
         value=error.instance,
         keyword=str(error.validator),
-        wanted=error.validator_value,
+        argument=error.validator_value,
         schema=error.schema,
         branches=tuple(tuple(branch) for branch in branches.values()),
-        of_key="propertyNames" in error.absolute_schema_path,
+        is_key="propertyNames" in error.absolute_schema_path,
     )
 
 
-def _worded(breach: _Breach, root: Mapping[str, Any]) -> Iterator[SchemaFault]:
-    """Yield the faults that one error of jsonschema comes down to."""
-    if breach.branches:
-        yield from _of_branch(breach, root)
-    elif breach.keyword == "additionalProperties" and breach.wanted is False:
-        yield from _unknown_keys(breach)
-    elif breach.keyword == "required":
-        yield from _missing_keys(breach, root)
-    elif breach.of_key:
-        yield _wrong_key(breach, root)
+def _faults_of(violation: _Violation, root: Mapping[str, Any]) -> Iterator[SchemaFault]:
+    """Yield the faults for one error of jsonschema."""
+    if violation.branches:
+        yield from _branch_faults(violation, root)
+    elif violation.keyword == "additionalProperties" and violation.argument is False:
+        yield from _unknown_keys(violation)
+    elif violation.keyword == "required":
+        yield from _missing_keys(violation, root)
+    elif violation.is_key:
+        yield _wrong_key(violation, root)
     else:
-        yield _wrong_value(breach, root)
+        yield _wrong_value(violation, root)
 
 
-def _of_branch(breach: _Breach, root: Mapping[str, Any]) -> Iterator[SchemaFault]:
-    """Yield the faults of the branch that was meant: of those for the value's type the one with the fewest faults."""
-    meant = [
-        list(dict.fromkeys(fault for inner in branch for fault in _worded(inner, root)))
-        for branch in breach.branches
-        if not any(inner.keyword == "type" and inner.path == breach.path for inner in branch)
+def _branch_faults(violation: _Violation, root: Mapping[str, Any]) -> Iterator[SchemaFault]:
+    """Yield the faults of the branch that was most likely intended: for the value's type, with the fewest faults."""
+    candidates = [
+        list(dict.fromkeys(fault for inner in branch for fault in _faults_of(inner, root)))
+        for branch in violation.branches
+        if not any(inner.keyword == "type" and inner.path == violation.path for inner in branch)
     ]
-    if meant:
-        yield from min(meant, key=len)
+    if candidates:
+        yield from min(candidates, key=len)
     else:
-        yield _fault(breach.path, "type", _must_be(breach, root))
+        yield _fault(violation.path, "type", _must_be(violation, root))
 
 
-def _unknown_keys(breach: _Breach) -> Iterator[SchemaFault]:
-    missing = {key for key in breach.schema.get("required", ()) if key not in breach.value}
-    own = any(re.search(pattern, "x-") for pattern in breach.schema.get("patternProperties", ()))
-    for key, near in _misspelt(breach).items():
-        words = f"{_subject((*breach.path, key))} is no known key"
+def _unknown_keys(violation: _Violation) -> Iterator[SchemaFault]:
+    missing = {key for key in violation.schema.get("required", ()) if key not in violation.value}
+    allows_own_keys = any(re.search(pattern, "x-") for pattern in violation.schema.get("patternProperties", ()))
+    for key, near in _suggestions(violation).items():
+        words = f"{_subject((*violation.path, key))} is no known key"
         if near:
             words += f"; did you mean `{near}`, which is missing?" if near in missing else f"; did you mean `{near}`?"
-        elif own:
+        elif allows_own_keys:
             words += "; the name of a key of your own begins with x-"
         else:
-            words += f"; known are {', '.join(breach.schema.get('properties', {}))}"
-        yield _fault((*breach.path, key), "unknown-key", words, key=key, suggestion=near)
+            words += f"; known are {', '.join(violation.schema.get('properties', {}))}"
+        yield _fault((*violation.path, key), "unknown-key", words, key=key, suggestion=near)
 
 
-def _misspelt(breach: _Breach) -> dict[str, str]:
-    """Return the unknown keys of a map, each with the key most likely meant, of those that are not there yet."""
-    schema, value = breach.schema, breach.value
+def _suggestions(violation: _Violation) -> dict[str, str]:
+    """Return the unknown keys of a map, each with the most similar known key that is still free, or an empty string."""
+    schema, value = violation.schema, violation.value
     if schema.get("additionalProperties") is not False:
         return {}
     properties = schema.get("properties", {})
     patterns = [re.compile(pattern) for pattern in schema.get("patternProperties", ())]
     free = [key for key in properties if key not in value]
-    found: dict[str, str] = {}
+    suggestions: dict[str, str] = {}
     for key in value:
         if key not in properties and not any(pattern.search(key) for pattern in patterns):
-            found[key] = nearest(key, [each for each in free if each not in found.values()])
-    return found
+            suggestions[key] = nearest(key, [each for each in free if each not in suggestions.values()])
+    return suggestions
 
 
-def _wrong_key(breach: _Breach, root: Mapping[str, Any]) -> SchemaFault:
-    path = (*breach.path, breach.value)
-    words = f"{_subject(path)} is no allowed key; it must be {_expected(breach.schema, root) or 'another'}"
-    return _fault(path, "unknown-key", words, key=breach.value)
+def _wrong_key(violation: _Violation, root: Mapping[str, Any]) -> SchemaFault:
+    path = (*violation.path, violation.value)
+    words = f"{_subject(path)} is no allowed key; it must be {_expected(violation.schema, root) or 'another'}"
+    return _fault(path, "unknown-key", words, key=violation.value)
 
 
-def _missing_keys(breach: _Breach, root: Mapping[str, Any]) -> Iterator[SchemaFault]:
-    misspelt = _misspelt(breach).values()
-    for key in breach.wanted:
-        if key not in breach.value and key not in misspelt:
-            expected = _expected(breach.schema.get("properties", {}).get(key, {}), root)
-            words = f"{_subject(breach.path)} lacks the key `{key}`" if breach.path else f"the key `{key}` is missing"
-            yield _fault(breach.path, "required", f"{words}: {expected}" if expected else words, key=key)
+def _missing_keys(violation: _Violation, root: Mapping[str, Any]) -> Iterator[SchemaFault]:
+    suggested = _suggestions(violation).values()
+    for key in violation.argument:
+        if key not in violation.value and key not in suggested:
+            expected = _expected(violation.schema.get("properties", {}).get(key, {}), root)
+            words = (
+                f"{_subject(violation.path)} lacks the key `{key}`" if violation.path else f"the key `{key}` is missing"
+            )
+            yield _fault(violation.path, "required", f"{words}: {expected}" if expected else words, key=key)
 
 
-def _wrong_value(breach: _Breach, root: Mapping[str, Any]) -> SchemaFault:
-    path, value, keyword, wanted = breach.path, breach.value, breach.keyword, breach.wanted
+def _wrong_value(violation: _Violation, root: Mapping[str, Any]) -> SchemaFault:
+    path, value, keyword, argument = violation.path, violation.value, violation.keyword, violation.argument
     if keyword == "format":
-        return _fault(path, keyword, f"{_subject(path)} {FORMATS[wanted](value)}")
-    if keyword in _MEASURES:
-        return _fault(path, keyword, f"{_subject(path)} {_MEASURES[keyword](value, wanted)}")
-    words = _must_be(breach, root)
+        return _fault(path, keyword, f"{_subject(path)} {FORMATS[argument](value)}")
+    if keyword in _LIMIT_MESSAGES:
+        return _fault(path, keyword, f"{_subject(path)} {_LIMIT_MESSAGES[keyword](value, argument)}")
+    words = _must_be(violation, root)
     if keyword == "enum" and isinstance(value, str):
-        near = nearest(value, [each for each in wanted if isinstance(each, str)])
+        near = nearest(value, [each for each in argument if isinstance(each, str)])
         return _fault(path, keyword, f"{words}; did you mean {near}?" if near else words, suggestion=near)
     if (
         keyword == "type"
         and isinstance(value, str)
-        and any(TYPES[each](resolve_plain(value)) for each in _listed(wanted))
+        and any(TYPES[each](resolve_plain(value)) for each in _as_list(argument))
     ):
         words += "; drop the quotes"
     return _fault(path, keyword, words)
@@ -249,21 +255,21 @@ def _subject(path: KeyPath) -> str:
     return f"`{json_path(path)}`" if path else "the value as a whole"
 
 
-def _must_be(breach: _Breach, root: Mapping[str, Any]) -> str:
-    expected = _expected(breach.schema, root) or "something else"
-    return f"{_subject(breach.path)} is {_shown(breach.value)}; it must be {expected}"
+def _must_be(violation: _Violation, root: Mapping[str, Any]) -> str:
+    expected = _expected(violation.schema, root) or "something else"
+    return f"{_subject(violation.path)} is {_shown(violation.value)}; it must be {expected}"
 
 
 def _expected(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
-    """Return in words what a schema asks for."""
+    """Return the values that a schema allows, in words; an `x-form` of the schema is preferred."""
     parts = list(alternatives(schema, root))
     for part in parts:
         if "x-form" in part:
             return str(part["x-form"])
         if "enum" in part:
-            return "one of " + ", ".join(_bare(each) for each in part["enum"])
+            return "one of " + ", ".join(_unquoted(each) for each in part["enum"])
         if "const" in part:
-            return _bare(part["const"])
+            return _unquoted(part["const"])
     types = dict.fromkeys(name for part in parts for name in types_of(part))
     words = [_TYPE_WORDS[name] for name in types]
     if any("x-timestamp" in part for part in parts):
@@ -271,16 +277,16 @@ def _expected(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
     return " or ".join(words)
 
 
-def _listed(types: str | list[str]) -> list[str]:
+def _as_list(types: str | list[str]) -> list[str]:
     return [types] if isinstance(types, str) else types
 
 
-def _bare(value: object) -> str:
+def _unquoted(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def _shown(value: object) -> str:
-    """Return a value for a message: short, in one line, and without what a terminal would obey."""
+    """Return a value for a message: short, on one line, and without characters that a terminal would act on."""
     if isinstance(value, dict):
         return _TYPE_WORDS["object"]
     if isinstance(value, list):
@@ -288,12 +294,12 @@ def _shown(value: object) -> str:
     if value is None:
         return "empty (null)"
     if not isinstance(value, str):
-        return json.dumps(value, default=str)[:_SHOWN]  # TOML has dates
-    short = value if len(value) <= _SHOWN else value[:_SHOWN] + "…"
+        return json.dumps(value, default=str)[:_MAX_SHOWN]  # a value from TOML may be a date
+    short = value if len(value) <= _MAX_SHOWN else value[:_MAX_SHOWN] + "…"
     return '"' + "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in short) + '"'
 
 
-def _twice(value: list[Any]) -> str:
+def _duplicate(value: list[Any]) -> str:
     return next((_shown(item) for index, item in enumerate(value) if item in value[:index]), "an item")
 
 
@@ -301,7 +307,7 @@ def _items(count: int) -> str:
     return f"{count} item" if count == 1 else f"{count} items"
 
 
-_MEASURES: Mapping[str, Callable[[Any, Any], str]] = {
+_LIMIT_MESSAGES: Mapping[str, Callable[[Any, Any], str]] = {
     "minLength": lambda value, least: (
         f"is {_shown(value)}; it must have at least {least} characters" if value else "is empty"
     ),
@@ -310,5 +316,5 @@ _MEASURES: Mapping[str, Callable[[Any, Any], str]] = {
     "maximum": lambda value, most: f"is {value}; it must be at most {most}",
     "minItems": lambda value, least: f"has {_items(len(value))}; it must have at least {least}",
     "maxItems": lambda value, most: f"has {_items(len(value))}; it must have at most {most}",
-    "uniqueItems": lambda value, _: f"names {_twice(value)} twice",
+    "uniqueItems": lambda value, _: f"names {_duplicate(value)} twice",
 }

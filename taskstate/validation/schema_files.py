@@ -1,4 +1,7 @@
-"""The published schemas, and what a part of one comes down to. What a keyword asks for must not be decided here."""
+"""Loads the published JSON Schemas, and resolves references and branches in them.
+
+What a keyword demands of a value is decided by `schema_compiler` and `schema_errors`.
+"""
 
 from __future__ import annotations
 
@@ -19,25 +22,25 @@ _REF = "#/$defs/"
 
 @cache
 def load(name: str) -> Mapping[str, Any]:
-    """Return the schema of that name, such as "task" or "checklist"; its `properties` stand in the canonical order."""
+    """Return the named schema, such as "task" or "checklist"; its `properties` stand in the canonical order of keys."""
     loaded: Mapping[str, Any] = json.loads(resources.text(f"schemas/{name}.schema.json"))
     return loaded
 
 
 def resolved(ref: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a `$ref` of the schema `root` means.
+    """Return the target of a `$ref` in the schema `root`.
 
     Raises:
-        KeyError: it leads out of the schema's own `$defs`.
+        KeyError: the target is not in the `$defs` of `root`.
     """
     if not ref.startswith(_REF):
         raise KeyError(ref)
-    found: Mapping[str, Any] = root["$defs"][ref.removeprefix(_REF)]
-    return found
+    target: Mapping[str, Any] = root["$defs"][ref.removeprefix(_REF)]
+    return target
 
 
 def alternatives(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield what a schema comes down to: itself, what it refers to, and the branches that it leaves open."""
+    """Yield a schema, the target of its `$ref`, and the branches of its `anyOf` and `oneOf`, recursively."""
     yield schema
     branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
     for each in [resolved(schema["$ref"], root), *branches] if "$ref" in schema else branches:
@@ -45,6 +48,6 @@ def alternatives(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator
 
 
 def types_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the types that a schema itself allows, in its order; none where it does not say."""
+    """Return the types in a schema's own `type`, in its order; empty without that keyword."""
     types = schema.get("type", ())
     return (types,) if isinstance(types, str) else tuple(types)

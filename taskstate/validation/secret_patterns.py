@@ -1,7 +1,8 @@
-"""What known credentials look like: the table that `secrets` works by.
+"""The table of known credentials: how each kind is written, and the prefilters that find candidates quickly.
 
-A row's regular expression is compiled only where one of its signs is met: compiling them all would take longer than
-reading a state file. Every row has lines that it must find and lines that it must not in tests/cases/secrets.
+A regular expression is compiled only if one of its keywords occurs near a candidate: compiling all of them would take
+longer than reading a state file. Every row has lines that it must find and lines that it must not find in
+tests/cases/secrets.
 """
 
 from __future__ import annotations
@@ -10,25 +11,25 @@ from typing import NamedTuple
 
 
 class TokenPattern(NamedTuple):
-    """How one kind of credential is written: one of the words of `signs` is in each, and `form` fits it.
+    """How one kind of credential is written: each holds one of the space-separated `keywords` and matches `regex`.
 
-    A sign holds the character with which the glance begins that notices such a credential; a sign that ends in `_` or
-    `-` stands directly before that place. `near` is a word (lower case) that the line must hold besides.
+    A keyword contains the first character of the prefilter that finds such a credential; a keyword that ends in `_` or
+    `-` ends with that character. `nearby` is a word in lower case that the same line must hold as well.
     """
 
     kind: str
-    signs: str
-    form: str
-    near: str = ""
+    keywords: str
+    regex: str
+    nearby: str = ""
 
 
-WEB_TOKEN = "a JSON Web Token"  # noqa: S105 - what the finding calls it
+WEB_TOKEN = "a JSON Web Token"  # noqa: S105 - the name of a kind, not a secret
 _HEX, _ANY = "[a-f0-9]", "[A-Za-z0-9_-]"
 _UUID = f"{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}"
-_NO_BASE64 = "(?<![A-Za-z0-9+][+/])"  # before short beginnings, which may stand anywhere in encoded text
+_NO_BASE64 = "(?<![A-Za-z0-9+][+/])"  # before short prefixes, which occur by chance in base64
 _AGE = "[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]"
 
-# Of two that overlap the earlier one counts, and of two at one place the row that stands first.
+# Of two matches that overlap the earlier one counts, and of two at one position the row that comes first.
 TOKEN_PATTERNS = (
     # Code, packages, continuous integration
     TokenPattern(
@@ -93,7 +94,7 @@ TOKEN_PATTERNS = (
     ),
     TokenPattern("a Databricks token", "dapi", rf"{_NO_BASE64}dapi{_HEX}{{32}}(?![A-Za-z0-9])(?:-[0-9])?"),
     TokenPattern("a HashiCorp Vault token", "hvs. hvb. hvr.", rf"hv[sbr]\.{_ANY}{{24,}}"),
-    # Before version 1.10; code has such names too, but none that mixes cases and has digits in two places.
+    # Tokens from before version 1.10. Code has such names too, but none that mixes cases and has digits in two places.
     TokenPattern(
         "a HashiCorp Vault token",
         "s.",
@@ -107,14 +108,14 @@ TOKEN_PATTERNS = (
     ),
     TokenPattern("a Tailscale key", "tskey-", r"tskey-[a-z]{2,10}-[A-Za-z0-9]{6,20}-[A-Za-z0-9]{20,}"),
     TokenPattern("a 1Password token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/=_-]{100,}"),
-    # Watching
+    # Monitoring
     TokenPattern(
         "a Grafana token", "glsa_ glc_", rf"glsa_[A-Za-z0-9]{{32}}_{_HEX}{{8}}|glc_eyJ[A-Za-z0-9+/]{{40,}}={{0,2}}"
     ),
     TokenPattern("a New Relic key", "NRAK-", r"NRAK-[A-Z0-9]{27}"),
     TokenPattern("a Sentry token", "sntryu_ sntrys_", rf"sntryu_{_HEX}{{64}}|sntrys_eyJ[A-Za-z0-9+/=_-]{{40,}}"),
     TokenPattern("a Dynatrace token", "dt0c01. dt0s01.", r"dt0[cs]01\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
-    # People and their messages
+    # Messaging and collaboration
     TokenPattern(
         "a Slack token",
         "xoxa- xoxb- xoxc- xoxd- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- xapp-",
@@ -150,7 +151,7 @@ TOKEN_PATTERNS = (
     TokenPattern("an Airtable token", ".", rf"pat[A-Za-z0-9]{{14}}\.{_HEX}{{64}}"),
     TokenPattern("a Postman key", "PMAK-", rf"PMAK-{_HEX}{{24}}-{_HEX}{{34}}"),
     TokenPattern("a Mapbox token", "sk.eyJ", rf"sk\.eyJ{_ANY}{{40,}}\.{_ANY}{{20,}}"),
-    # Money
+    # Payments
     TokenPattern("a Stripe key", "k_live_", r"[rs]k_live_[A-Za-z0-9]{16,}"),
     TokenPattern("a webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{32,}"),
     TokenPattern(
@@ -161,7 +162,7 @@ TOKEN_PATTERNS = (
     TokenPattern("a Shopify token", "shpat_ shpca_ shppa_ shpss_ shpua_", r"shp(?:at|ca|pa|ss|ua)_[a-fA-F0-9]{32}"),
     TokenPattern("an EasyPost key", "EZAK", rf"{_NO_BASE64}EZAK[A-Za-z0-9]{{54}}(?![A-Za-z0-9+/=])"),
     TokenPattern("a Facebook token", "EAAM EAAC", rf"{_NO_BASE64}EAA[MC][A-Za-z0-9]{{100,}}"),
-    # Models
+    # Language models
     TokenPattern("an OpenAI key", "sk-", rf"sk-(?:[a-z]{{1,16}}-)?{_ANY}{{20,80}}T3BlbkFJ{_ANY}{{20,}}"),
     TokenPattern("an Anthropic key", "sk-", rf"sk-ant-[a-z0-9]+-{_ANY}{{32,}}"),
     TokenPattern("an OpenRouter key", "sk-", rf"sk-or-v1-{_HEX}{{64}}"),
@@ -172,13 +173,13 @@ TOKEN_PATTERNS = (
     TokenPattern("a Replicate token", "r8_", r"r8_[A-Za-z0-9]{37}"),
     TokenPattern("a LangSmith key", "lsv2_pt_ lsv2_sk_", rf"lsv2_(?:pt|sk)_{_HEX}{{32}}_{_HEX}{{10}}"),
     TokenPattern("a Hugging Face token", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z]{34}(?![A-Za-z0-9_])"),
-    # Forms that no company owns
+    # Open standards
     TokenPattern("an age key", "AGE-SECRET-KEY-", rf"AGE-SECRET-KEY-1{_AGE}{{58}}|AGE-SECRET-KEY-PQ-1{_AGE}{{58,}}"),
     TokenPattern(WEB_TOKEN, "eyJ", rf"eyJ{_ANY}{{8,255}}\.eyJ{_ANY}{{4,}}\.{_ANY}*"),
 )
 
-# Where a token may be, at first sight. Each begins with one rare character, to which the regular expression engine
-# jumps; what stands behind it and just before it is looked at only there.
+# Prefilters: where a token may be. Each begins with one rare character, to which the regular expression engine jumps;
+# what stands behind it, and by a look-behind just before it, is tried only there.
 PREFILTERS = (
     r"A[A-Za-z0-9.-][A-Za-z0-9_+/=-]{18}",
     r"_(?=[A-Za-z0-9]{16}|(?=[A-Za-z_+/=-]{0,40}[0-9])[A-Za-z0-9_+/=-]{27})",
@@ -197,4 +198,4 @@ PREFILTERS = (
     r"p(?<=dap)i[0-9a-f]{32}",
     r"c(?<=c)io[A-Za-z0-9]{32}",
 )
-LOOK_BACK = 48  # characters: how far before a glance a token may begin
+LOOK_BACK = 48  # characters that a token may begin before the match of a prefilter

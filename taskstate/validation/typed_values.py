@@ -1,6 +1,6 @@
-"""Turns a span tree into values by its schema: where that says string, an unquoted YAML scalar is its source text.
+"""Converts a span tree to values by its schema: where that says string, an unquoted YAML scalar is its source text.
 
-So no reader's idea of YAML decides what `task_id: 010` or `status: no` means. Nothing is judged here.
+So `task_id: 010` and `status: no` stay strings, whatever a version of YAML takes them for. Nothing is validated here.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from taskstate.validation.schema_files import KeyPath, Schema
 
 
-_OPEN: Mapping[str, Any] = {}  # what a schema that is just true says: nothing
+_ANY_VALUE: Mapping[str, Any] = {}  # as the schema `true`, without any keyword
 
 
 class _Shapes:
-    """The shapes of one schema's parts, each made when it is first asked for."""
+    """The shapes of one schema's parts, each built on first use."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
@@ -32,35 +32,37 @@ class _Shapes:
 
     def of(self, schema: Schema) -> _Shape:
         """Return the shape of a part of the schema."""
-        schema = _OPEN if isinstance(schema, bool) else schema
-        found = self._shapes.get(id(schema))
-        if found is None:
-            found = self._shapes[id(schema)] = _Shape(list(alternatives(schema, self._root)), self)
-        return found
+        schema = _ANY_VALUE if isinstance(schema, bool) else schema
+        shape = self._shapes.get(id(schema))
+        if shape is None:
+            shape = self._shapes[id(schema)] = _Shape(list(alternatives(schema, self._root)), self)
+        return shape
 
 
 class _Shape:
-    """What a schema says of a place, of several branches what any of them says.
+    """What a schema says of a value, where any of several branches may apply.
 
-    `over` holds the types that win over string, None where string is not allowed; an `open` one says nothing at all, so
-    that YAML's own reading holds.
+    `preferred_types` are the types that win over string; None if string is not allowed. An `open` shape says nothing,
+    so the value is resolved by YAML alone.
     """
 
     def __init__(self, parts: list[Mapping[str, Any]], shapes: _Shapes) -> None:
         self._parts = parts
         self._shapes = shapes
-        self._known: dict[str, _Shape] = {}
-        self.over = _over_string([name for part in parts for name in types_of(part)])
+        self._shapes_by_key: dict[str, _Shape] = {}
+        self.preferred_types = _preferred_over_string([name for part in parts for name in types_of(part)])
         self.marks = {key for part in parts for key in part if key.startswith("x-")}
         self.open = all(part.keys() <= {"description"} for part in parts)
 
     def entry(self, key: str) -> _Shape:
-        """Return the shape of a map's value."""
-        shape = self._known.get(key)
+        """Return the shape of the value of a key."""
+        shape = self._shapes_by_key.get(key)
         if shape is None:
-            shape = self._shapes.of(next((schema for part in self._parts for schema in _of_key(part, key)), True))
+            shape = self._shapes.of(
+                next((schema for part in self._parts for schema in _schemas_of_key(part, key)), True)
+            )
             if any(key in part.get("properties", {}) for part in self._parts):
-                self._known[key] = shape
+                self._shapes_by_key[key] = shape
         return shape
 
     @cached_property
@@ -69,8 +71,8 @@ class _Shape:
         return self._shapes.of(next((part["items"] for part in self._parts if "items" in part), True))
 
 
-def _of_key(schema: Mapping[str, Any], key: str) -> Iterator[Schema]:
-    """Yield what a schema says of a key's value: by its name, by a pattern, or as one of the rest."""
+def _schemas_of_key(schema: Mapping[str, Any], key: str) -> Iterator[Schema]:
+    """Yield the schemas for a key's value: by its name, by a pattern, or by `additionalProperties`."""
     if key in schema.get("properties", {}):
         yield schema["properties"][key]
     yield from (each for pattern, each in schema.get("patternProperties", {}).items() if re.search(pattern, key))
@@ -79,17 +81,17 @@ def _of_key(schema: Mapping[str, Any], key: str) -> Iterator[Schema]:
 
 
 def typed_value(node: Node, name: str) -> Any:  # noqa: ANN401 - any YAML or JSON value
-    """Return the plain value of a span tree, read by the schema of that name.
+    """Return the plain value of a span tree, read by the named schema.
 
-    An unquoted YAML scalar where a string is allowed is its source text; only null, and types that the schema names
-    before string, keep their meaning there. All else is as the YAML 1.2 core schema has it, and JSON as JSON.
+    Where a string is allowed, an unquoted YAML scalar is its source text, unless it is of a type that the schema lists
+    before string, or null where that is allowed. All else is resolved by the YAML 1.2 core schema, and JSON as JSON.
     """
-    return _value(node, _of_name(name))
+    return _value(node, _shape_by_name(name))
 
 
 def annotated(node: Node, name: str, keyword: str) -> Iterator[tuple[KeyPath, Node]]:
-    """Yield each scalar, with its path, that the schema of that name marks by `keyword`, such as "x-timestamp"."""
-    yield from _marked(node, _of_name(name), keyword, ())
+    """Yield each scalar, with its path, whose schema has the keyword `keyword`, such as "x-timestamp"."""
+    yield from _marked(node, _shape_by_name(name), keyword, ())
 
 
 def _value(node: Node, shape: _Shape) -> Any:  # noqa: ANN401 - any YAML or JSON value
@@ -99,12 +101,12 @@ def _value(node: Node, shape: _Shape) -> Any:  # noqa: ANN401 - any YAML or JSON
         return {entry.key.text: _value(entry.value, shape.entry(entry.key.text)) for entry in node.entries}
     if node.kind == "sequence":
         return [_value(item, shape.items) for item in node.items]
-    if node.style != "plain" or shape.over is None:
+    if node.style != "plain" or shape.preferred_types is None:
         return node.value()
-    if not shape.over:
+    if not shape.preferred_types:
         return node.text
     value = resolve_plain(node.text)
-    return value if any(TYPES[name](value) for name in shape.over) else node.text
+    return value if any(TYPES[name](value) for name in shape.preferred_types) else node.text
 
 
 def _marked(node: Node, shape: _Shape, keyword: str, path: KeyPath) -> Iterator[tuple[KeyPath, Node]]:
@@ -117,12 +119,12 @@ def _marked(node: Node, shape: _Shape, keyword: str, path: KeyPath) -> Iterator[
 
 
 @cache
-def _of_name(name: str) -> _Shape:
+def _shape_by_name(name: str) -> _Shape:
     root = load(name)
     return _Shapes(root).of(root)
 
 
-def _over_string(types: list[str]) -> tuple[str, ...] | None:
+def _preferred_over_string(types: list[str]) -> tuple[str, ...] | None:
     if "string" not in types:
         return None
     return tuple(name for name in types if name == "null" or name in types[: types.index("string")])

@@ -44,11 +44,11 @@ PLACES = (
 
 def test_every_row_of_the_table_has_its_lines() -> None:
     """No kind goes untried, neither where it must be found nor where it must not; 150 lines are the least of each."""
-    kinds = {form.kind for form in TOKEN_PATTERNS}
+    kinds = {pattern.kind for pattern in TOKEN_PATTERNS}
     assert kinds < {line.kind for line in positive()}
     assert {line.kind for line in positive()} - kinds == {PRIVATE_KEY, AWS_SECRET, ASSIGNED, IN_ADDRESS, IN_HEADER}
     telling = {
-        form.kind for form in TOKEN_PATTERNS if not form.near
+        pattern.kind for pattern in TOKEN_PATTERNS if not pattern.nearby
     }  # the others are what stands without the word beside it
     assert telling <= {line.kind for line in negative()}
     assert min(len({line.text for line in lines}) for lines in (positive(), negative())) >= 150
@@ -56,9 +56,9 @@ def test_every_row_of_the_table_has_its_lines() -> None:
 
 def test_each_sign_stands_in_what_its_form_fits() -> None:
     """A form whose signs do not stand in its lines would never be tried."""
-    for form in TOKEN_PATTERNS:
-        lines = [line for line in positive() if line.kind == form.kind]
-        assert any(sign in line.text for line in lines for sign in form.signs.split()), form
+    for pattern in TOKEN_PATTERNS:
+        lines = [line for line in positive() if line.kind == pattern.kind]
+        assert any(keyword in line.text for line in lines for keyword in pattern.keywords.split()), pattern
 
 
 def test_the_figures_that_are_published_are_true() -> None:
@@ -70,7 +70,7 @@ def test_the_figures_that_are_published_are_true() -> None:
     assert f"recall {100 * hits // len(positive())} %" in page
     assert f"of {len(negative())} lines that hold none, {wrong} are taken for one" in page
     assert f"precision {100 * hits // (hits + wrong)} %" in page
-    assert f"{len({form.kind for form in TOKEN_PATTERNS})} kinds by their form" in page
+    assert f"{len({pattern.kind for pattern in TOKEN_PATTERNS})} kinds by their form" in page
 
 
 def test_what_must_be_found_is_found() -> None:
@@ -87,7 +87,9 @@ def test_what_must_not_be_found_is_not() -> None:
 @pytest.mark.parametrize("place", PLACES)
 def test_a_token_is_told_by_its_form(place: str) -> None:
     """Wherever a known token stands, it is found once, with its exact place."""
-    alone = {form.kind for form in TOKEN_PATTERNS} - {form.kind for form in TOKEN_PATTERNS if form.near}
+    alone = {pattern.kind for pattern in TOKEN_PATTERNS} - {
+        pattern.kind for pattern in TOKEN_PATTERNS if pattern.nearby
+    }
     for line in positive():
         if line.kind in alone and line.span:
             value = line.span.of(line.text)
@@ -239,7 +241,7 @@ def test_a_private_key_is_found_to_its_end() -> None:
 
 
 def test_of_two_that_overlap_one_is_told() -> None:
-    """A token behind a telling name is one secret, told by its form."""
+    """A token behind a telling name is one secret, told by its pattern."""
     assert [each.kind for each in find(f'token = "{AWS_ID}"')] == ["an AWS access key id"]
 
 
