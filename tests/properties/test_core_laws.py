@@ -1,4 +1,4 @@
-"""The laws of the lossless core: nothing is lost, nothing raises, fast is exact, and text from outside stays text."""
+"""Laws of parsing and editing: nothing is lost, nothing raises, fast parsers are exact, foreign text stays text."""
 
 from __future__ import annotations
 
@@ -82,10 +82,10 @@ def test_an_edit_changes_nothing_outside_its_span(case: tuple[str, list[Edit]]) 
 
 
 @given(edited(), st.randoms(use_true_random=False))
-def test_disjoint_edits_commute(case: tuple[str, list[Edit]], chance: object) -> None:
+def test_disjoint_edits_commute(case: tuple[str, list[Edit]], random: object) -> None:
     """Edits made at once, in any order, or one after the other from either end give the same text."""
     text, edits = case
-    shuffled = sorted(edits, key=lambda edit: hash((edit.start, str(chance))))
+    shuffled = sorted(edits, key=lambda edit: hash((edit.start, str(random))))
     one_by_one = text
     for edit in reversed(edits):
         one_by_one = apply(one_by_one, (edit,))
@@ -166,9 +166,9 @@ def test_the_item_scanner_is_exact_or_declines(text: str) -> None:
 @given(any_text)
 @example("# # # #\r")
 def test_blocks_say_what_stands_in_the_text(text: str) -> None:
-    """Blocks follow each other without overlap; a heading's title and a fence's lines stand where they are said to."""
-    found = parse(text).blocks
-    for block, following in pairwise((*found, None)):
+    """Blocks follow each other without overlap; their contents stand at the given spans."""
+    blocks = parse(text).blocks
+    for block, following in pairwise((*blocks, None)):
         assert block is not None
         assert block.span.start <= block.content.start <= block.content.end <= block.span.end
         assert following is None or block.span.end <= following.span.start

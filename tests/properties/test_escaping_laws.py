@@ -1,4 +1,4 @@
-"""The laws of text from outside: wherever it is put, it is told again word for word and is never structure."""
+"""Laws of text from outside: wherever it is put, it is read back word for word and never becomes structure."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 
 def acceptable(text: str) -> bool:
-    """Return whether `embed` takes a text over."""
+    """Return whether `escaping` accepts a text."""
     try:
         escaping.clean(text, what="it")
     except TaskstateError as error:
@@ -64,8 +64,8 @@ def acceptable(text: str) -> bool:
 accepted = outside.filter(acceptable)
 
 
-def as_told(text: str) -> str:
-    """Return a text as it is told again: its line ends LF, no blanks at a line's end, none around the whole."""
+def as_read_back(text: str) -> str:
+    """Return a text as it is read back: with LF, without trailing blanks and blank lines around it."""
     lines = [line.rstrip(" \t") for line in LINE_END.split(text)]
     return "\n".join(lines).strip("\n").lstrip(" \t")
 
@@ -80,7 +80,7 @@ def outline(document: Document) -> list[tuple[int, str]]:
     st.tuples(*[st.lists(accepted, min_size=1, max_size=2)] * 2),
     st.tuples(accepted, st.lists(accepted, max_size=2), st.lists(accepted, max_size=1)),
 )
-def test_a_session_says_what_was_told_and_adds_nothing_else(
+def test_a_session_reads_back_its_fields_and_adds_nothing_else(
     text: str, lists: tuple[list[str], ...], others: tuple[str, list[str], list[str]]
 ) -> None:
     """Whatever is recorded adds one session with the fields asked for, and is read back; all else stays."""
@@ -100,11 +100,11 @@ def test_a_session_says_what_was_told_and_adds_nothing_else(
         *("what i did", "issues encountered", "current state", "next steps"),
         *(["verification"] if verification else []),
     }
-    assert new.did == tuple(map(as_told, did))
-    assert new.next == tuple(map(as_told, following))
-    assert new.state == as_told(current)
-    assert new.issues == (tuple(map(as_told, issues)) or ("None",))
-    assert new.field("verification") == tuple(map(as_told, verification))
+    assert new.did == tuple(map(as_read_back, did))
+    assert new.next == tuple(map(as_read_back, following))
+    assert new.state == as_read_back(current)
+    assert new.issues == (tuple(map(as_read_back, issues)) or ("None",))
+    assert new.field("verification") == tuple(map(as_read_back, verification))
 
 
 def planned(state: TaskState, entry: NewSession) -> str:
@@ -121,12 +121,12 @@ def _with_one_more(before: TaskState, title: str) -> list[tuple[int, str]]:
     log = before.section("Progress Log")
     assert log
     index = sum(section.span.start < log.span.end for section in before.document.sections)
-    found = outline(before.document)
-    return [*found[:index], (3, title), *found[index:]]
+    headings = outline(before.document)
+    return [*headings[:index], (3, title), *headings[index:]]
 
 
 @given(accepted, st.lists(accepted, max_size=3), st.lists(accepted, max_size=2))
-def test_a_new_task_says_what_was_told_and_has_no_other_structure(
+def test_a_new_task_reads_back_its_texts_and_has_no_other_structure(
     workspace: Workspace, description: str, criteria: list[str], scope: list[str]
 ) -> None:
     """Description, criteria and scope of any text leave the outline of the new file as it is, and are read back."""
@@ -141,7 +141,7 @@ def test_a_new_task_says_what_was_told_and_has_no_other_structure(
     state = read_state(parse(render(workspace, task, REQUEST)))
     # Headings of the description that lie deeper than all that the format knows are its own affair.
     assert [title for level, title in outline(state.document) if level <= escaping.SUBSECTION_LEVEL] == OUTLINE
-    assert [criterion.text for criterion in state.criteria] == list(map(as_told, criteria))
+    assert [criterion.text for criterion in state.criteria] == list(map(as_read_back, criteria))
     assert not any(criterion.checked for criterion in state.criteria)
     assert state.sessions == ()
     section = state.subsection("Static Context", "Scope")
@@ -152,15 +152,15 @@ def test_a_new_task_says_what_was_told_and_has_no_other_structure(
 
 @given(accepted, st.integers(min_value=3, max_value=6))
 def test_free_text_keeps_its_words(text: str, deepest: int) -> None:
-    """Free text is what was told with backslashes put in and an open fence closed, or a quote of it."""
+    """Free text is the cleaned text with backslashes inserted and an open fence closed, or a quote of it."""
     written = escaping.paragraphs(text, deepest=deepest).split("\n")
-    told = escaping.clean(text, what="it").split("\n")
-    told[0] = told[0].lstrip(" \t")
-    assert len(written) in {len(told), len(told) + 1}
+    cleaned = escaping.clean(text, what="it").split("\n")
+    cleaned[0] = cleaned[0].lstrip(" \t")
+    assert len(written) in {len(cleaned), len(cleaned) + 1}
     quoted = all(line.startswith(">") for line in written)
-    for line, wanted in zip(written, told, strict=False):
-        assert line.replace("\\", "") == wanted.replace("\\", "") or (quoted and line[1:].lstrip(" ") in wanted)
-    assert not written[len(told) :] or set(written[-1].strip(" ")) in ({"`"}, {"~"})
+    for line, original in zip(written, cleaned, strict=False):
+        assert line.replace("\\", "") == original.replace("\\", "") or (quoted and line[1:].lstrip(" ") in original)
+    assert not written[len(cleaned) :] or set(written[-1].strip(" ")) in ({"`"}, {"~"})
     for block in markdown_blocks.read_blocks("\n".join(written)):
         assert block.closed
         assert block.kind == "fence" or block.level > deepest

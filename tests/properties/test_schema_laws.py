@@ -44,10 +44,10 @@ def places(value: object) -> list[dict[str, Any] | list[Any]]:
 
 def changed(draw: st.DrawFn, value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return a value with one change somewhere: a part replaced, left out, added or given twice."""
-    found = places(value)
-    if not found:
+    containers = places(value)
+    if not containers:
         return draw(VALUES)
-    place = draw(st.sampled_from(found))
+    place = draw(st.sampled_from(containers))
     if isinstance(place, dict):
         key = draw(st.sampled_from(sorted(place)) if place else KEYS)
         match draw(st.sampled_from(["replace", "leave out", "add", "rename"])):
@@ -77,7 +77,7 @@ def near_the_schemas(draw: st.DrawFn) -> tuple[str, Any]:
 
 
 def schemas(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Return schemas of any of the keywords that the quick reading knows, and one that it does not."""
+    """Return schemas of any of the keywords that can be compiled, and one that cannot."""
     types = st.sampled_from(["string", "integer", "number", "boolean", "null", "object", "array"])
     lengths = st.integers(0, 2)
     keywords: dict[str, st.SearchStrategy[Any]] = {
@@ -125,27 +125,27 @@ def reference(name: str) -> Draft202012Validator:
 
 
 @given(near_the_schemas())
-def test_the_quick_reading_agrees_with_jsonschema(named: tuple[str, Any]) -> None:
-    """The quick reading says of a value what jsonschema says of it, and by our schemas it always says something."""
-    name, value = named
+def test_compiled_schemas_agree_with_jsonschema(case: tuple[str, Any]) -> None:
+    """A compiled schema decides as jsonschema does, and never declines one of our schemas."""
+    name, value = case
     assert schema.is_valid(value, name) is reference(name).is_valid(value)
 
 
 @given(ANY_SCHEMA, VALUES)
-def test_the_quick_reading_is_exact_or_declines(anyhow: dict[str, Any], value: object) -> None:
-    """By whatever schema: the quick reading says what jsonschema says, or nothing."""
-    quick = schema.is_valid(value, anyhow)
-    assert quick is None or quick is Draft202012Validator(anyhow, format_checker=format_checker()).is_valid(value)
+def test_a_compiled_schema_is_exact_or_declines(any_schema: dict[str, Any], value: object) -> None:
+    """Any compiled schema decides as jsonschema does, or declines."""
+    quick = schema.is_valid(value, any_schema)
+    assert quick is None or quick is Draft202012Validator(any_schema, format_checker=format_checker()).is_valid(value)
 
 
 @given(near_the_schemas())
-def test_faults_are_what_is_wrong_and_where(named: tuple[str, Any]) -> None:
+def test_faults_are_what_is_wrong_and_where(case: tuple[str, Any]) -> None:
     """There are faults exactly where a value is not valid; each stands at a place of its own, and can be shown."""
-    name, value = named
-    found = schema.faults(value, name)
-    assert bool(found) is not reference(name).is_valid(value)
-    assert len({(fault.path, fault.key) for fault in found}) == len(found)
-    for fault in found:
+    name, value = case
+    faults = schema.faults(value, name)
+    assert bool(faults) is not reference(name).is_valid(value)
+    assert len({(fault.path, fault.key) for fault in faults}) == len(faults)
+    for fault in faults:
         assert fault.message.replace("\u00a0", " ").isprintable()
         at = value
         for step in fault.path:
@@ -155,9 +155,9 @@ def test_faults_are_what_is_wrong_and_where(named: tuple[str, Any]) -> None:
 
 
 @given(near_the_schemas())
-def test_typed_values_of_json_are_those_of_json(named: tuple[str, Any]) -> None:
+def test_typed_values_of_json_are_those_of_json(case: tuple[str, Any]) -> None:
     """A JSON value is read as it is, whatever its schema wants."""
-    name, value = named
+    name, value = case
     text = json.dumps(value)
     node = read_json(text, 0, len(text))
     assert not isinstance(node, Node) or schema.typed_value(node, name) == value
@@ -176,11 +176,11 @@ def test_strings_are_strings(scalar: str) -> None:
 
 @given(st.from_regex(r"[A-Za-z0-9._-]{1,66}", fullmatch=True))
 def test_ids_come_back_from_their_files(task_id: str) -> None:
-    """An id names its own files and is named by them; what is no id is refused as the name of a file too."""
+    """An id names its own files and is case by them; what is no id is refused as the name of a file too."""
     for name in (f"task-{task_id}-state.md", f"a/task-{task_id}-archive.md", f"task-{task_id}-impact-map.json"):
-        found = own_file(name)
-        assert found is not None
-        assert found.id == task_id
+        file = own_file(name)
+        assert file is not None
+        assert file.id == task_id
         assert not is_id(task_id) or parse_task_id(name) == task_id
 
 

@@ -1,4 +1,4 @@
-"""A secret is found wherever it stands, and shown nowhere."""
+"""Laws of secrets: found anywhere in a text, and shown by no report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CORPUS = [
 BODY = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 TOKEN = "ghp_" + BODY
 SEPARATORS = (" ", "-", "\n", '"', ": ")
-TELLING = 8  # characters: fewer of a value give nothing away
+REVEALING = 8  # characters: fewer of a value give nothing away
 PIECES = (
     *(TOKEN, "AKIA" + "QWERTYUIOPASDFGH", f'password = "{BODY}"', f"API_KEY={BODY}", f"postgres://app:{BODY}@db/x"),
     *("-----BEGIN RSA " + "PRIVATE KEY-----", "-----END RSA " + "PRIVATE KEY-----", "MIIEvQIBADANBgkqhkiG9w0BAQ"),
@@ -66,12 +66,12 @@ def test_a_write_is_refused_exactly_where_a_secret_is_new(data: st.DataObject) -
     """Looking at the lines that change finds what looking at all of the text finds, without what stood there before."""
     old = data.draw(whole)
     new = data.draw(whole | st.just(old)) if data.draw(st.booleans()) else _edited(old, data)
-    found = [
+    secrets = [
         each._replace(span=Span(part.start + each.span.start, part.start + each.span.end))
         for part in changed_parts(old, new)
         for each in find(part.of(new))
     ]
-    parts = beyond(new, found, old, lambda value: times(value, new) - times(value, old))
+    parts = beyond(new, secrets, old, lambda value: times(value, new) - times(value, old))
     whole_text = new_in(new, Config(), (old,))
     assert Counter(each.span.of(new) for each in parts) == Counter(each.span.of(new) for each in whole_text)
 
@@ -97,15 +97,15 @@ def test_a_token_is_found_in_any_surroundings(text: str, before: str, behind: st
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
 def test_no_report_shows_a_secret(name: str, data: st.DataObject) -> None:
-    """Wherever a secret stands in a file of the corpus, no report of any format repeats a telling part of it."""
+    """Wherever a secret stands in a file of the corpus, no report of any format repeats a revealing part of it."""
     path, text = data.draw(st.sampled_from(CORPUS))
     places = [match.start() for match in re.finditer(r"(?<![A-Za-z0-9_])", text)]
     for at in sorted(data.draw(st.lists(st.sampled_from(places), min_size=1, max_size=3)), reverse=True):
         text = f"{text[:at]}{TOKEN}{data.draw(st.sampled_from(SEPARATORS))}{text[at:]}"
-    found = engine.findings(text.encode(), path, Config())
-    report = reporter(name)(found, Run(files=1)).lower()
-    assert TOKEN[:TELLING].lower() not in report
-    assert BODY[-TELLING:].lower() not in report
+    findings = engine.findings(text.encode(), path, Config())
+    report = reporter(name)(findings, Run(files=1)).lower()
+    assert TOKEN[:REVEALING].lower() not in report
+    assert BODY[-REVEALING:].lower() not in report
 
 
 @given(st.sampled_from(CORPUS), st.data())
@@ -120,6 +120,6 @@ def test_no_diff_shows_a_secret(entry: tuple[str, str], data: st.DataObject) -> 
 
 def test_a_file_that_is_no_text_shows_no_secret() -> None:
     """Also the line at which a file is not UTF-8 is shown without the secrets in it."""
-    (found,) = engine.findings(f"{TOKEN} \xe9".encode("latin-1"), "task-1-state.md", Config())
-    assert found.diagnostic.code == "TS001"
-    assert found.source == f"{'*' * len(TOKEN)} \ufffd"
+    (finding,) = engine.findings(f"{TOKEN} \xe9".encode("latin-1"), "task-1-state.md", Config())
+    assert finding.diagnostic.code == "TS001"
+    assert finding.source == f"{'*' * len(TOKEN)} \ufffd"

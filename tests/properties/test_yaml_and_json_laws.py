@@ -1,4 +1,4 @@
-"""The laws of the data layer: readers agree, a change is read back, nothing else moves."""
+"""Laws of YAML and JSON: parsers agree, a change is read back, nothing else moves."""
 
 from __future__ import annotations
 
@@ -57,22 +57,22 @@ def leaves(node: Node, text: str, path: tuple[str | int, ...] = ()) -> dict[tupl
     """Return all scalars and empty collections by path, each as it stands in the text and as what it means."""
     if not node.entries and not node.items:
         return {path: (node.span.of(text), repr(node.value()))}
-    found: dict[tuple[str | int, ...], tuple[str, object]] = {}
+    by_path: dict[tuple[str | int, ...], tuple[str, object]] = {}
     for entry in node.entries:
-        found |= leaves(entry.value, text, (*path, entry.key.text))
+        by_path |= leaves(entry.value, text, (*path, entry.key.text))
     for number, item in enumerate(node.items):
-        found |= leaves(item, text, (*path, number))
-    return found
+        by_path |= leaves(item, text, (*path, number))
+    return by_path
 
 
-def paths_of(node: Node, wanted: Node, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Yield where `wanted` stands below `node`."""
-    if node is wanted:
+def paths_of(node: Node, target: Node, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Yield the paths at which `target` stands below `node`."""
+    if node is target:
         yield path
     for entry in node.entries:
-        yield from paths_of(entry.value, wanted, (*path, entry.key.text))
+        yield from paths_of(entry.value, target, (*path, entry.key.text))
     for number, item in enumerate(node.items):
-        yield from paths_of(item, wanted, (*path, number))
+        yield from paths_of(item, target, (*path, number))
 
 
 def loaded(text: str, start: int, end: int) -> Any:  # noqa: ANN401 - any YAML value
@@ -108,20 +108,20 @@ def test_reading_yaml_never_raises_and_faults_lie_in_the_text(inner: str) -> Non
 
 
 @given(malformed_front_matters())
-def test_a_malformed_value_is_named_and_mended(case: tuple[str, str, object]) -> None:
+def test_a_malformed_value_is_diagnosed_and_repaired(case: tuple[str, str, object]) -> None:
     """The repair of a malformed value gives the value that was meant, and all else stays as it is."""
     inner, key, meant = case
     text, start, end = in_document(inner)
     result = read_front_matter(text, start, end)
     assert not isinstance(result, Node)
     (fault,) = result
-    mended = apply(text, fault.fix)
-    after = read_front_matter(mended, start, end + len(mended) - len(text))
+    repaired = apply(text, fault.fix)
+    after = read_front_matter(repaired, start, end + len(repaired) - len(text))
     assert isinstance(after, Node)
     assert after.value()[key] == meant
     line = text.index(f"{key}: ")
-    assert mended[: line + len(key) + 2] == text[: line + len(key) + 2]
-    assert mended.endswith(text[text.index("\n", line) :])
+    assert repaired[: line + len(key) + 2] == text[: line + len(key) + 2]
+    assert repaired.endswith(text[text.index("\n", line) :])
 
 
 @given(sound_front_matters() | front_matters | any_front_matters, st.data(), yaml_values)
@@ -200,8 +200,8 @@ def test_a_key_that_is_removed_is_gone_and_nothing_else_moves(inner: str, data: 
     assert [entry.key.text for entry in left.entries] == [
         entry.key.text for entry in mapping.entries if entry.key.text != key
     ]
-    gone = (*path, key)
-    before = {at: leaf for at, leaf in leaves(root, text).items() if at[: len(gone)] != gone}
+    removed = (*path, key)
+    before = {at: leaf for at, leaf in leaves(root, text).items() if at[: len(removed)] != removed}
     after = {at: leaf for at, leaf in leaves(result, changed).items() if at != path}
     assert before == after
 
@@ -231,14 +231,14 @@ def test_new_keys_stand_where_the_order_says(inner: str, new: list[str], order: 
 def test_a_text_is_written_so_that_all_readers_take_it_for_the_same(value: str) -> None:
     """A text comes back from every reader, in a block and in brackets."""
     text = f"---\nk: {yaml_scalar(value)}\nl: {yaml_flow([value, {'m': value}])}\nq: {double_quoted(value)}\n---\n"
-    wanted = {"k": value, "l": [value, {"m": value}], "q": value}
+    expected = {"k": value, "l": [value, {"m": value}], "q": value}
     inner = text[4:-4]
-    assert yaml.safe_load(inner) == wanted
-    assert YAML(typ="safe", pure=True).load(inner) == wanted
-    assert frontmatter.loads(text).metadata == wanted
+    assert yaml.safe_load(inner) == expected
+    assert YAML(typ="safe", pure=True).load(inner) == expected
+    assert frontmatter.loads(text).metadata == expected
     node = read_yaml(text, 4, len(text) - 4)
     assert isinstance(node, Node)
-    assert node.value() == wanted
+    assert node.value() == expected
     assert scan_yaml(text, 4, len(text) - 4) in {None, node}
 
 
@@ -262,17 +262,17 @@ def test_json_is_read_as_the_standard_library_reads_it(inner: str) -> None:
     text, start = f"é[{inner}]x", 2
     result, quick = read_json(text, start, start + len(inner)), quick_value(text, start, start + len(inner))
     try:
-        wanted = json.loads(inner)
+        expected = json.loads(inner)
     except (ValueError, RecursionError):
-        wanted = DECLINED
+        expected = DECLINED
     if isinstance(result, Node):
-        assert repr(result.value()) == repr(wanted)
-        assert quick is DECLINED or repr(quick) == repr(wanted)
+        assert repr(result.value()) == repr(expected)
+        assert quick is DECLINED or repr(quick) == repr(expected)
         assert quick is not DECLINED or "\\u" in inner
     else:
         assert quick is DECLINED
         assert start <= result.span.start <= result.span.end <= start + len(inner)
-        assert wanted is DECLINED or result.kind in {"constant", "duplicate-key", "surrogate", "nesting", "number"}
+        assert expected is DECLINED or result.kind in {"constant", "duplicate-key", "surrogate", "nesting", "number"}
 
 
 def nodes(node: Node, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Node]]:
@@ -307,9 +307,9 @@ def test_a_json_value_that_is_set_is_read_back_and_nothing_else_moves(
     assert (changed[:start], changed[end:]) == (text[:start], "\n```\n")
     result = read_json(changed, start, end)
     assert isinstance(result, Node), (changed, result)
-    found = result.get(*path)
-    assert found is not None
-    assert repr(found.value()) == repr(value) or equals(found, value)
+    changed_node = result.get(*path)
+    assert changed_node is not None
+    assert repr(changed_node.value()) == repr(value) or equals(changed_node, value)
     before = {at: leaf for at, leaf in leaves(root, text).items() if at[: len(path)] != path and at != path[:-1]}
     after = {at: leaf for at, leaf in leaves(result, changed).items() if at[: len(path)] != path and at != path[:-1]}
     assert before == after
@@ -345,7 +345,7 @@ def test_setting_the_json_value_that_is_there_changes_no_byte(inner: str) -> Non
 
 @given(json_values, st.sampled_from(["", "    "]), st.sampled_from(["\n", "\r\n"]))
 def test_json_text_is_read_back(value: object, indent: str, newline: str) -> None:
-    """What is laid out is read back, in lines that end as told."""
+    """What is laid out is read back, in lines with the given line end."""
     written = json_text(value, indent=indent, newline=newline)
     assert repr(json.loads(written)) == repr(value)
     assert newline == "\n" or "\n" not in written.replace("\r\n", "")

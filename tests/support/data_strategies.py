@@ -1,4 +1,4 @@
-r"""Strategies for YAML and JSON: front matters ordinary, uncommon and malformed, JSON spaced anyhow, damaged forms.
+r"""Strategies for YAML and JSON: ordinary, uncommon and malformed front matter, JSON with any spacing, damaged texts.
 
 Forms are kept one a line, with `\n` and other escapes written out; `K` stands for a key.
 """

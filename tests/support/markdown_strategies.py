@@ -1,4 +1,4 @@
-"""Strategies for Markdown: nested blocks, soups of odd lines, whole state files; any line ends, whole or damaged.
+"""Strategies for Markdown: nested blocks, random odd lines, whole state files; any line ends, intact or damaged.
 
 A text is built by choices read from a string of bytes: one draw of hypothesis instead of hundreds, and shrinking still
 works, because fewer and smaller bytes mean fewer and simpler blocks.
@@ -25,7 +25,7 @@ T = TypeVar("T")
 DEEPEST = 30
 LINE_END = re.compile(r"\r\n?|\n")
 
-# Lines as people and machines write them, and as nobody does; a bar parts them.
+# Ordinary and odd lines, separated by bars.
 _WORDS = """\
 word¦two words¦*emphasis*¦_all of it_¦**What I did:**¦**Next steps:** a¦`code`¦a | b¦[x] done¦a\\¦back\\slash¦# no
 #no¦+¦-¦1¦a `` b¦``` a`b¦~¦&amp;¦http://x.y¦!¦| a | b |¦über¦日本語¦\u2028¦a\u2028# b¦\x0c¦\xa0¦\u2003x¦\x85¦\ufeff

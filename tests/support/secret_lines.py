@@ -1,6 +1,6 @@
-"""The lines of tests/cases/secrets: what must be found and what must not, read from data files.
+"""Reads the lines of tests/cases/secrets: those with a secret that must be found, and those without.
 
-Values are written with a mark in them that is taken out here, so that no scanner of a host takes them for real ones.
+Each value is stored with a mark inside, which is removed here, so that no scanner of a hosting site takes it for real.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MARK, _LINE_END, _BEGIN, _END = "\u2016", "\u00b6", "\u00ab", "\u00bb"
 
 
 class Line(NamedTuple):
-    """A line of text (some have several), the kind it is of, and where the value stands in it, or nowhere."""
+    """A case: the kind of secret, its text of one or more lines, and the span of the secret, or None."""
 
     kind: str
     text: str
@@ -25,13 +25,13 @@ class Line(NamedTuple):
 
 @cache
 def positive() -> tuple[Line, ...]:
-    """Return the lines in which one secret must be found, each with its place."""
+    """Return the lines in which one secret must be found, each with its span."""
     return _read("positive.txt")
 
 
 @cache
 def negative() -> tuple[Line, ...]:
-    """Return the lines in which nothing must be found; the kind is what they nearly are, or `-`."""
+    """Return the lines in which nothing must be found; the kind is the one that they resemble, or `-`."""
     return _read("negative.txt")
 
 

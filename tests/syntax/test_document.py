@@ -114,7 +114,7 @@ def test_front_matter_is_a_mapping() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("", [("front-matter-missing", "")]),
         ("# a\n", [("front-matter-missing", "# a")]),
@@ -126,15 +126,15 @@ def test_front_matter_is_a_mapping() -> None:
         ("---\n- a\n---\n  ~~~~ x\n", [("front-matter-not-a-mapping", "- a"), ("fence-unclosed", "  ~~~~ x")]),
     ],
 )
-def test_what_cannot_be_read_is_a_problem(text: str, found: list[tuple[str, str]]) -> None:
+def test_what_cannot_be_read_is_a_problem(text: str, expected: list[tuple[str, str]]) -> None:
     """Whatever is missing, open or broken is named with its place, and the rest stays readable."""
     document = parse(text)
-    assert problems(document) == found
+    assert problems(document) == expected
     assert document.front_matter.get("a", 1) == 1
 
 
 def test_a_fault_of_the_front_matter_carries_its_repair() -> None:
-    """What the reader knows to mend is passed on."""
+    """The repair that the YAML reader knows is passed on."""
     (problem,) = parse("---\ntitle: a: b\n---\n").problems
     assert problem.kind.startswith("front-matter-")
     assert problem.fix

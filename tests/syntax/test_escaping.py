@@ -7,7 +7,7 @@ from taskstate.syntax.escaping import clean, is_none, item, items, one_line, par
 from taskstate.syntax.markdown_blocks import read_blocks
 
 
-def test_clean_drops_line_ends_and_blanks_that_say_nothing() -> None:
+def test_clean_drops_blanks_without_meaning() -> None:
     """Line ends become LF; blanks at a line's end and blank lines around the whole go, indentation stays."""
     assert clean("\r\n \t\r\n  a  \rb\t\n\n\n    c\n\n", what="it") == "  a\nb\n\n\n    c"
 
@@ -24,8 +24,8 @@ def test_clean_drops_line_ends_and_blanks_that_say_nothing() -> None:
         ("a\n\nb\x0c", "control-characters", "U+000C (a control character) in its line 3"),
     ],
 )
-def test_what_cannot_be_taken_over_is_refused(text: str, code: str, message: str) -> None:
-    """Nothing, and what a terminal or an editor would obey, is refused with what it is and where."""
+def test_empty_texts_and_control_characters_are_refused(text: str, code: str, message: str) -> None:
+    """An empty text, or one that a terminal or an editor would act on, is refused with the reason and the line."""
     with pytest.raises(TaskstateError) as caught:
         clean(text, what="the note")
     assert caught.value.code == code
@@ -41,7 +41,7 @@ def test_one_line_takes_one_line_alone() -> None:
     assert caught.value.code == "several-lines"
 
 
-def test_none_is_said_in_several_ways() -> None:
+def test_none_is_recognised_in_several_spellings() -> None:
     """With a point or without, in emphasis, as an item; more words say something."""
     assert all(is_none(text) for text in ("None.", "none", "*None*", "- None.", "N/A", "nothing yet", "\nNone.\n"))
     assert not any(is_none(text) for text in ("", "None of the tests ran.", "Nonesuch", "- None\n- x"))
@@ -62,8 +62,8 @@ def test_a_check_box_indents_nothing() -> None:
     "text",
     ["--", "---", "- -", "-\t- ---\nb", "\\---", "\\\\- -", "-", "* +\n-", "\\-", "<!-- a -->", "- <!-- a", "\\<!--"],
 )
-def test_dashes_are_no_rule(text: str) -> None:
-    """An item of dashes alone, or of what would not be seen, is an item, and is told as it was."""
+def test_dashes_are_no_thematic_break(text: str) -> None:
+    """A text of dashes or a comment alone is escaped as an item, and unescaped to what it was."""
     written = item(text)
     assert written.startswith("- \\")
     first, *rest = written.removeprefix("- ").split("\n")

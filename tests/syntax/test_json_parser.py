@@ -11,18 +11,18 @@ from taskstate.syntax.nodes import Fault, Node
 
 
 def read(text: str) -> Node:
-    """Return the tree of a text that is sound."""
+    """Return the span tree of valid JSON."""
     node = read_json(text, 0, len(text))
     assert isinstance(node, Node)
     return node
 
 
 def fault(text: str) -> Fault:
-    """Return the fault of a text that is not."""
-    found = read_json(text, 0, len(text))
-    assert isinstance(found, Fault)
+    """Return the fault of invalid JSON."""
+    result = read_json(text, 0, len(text))
+    assert isinstance(result, Fault)
     assert quick_value(text, 0, len(text)) is DECLINED
-    return found
+    return result
 
 
 def test_spans_are_absolute_and_cover_the_value_itself() -> None:
@@ -83,10 +83,10 @@ def test_styles() -> None:
     ],
 )
 def test_faults_name_the_cause_and_cover_it(text: str, marked: str, message: str) -> None:
-    """A fault says in plain words what is wrong, and its span is what one would put a finger on."""
-    found = fault(text)
-    assert (found.span.of(text), found.message) == (marked, message)
-    assert found.fix == ()
+    """A fault names its cause in plain words, and its span covers the cause."""
+    result = fault(text)
+    assert (result.span.of(text), result.message) == (marked, message)
+    assert result.fix == ()
 
 
 @pytest.mark.parametrize(
@@ -103,15 +103,15 @@ def test_faults_name_the_cause_and_cover_it(text: str, marked: str, message: str
 )
 def test_what_is_refused_beyond_syntax_has_a_kind(text: str, kind: str, marked: str) -> None:
     """What `json` takes and other readers do not is refused, with a kind of its own."""
-    found = fault(text)
-    assert (found.kind, found.span.of(text)) == (kind, marked)
+    result = fault(text)
+    assert (result.kind, result.span.of(text)) == (kind, marked)
 
 
 def test_the_second_of_two_keys_is_named() -> None:
     """The fault of a key given twice stands at the second one and names it."""
-    found = fault('{"passes": 1, "passes": 2}')
-    assert found.span.start == 14
-    assert found.message == "a key is given twice: 'passes'"
+    result = fault('{"passes": 1, "passes": 2}')
+    assert result.span.start == 14
+    assert result.message == "a key is given twice: 'passes'"
 
 
 def test_nesting_of_100_is_read() -> None:

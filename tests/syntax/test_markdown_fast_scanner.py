@@ -8,13 +8,13 @@ from taskstate.syntax.markdown_fast_scanner import HTML_NAMES, scan, scan_items
 from taskstate.syntax.spans import Span
 
 
-def found(text: str, start: int = 0) -> list[tuple[str, str]] | None:
-    """Return kind and words of the blocks that the scanner finds, which must be those of the reference."""
+def scanned_blocks(text: str, start: int = 0) -> list[tuple[str, str]] | None:
+    """Return kind and text of the blocks that the scanner finds, after comparing them with the reference."""
     scanned = scan(text, start)
     if scanned is None:
         return None
     assert read_blocks(text, start) == reference_blocks(text, start)
-    return [(kind, words) for kind, _, _, words, _, _ in scanned]
+    return [(kind, title) for kind, _, _, title, _, _ in scanned]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def found(text: str, start: int = 0) -> list[tuple[str, str]] | None:
 )
 def test_plain_texts_are_read(text: str, blocks: list[tuple[str, str]]) -> None:
     """What begins at column 0, or in an item that plainly reaches to it, is decided without the reference."""
-    assert found(text) == blocks
+    assert scanned_blocks(text) == blocks
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_plain_texts_are_read(text: str, blocks: list[tuple[str, str]]) -> None:
     ],
 )
 def test_what_is_not_plain_is_declined(text: str) -> None:
-    """Whatever cannot be told for certain is left to the reference."""
-    assert found(text) is None
+    """Text of which the scanner is not certain is left to the reference."""
+    assert scanned_blocks(text) is None
 
 
 def test_the_names_of_html_blocks_are_those_of_the_reference() -> None:
@@ -91,17 +91,17 @@ def test_the_names_of_html_blocks_are_those_of_the_reference() -> None:
     assert block_names == HTML_NAMES.split("|")
 
 
-def test_a_scan_begins_where_it_is_told() -> None:
-    """What stands before the start is not looked at, be it a lone CR or a byte order mark."""
+def test_a_scan_begins_at_the_given_offset() -> None:
+    """Text before the start is not scanned, not even a lone CR or a byte order mark."""
     text = "a\n# b\n"
-    assert found(text, 2) == [("heading", "b")]
-    assert found("\r# a\n\n# b\n", 5) == [("heading", "b")]
-    assert found("\ufeff# a\n", 1) == [("heading", "a")]
-    assert found("a\r# a\n", 2) == [("heading", "a")]
+    assert scanned_blocks(text, 2) == [("heading", "b")]
+    assert scanned_blocks("\r# a\n\n# b\n", 5) == [("heading", "b")]
+    assert scanned_blocks("\ufeff# a\n", 1) == [("heading", "a")]
+    assert scanned_blocks("a\r# a\n", 2) == [("heading", "a")]
 
 
 def items(text: str) -> list[str] | None:
-    """Return the contents of the items that the scanner finds, which must be those of the reference."""
+    """Return the contents of the items that the scanner finds, after comparing them with the reference."""
     span = Span(0, len(text))
     scanned = scan_items(text, *span)
     if scanned is None:

@@ -87,9 +87,9 @@ def test_a_number_too_long_to_convert_stays_text() -> None:
 def test_get_follows_keys_and_indices() -> None:
     """`get` finds nested values, and nothing where a step leads nowhere."""
     node = read("a:\n  - x\n  - b: 1\nc:\n")
-    found = node.get("a", 1, "b")
-    assert found is not None
-    assert found.value() == 1
+    child = node.get("a", 1, "b")
+    assert child is not None
+    assert child.value() == 1
     assert node.get() is node
     assert [node.get("z"), node.get("a", 2), node.get("a", -1), node.get("c", "d"), node.get("c", 0)] == [None] * 5
 

@@ -13,13 +13,13 @@ from taskstate.syntax.yaml_reader import read_front_matter
 
 def faults(text: str) -> tuple[Fault, ...]:
     """Return the faults of a text that cannot be read."""
-    found = read_front_matter(text, 0, len(text))
-    assert not isinstance(found, Node)
-    return found
+    result = read_front_matter(text, 0, len(text))
+    assert not isinstance(result, Node)
+    return result
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "mended"),
+    ("text", "kind", "repaired"),
     [
         ("title: Fix: the bug\n", "colon-in-value", 'title: "Fix: the bug"\n'),
         ("title: note: # why\n", "colon-in-value", 'title: "note:" # why\n'),
@@ -42,26 +42,26 @@ def faults(text: str) -> tuple[Fault, ...]:
         ("a:\t1\n", "tab-indent", "a: 1\n"),
     ],
 )
-def test_malformed_shapes_are_named_and_mended(text: str, kind: str, mended: str) -> None:
+def test_malformed_shapes_are_diagnosed_and_repaired(text: str, kind: str, repaired: str) -> None:
     """The shapes that people write get a fault that names the cause, and a repair that leaves all else alone."""
     (fault,) = faults(text)
-    assert (fault.kind, apply(text, fault.fix)) == (kind, mended)
-    assert isinstance(read_yaml(mended, 0, len(mended)), Node)
+    assert (fault.kind, apply(text, fault.fix)) == (kind, repaired)
+    assert isinstance(read_yaml(repaired, 0, len(repaired)), Node)
 
 
-def test_the_first_of_several_is_mended_first() -> None:
-    """Several malformed lines are mended one after the other."""
+def test_the_first_of_several_is_repaired_first() -> None:
+    """Several malformed lines are repaired one after the other."""
     text = "a: b: c\nd: @e\nf: 'g'h'\n"
     kinds = []
-    while not isinstance(found := read_front_matter(text, 0, len(text)), Node):
-        kinds.append(found[0].kind)
-        text = apply(text, found[0].fix)
+    while not isinstance(result := read_front_matter(text, 0, len(text)), Node):
+        kinds.append(result[0].kind)
+        text = apply(text, result[0].fix)
     assert kinds == ["colon-in-value", "reserved-start", "apostrophe"]
-    assert found.value() == {"a": "b: c", "d": "@e", "f": "g'h"}
+    assert result.value() == {"a": "b: c", "d": "@e", "f": "g'h"}
 
 
-def test_tabs_before_another_fault_are_still_mended() -> None:
-    """A tab is mended where another fault stands further down."""
+def test_tabs_before_another_fault_are_still_repaired() -> None:
+    """A tab is repaired where another fault stands further down."""
     text = "a:\n\tb: 1\nc: @d\n"
     assert apply(text, faults(text)[0].fix) == "a:\n  b: 1\nc: @d\n"
 
@@ -84,8 +84,8 @@ def test_tabs_before_another_fault_are_still_mended() -> None:
         ("%x\n", "not valid YAML: "),
     ],
 )
-def test_where_the_meaning_is_not_certain_there_is_no_repair(text: str, message: str) -> None:
-    """A fault whose remedy would be a guess is only told, in plain words."""
+def test_an_uncertain_meaning_has_no_repair(text: str, message: str) -> None:
+    """A fault whose repair would be a guess is only described in plain words."""
     (fault,) = faults(text)
     assert fault.message.startswith(message)
     assert fault.fix == ()
@@ -103,17 +103,17 @@ def test_tabs_in_text_blocks_and_quotes_are_left_alone() -> None:
     assert apply(text, faults(text)[0].fix) == 'a: |\n  x\n  \ty\nb: "c\td"\ne:\n  f: 1\n'
 
 
-def lost(text: str) -> list[str]:
-    """Return what a sound text is after each repair of a value that was lost."""
+def repaired_texts(text: str) -> list[str]:
+    """Return a valid text after each repair of a value that YAML reads as a comment."""
     root = read_yaml(text, 0, len(text))
     assert isinstance(root, Node)
     return [apply(text, fault.fix) for fault in commented_values(text, root)]
 
 
 def test_a_value_that_became_a_comment_is_found() -> None:
-    """A value that begins with `#` is null for YAML: it is told, and quoted."""
-    assert lost("title: #101 login # c\nb: 1\n") == ['title: "#101 login" # c\nb: 1\n']
-    assert lost("a:\n  - #7\n  - b: #8\r\n") == ['a:\n  - "#7"\n  - b: #8\r\n', 'a:\n  - #7\n  - b: "#8"\r\n']
+    """A value that begins with `#` is null for YAML: it is reported, and the repair quotes it."""
+    assert repaired_texts("title: #101 login # c\nb: 1\n") == ['title: "#101 login" # c\nb: 1\n']
+    assert repaired_texts("a:\n  - #7\n  - b: #8\r\n") == ['a:\n  - "#7"\n  - b: #8\r\n', 'a:\n  - #7\n  - b: "#8"\r\n']
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_value_that_became_a_comment_is_found() -> None:
 )
 def test_comments_are_comments(text: str) -> None:
     """A comment with a blank, one behind a value, and one above a block are what they look like."""
-    assert lost(text) == []
+    assert repaired_texts(text) == []
 
 
 def test_a_sound_line_before_a_fault_is_not_blamed_with_windows_line_ends() -> None:

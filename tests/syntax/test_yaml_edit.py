@@ -155,7 +155,7 @@ def test_a_new_key_stands_in_its_place(text: str, path: str, changed: str) -> No
 
 
 def test_a_new_nested_value_is_a_block_with_the_files_line_ends() -> None:
-    """New lines end as told and are indented as their mapping."""
+    """New lines have the given line end and the indentation of their mapping."""
     text = "a:\r\n  b: 1\r\nc: 2\r\n"
     assert (
         after(text, "a.d", {"e": {"f": [1]}}, newline="\r\n") == "a:\r\n  b: 1\r\n  d:\r\n    e: {f: [1]}\r\nc: 2\r\n"

@@ -19,9 +19,9 @@ def read(text: str) -> Node:
 
 def faults(text: str) -> tuple[Fault, ...]:
     """Return the faults of a text that cannot be read."""
-    found = read_yaml(text, 0, len(text))
-    assert not isinstance(found, Node)
-    return found
+    result = read_yaml(text, 0, len(text))
+    assert not isinstance(result, Node)
+    return result
 
 
 def part(text: str, *path: str | int) -> Node:
@@ -140,15 +140,15 @@ def test_an_alias_has_its_own_place_and_its_anchors_value() -> None:
     ],
 )
 def test_faults_have_a_kind_and_a_place(text: str, kind: str, marked: str) -> None:
-    """What is not read is told by kind, at its place."""
+    """Each fault has its kind and position."""
     (fault,) = faults(text)
     assert (fault.kind, text[fault.span.start :].startswith(marked)) == (kind, True)
 
 
-def test_all_keys_given_twice_are_told_at_once() -> None:
+def test_all_duplicate_keys_are_reported_at_once() -> None:
     """Faults that do not stop the reading come together, in the order of the text."""
-    found = faults("a: !t 1\nb: {c: 1, c: 2}\na: 3\n")
-    assert [(fault.kind, fault.span.start) for fault in found] == [
+    result = faults("a: !t 1\nb: {c: 1, c: 2}\na: 3\n")
+    assert [(fault.kind, fault.span.start) for fault in result] == [
         ("tag", 3),
         ("duplicate-key", 18),
         ("duplicate-key", 24),
@@ -192,6 +192,6 @@ def test_front_matter_is_read_either_way() -> None:
         node = read_front_matter(text, 0, len(text))
         assert isinstance(node, Node)
         assert node.value() == {"a": 1}
-    found = read_front_matter(broken, 0, len(broken))
-    assert not isinstance(found, Node)
-    assert (found[0].kind, found[0].fix[0].new) == ("colon-in-value", '"b: c"')
+    result = read_front_matter(broken, 0, len(broken))
+    assert not isinstance(result, Node)
+    assert (result[0].kind, result[0].fix[0].new) == ("colon-in-value", '"b: c"')

@@ -30,7 +30,7 @@ def test_document_marks_are_no_part_of_the_document(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["a: 1\n---\nb: 2\n", "---\n---\na: 1\n", "%YAML 1.2\n---\na: 1\n", "a: b: c\n", "- a\n", ""]
 )
-def test_what_is_no_single_map_is_told(text: str) -> None:
+def test_anything_but_a_single_mapping_is_a_fault(text: str) -> None:
     """Several documents, directives, and what is no map are faults with a place, or an empty map."""
     node = read_yaml_file(text)
     assert not isinstance(node, Node) or node.value() == {}

@@ -18,12 +18,12 @@ from taskstate.validation.paths import escape_reason, literal_prefix
     ],
 )
 def test_a_path_that_stays_inside(path: str) -> None:
-    """Nothing is said of a path that ends below its root, however it goes there."""
+    """A path that never leaves its root has no escape reason."""
     assert escape_reason(path) == ""
 
 
 @pytest.mark.parametrize(
-    ("path", "why"),
+    ("path", "reason"),
     [
         *((each, "is absolute") for each in ("/", "/etc/passwd", "//server/share", "\\\\server\\share", "\\x", '"/x"')),
         *((each, "begins with a drive letter") for each in ("C:", "c:x", "C:/x", "C:\\x")),
@@ -44,20 +44,20 @@ def test_a_path_that_stays_inside(path: str) -> None:
         ),
     ],
 )
-def test_a_path_that_leads_out(path: str, why: str) -> None:
+def test_a_path_that_leads_out(path: str, reason: str) -> None:
     """A path that is absolute on some system, or climbs above its root on the way, says how."""
-    assert escape_reason(path) == why
+    assert escape_reason(path) == reason
 
 
 def test_the_root_is_named() -> None:
-    """What a path leads out of is said in the caller's words."""
+    """The reason names the root as the caller does."""
     assert escape_reason("../x", "the state folder") == "leads out of the state folder"
 
 
 @pytest.mark.parametrize(
-    ("path", "fixed"),
+    ("path", "prefix"),
     [("src/a.py", "src/a.py"), ("src/**/x", "src"), ("src/a*.py", "src"), ("**", ""), ("a/[bc]/d", "a"), ("a?/b", "")],
 )
-def test_the_part_before_a_wildcard(path: str, fixed: str) -> None:
+def test_the_part_before_a_wildcard(path: str, prefix: str) -> None:
     """What can be looked for on a disk ends before the part that holds the first wildcard."""
-    assert literal_prefix(path) == fixed
+    assert literal_prefix(path) == prefix

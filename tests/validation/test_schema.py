@@ -40,7 +40,7 @@ def broken(name: str, *path: str | int, value: object = None, without: str = "")
 
 
 def yaml(text: str) -> Node:
-    """Return the span tree of a YAML text that is sound."""
+    """Return the span tree of a valid YAML text."""
     node = read_yaml(text, 0, len(text))
     assert isinstance(node, Node)
     return node
@@ -48,20 +48,20 @@ def yaml(text: str) -> Node:
 
 def only_fault(value: object, name: str) -> schema_errors.SchemaFault:
     """Return the fault of a value that has just one."""
-    found = schema.faults(value, name)
-    assert len(found) == 1, found
-    return found[0]
+    faults = schema.faults(value, name)
+    assert len(faults) == 1, faults
+    return faults[0]
 
 
 def keys_of(part: object) -> list[tuple[str, dict[str, Any]]]:
     """Return each key that a schema describes, with its schema."""
     if isinstance(part, list):
-        return [found for each in part for found in keys_of(each)]
+        return [key for each in part for key in keys_of(each)]
     if not isinstance(part, dict):
         return []
     properties = part.get("properties", {})
     own = list(properties.items()) if isinstance(properties, dict) else []
-    return own + [found for each in part.values() for found in keys_of(each)]
+    return own + [key for each in part.values() for key in keys_of(each)]
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -101,14 +101,14 @@ def test_the_canonical_order_of_the_front_matter() -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_knows_the_shipped_schemas(name: str) -> None:
-    """A full value of each schema is valid, quickly as well as by jsonschema."""
+    """A full value of each schema is valid by the compiled schema and by jsonschema."""
     assert schema.is_valid(SAMPLES[name], name) is True
     assert Draft202012Validator(schema.load(name)).is_valid(SAMPLES[name])
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_samples_have_every_key(name: str) -> None:
-    """What the quick reading is tried with holds every key that the schema describes."""
+    """The sample for a schema holds every key that the schema describes."""
     text = json.dumps(SAMPLES[name])
     assert [key for key, _ in keys_of(schema.load(name)) if f'"{key}": ' not in text] == []
 
@@ -160,7 +160,7 @@ def test_declines_what_it_does_not_know(unknown: dict[str, Any]) -> None:
     ids=repr,
 )
 def test_is_exact(value: object, given: dict[str, Any], *, expected: bool) -> None:
-    """The quick reading keeps to JSON Schema where Python's own equality and types would not."""
+    """The compiled schema keeps to JSON Schema where Python's own equality and types would not."""
     assert schema.is_valid(value, given) is expected
     assert Draft202012Validator(given, format_checker=format_checker()).is_valid(value) is expected
 
@@ -172,14 +172,14 @@ def test_a_sound_value_has_none(name: str) -> None:
 
 
 def test_a_wrong_type_says_what_is_allowed() -> None:
-    """A value of the wrong type is told with its path, what it is, what it must be, and how to get there."""
+    """A value of the wrong type is reported with its path, its type, the required type and the remedy."""
     fault = only_fault(broken("checklist", "features", 1, "passes", value="true"), "checklist")
     assert (fault.path, fault.where, fault.keyword) == (("features", 1, "passes"), "features[1].passes", "type")
     assert fault.message == '`features[1].passes` is "true"; it must be true or false; drop the quotes'
 
 
 def test_a_word_outside_its_set_says_the_nearest() -> None:
-    """A value outside its set is told with the set, and the nearest of it as suggestion."""
+    """A value outside its set is reported with the set, and the most similar member as suggestion."""
     fault = only_fault(broken("task", "status", value="in-progress"), "task")
     assert fault.suggestion == "in_progress"
     assert fault.message == (
@@ -188,14 +188,14 @@ def test_a_word_outside_its_set_says_the_nearest() -> None:
     )
 
 
-def test_a_missing_key_is_told_at_its_map() -> None:
+def test_a_missing_key_is_reported_at_its_map() -> None:
     """Each missing key is one fault, at the map that lacks it."""
-    found = schema.faults({"taskstate": 1, "title": "T", "status": "created"}, "task")
-    assert [(fault.path, fault.keyword, fault.key) for fault in found] == [
+    faults = schema.faults({"taskstate": 1, "title": "T", "status": "created"}, "task")
+    assert [(fault.path, fault.keyword, fault.key) for fault in faults] == [
         ((), "required", "task_id"),
         ((), "required", "created_at"),
     ]
-    assert found[1].message == "the key `created_at` is missing: a time in UTC such as 2026-01-31T12:00:00Z"
+    assert faults[1].message == "the key `created_at` is missing: a time in UTC such as 2026-01-31T12:00:00Z"
 
 
 def test_a_missing_key_deeper_down() -> None:
@@ -207,28 +207,28 @@ def test_a_missing_key_deeper_down() -> None:
 
 def test_each_unknown_key_is_one_fault() -> None:
     """Each unknown key is a fault of its own at that key, with the nearest key that is not there yet."""
-    found = schema.faults(FRONT_MATTER | {"prority": "P1", "Depends-On": [], "titel": "T", "owner": "me"}, "task")
-    assert {fault.keyword for fault in found} == {"unknown-key"}
-    assert {fault.path: fault.suggestion for fault in found} == {
+    faults = schema.faults(FRONT_MATTER | {"prority": "P1", "Depends-On": [], "titel": "T", "owner": "me"}, "task")
+    assert {fault.keyword for fault in faults} == {"unknown-key"}
+    assert {fault.path: fault.suggestion for fault in faults} == {
         ("prority",): "priority",
         ("Depends-On",): "depends_on",
         ("titel",): "",
         ("owner",): "",
     }
-    assert found[-1].message == "`titel` is no known key; the name of a key of your own begins with x-"
+    assert faults[-1].message == "`titel` is no known key; the name of a key of your own begins with x-"
 
 
 def test_each_key_that_is_not_allowed_is_one_fault() -> None:
     """A key of the wrong form is a fault of its own at that key, beside what is wrong with its value."""
-    found = schema.faults({"scope": {"a b": 1, "c d": []}}, "config")
-    assert [(fault.where, fault.keyword, fault.key) for fault in found] == [
+    faults = schema.faults({"scope": {"a b": 1, "c d": []}}, "config")
+    assert [(fault.where, fault.keyword, fault.key) for fault in faults] == [
         ('scope["a b"]', "type", ""),
         ('scope["a b"]', "unknown-key", "a b"),
         ('scope["c d"]', "unknown-key", "c d"),
     ]
 
 
-def test_a_misspelt_key_is_told_once() -> None:
+def test_a_misspelt_key_is_reported_once() -> None:
     """A required key that is misspelt is one fault, not an unknown key and a missing one."""
     value = broken("checklist", "features", 1, without="passes")
     value["features"][1]["pases"] = True
@@ -247,14 +247,14 @@ def test_a_misspelt_key_is_told_once() -> None:
     ],
     ids=repr,
 )
-def test_of_several_forms_the_one_meant(evidence: object, keyword: str, where: str) -> None:
+def test_of_several_forms_the_intended_one_is_reported(evidence: object, keyword: str, where: str) -> None:
     """Where a value may have several forms, the faults are those of the form that it comes nearest to."""
     fault = only_fault(broken("checklist", "features", 0, "evidence", value=evidence), "checklist")
     assert (fault.keyword, fault.where) == (keyword, where)
 
 
 def test_one_value_has_one_fault() -> None:
-    """A value that breaks several keywords at once is told once."""
+    """A value that violates several keywords is reported once."""
     assert only_fault(broken("task", "status", value=5), "task").keyword == "type"
     assert only_fault(broken("task", "task_id", value="-" * 70), "task").where == "task_id"
 
@@ -310,7 +310,7 @@ def test_the_whole_value() -> None:
     assert fault.message == "the value as a whole is a list; it must be a map of keys and values"
 
 
-def test_what_a_terminal_would_obey_is_not_repeated() -> None:
+def test_control_characters_are_not_repeated() -> None:
     """Control characters and long values never reach a message."""
     fault = only_fault(broken("task", "status", value="\x1b]0;owned\x07\u202e" + "a" * 100), "task")
     assert fault.message.isprintable()
@@ -321,8 +321,8 @@ def test_what_a_terminal_would_obey_is_not_repeated() -> None:
 def test_they_stand_in_order() -> None:
     """Faults are sorted by path, items by their number."""
     features: list[object] = [1] * 11
-    found = schema.faults({"features": features, "overall_progress": 1}, "checklist")
-    assert [fault.where for fault in found] == [*(f"features[{at}]" for at in range(11)), "overall_progress"]
+    faults = schema.faults({"features": features, "overall_progress": 1}, "checklist")
+    assert [fault.where for fault in faults] == [*(f"features[{at}]" for at in range(11)), "overall_progress"]
 
 
 @pytest.mark.parametrize(
@@ -366,9 +366,9 @@ def test_they_stand_in_order() -> None:
 )
 def test_strings_are_strings(text: str, value: object) -> None:
     """Where the schema says string, an unquoted value is its source text; elsewhere YAML's core schema holds."""
-    found = schema.typed_value(yaml(text), "task")
-    assert list(found.values()) == [value]
-    assert type(next(iter(found.values()))) is type(value)
+    typed = schema.typed_value(yaml(text), "task")
+    assert list(typed.values()) == [value]
+    assert type(next(iter(typed.values()))) is type(value)
 
 
 def test_branches() -> None:
@@ -392,7 +392,7 @@ def test_types_before_string_win() -> None:
 
 
 def test_json_has_types_of_its_own() -> None:
-    """A JSON number stays a number, also where a string is wanted, and is a fault there."""
+    """A JSON number stays a number, also where the schema says string, and is a fault there."""
     text = '{"features": [{"id": 1}], "overall_progress": null}'
     node = read_json(text, 0, len(text))
     assert not isinstance(node, Fault)
@@ -409,13 +409,13 @@ def test_front_matter_without_any_quotes_is_valid() -> None:
 
 
 def test_timestamps_are_marked() -> None:
-    """Every time in a front matter is found by its mark, wherever it stands."""
+    """Every time in a front matter is found by its keyword, at any depth."""
     text = (
         "created_at: yesterday\ntitle: x\nx-at: 1\ncoordination: {tester: {completed_at: null}}\n"
         "audit: {updated_at: 2026, events: [{at: now}]}\n"
     )
-    found = [(json_path(path), node.text) for path, node in schema.annotated(yaml(text), "task", "x-timestamp")]
-    assert found == [
+    times = [(json_path(path), node.text) for path, node in schema.annotated(yaml(text), "task", "x-timestamp")]
+    assert times == [
         ("created_at", "yesterday"),
         ("coordination.tester.completed_at", "null"),
         ("audit.updated_at", "2026"),

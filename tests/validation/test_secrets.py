@@ -43,19 +43,17 @@ PLACES = (
 
 
 def test_every_row_of_the_table_has_its_lines() -> None:
-    """No kind goes untried, neither where it must be found nor where it must not; 150 lines are the least of each."""
+    """Each kind has lines that must be found and lines that must not; there are at least 150 of both."""
     kinds = {pattern.kind for pattern in TOKEN_PATTERNS}
     assert kinds < {line.kind for line in positive()}
     assert {line.kind for line in positive()} - kinds == {PRIVATE_KEY, AWS_SECRET, ASSIGNED, IN_ADDRESS, IN_HEADER}
-    telling = {
-        pattern.kind for pattern in TOKEN_PATTERNS if not pattern.nearby
-    }  # the others are what stands without the word beside it
-    assert telling <= {line.kind for line in negative()}
+    kinds_by_pattern_alone = {pattern.kind for pattern in TOKEN_PATTERNS if not pattern.nearby}
+    assert kinds_by_pattern_alone <= {line.kind for line in negative()}
     assert min(len({line.text for line in lines}) for lines in (positive(), negative())) >= 150
 
 
-def test_each_sign_stands_in_what_its_form_fits() -> None:
-    """A form whose signs do not stand in its lines would never be tried."""
+def test_each_pattern_has_a_keyword_in_its_lines() -> None:
+    """A pattern without a keyword in the text is never tried."""
     for pattern in TOKEN_PATTERNS:
         lines = [line for line in positive() if line.kind == pattern.kind]
         assert any(keyword in line.text for line in lines for keyword in pattern.keywords.split()), pattern
@@ -85,8 +83,8 @@ def test_what_must_not_be_found_is_not() -> None:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_token_is_told_by_its_form(place: str) -> None:
-    """Wherever a known token stands, it is found once, with its exact place."""
+def test_a_token_is_found_in_any_context(place: str) -> None:
+    """A known token is found once, with its exact span, whatever stands around it."""
     alone = {pattern.kind for pattern in TOKEN_PATTERNS} - {
         pattern.kind for pattern in TOKEN_PATTERNS if pattern.nearby
     }
@@ -148,7 +146,7 @@ def test_a_comment_behind_a_key_of_several_lines() -> None:
 
 
 def test_what_overlaps_is_covered_altogether() -> None:
-    """Of findings that overlap one is told, and it reaches to the end of the last."""
+    """Overlapping findings become one that reaches to the end of the last."""
     text = f"postgres://app:x9Kd2m{AWS_ID}@db.local password='k7Qp2xVz93LmT4'"
     assert len(find(text)) == 2
     assert AWS_ID not in masked(text)
@@ -176,8 +174,8 @@ def test_what_overlaps_is_covered_altogether() -> None:
         "test_a_rule_says_whether_it_can_mend_what_it_finds",
     ],
 )
-def test_what_nobody_could_use_is_no_secret(text: str) -> None:
-    """Documented examples, repeated letters, other lengths and things that look alike are none."""
+def test_examples_and_near_misses_are_no_secrets(text: str) -> None:
+    """Documented examples, repeated letters, other lengths and similar formats are not reported."""
     assert find(text) == ()
 
 
@@ -197,8 +195,8 @@ def test_what_nobody_could_use_is_no_secret(text: str) -> None:
         ("postgres://app:s3cr3tPw99@db.local/ledger", "s3cr3tPw99"),
     ],
 )
-def test_a_random_value_behind_a_telling_name(text: str, value: str) -> None:
-    """What looks random is a secret where its name says so, or where it stands before the host of an address."""
+def test_a_random_value_behind_the_name_of_a_secret(text: str, value: str) -> None:
+    """A random-looking value is a secret behind a name that says so, or before the host of a URL."""
     assert [each.span.of(text) for each in find(text)] == [value]
 
 
@@ -240,13 +238,13 @@ def test_a_private_key_is_found_to_its_end() -> None:
     assert [each.span.of(cut) for each in find(f"{cut}\n\nAnd then prose.")] == [cut]
 
 
-def test_of_two_that_overlap_one_is_told() -> None:
-    """A token behind a telling name is one secret, told by its pattern."""
+def test_of_two_that_overlap_one_is_reported() -> None:
+    """A token behind a name such as `token` is one secret, of the token's kind."""
     assert [each.kind for each in find(f'token = "{AWS_ID}"')] == ["an AWS access key id"]
 
 
 def test_the_configuration_allows_values() -> None:
-    """A value in which one of the expressions is found is no secret, and nothing else is spared."""
+    """A value in which an allowed expression matches is no secret; all others stay."""
     text = f"{AWS_ID} glpat-{RANDOM[:20]}"
     assert [each.kind for each in find(text, ("^AKIAQ", "^none$"))] == ["a GitLab token"]
     assert masked(text, ("^AKIAQ",)) == f"{AWS_ID} {'*' * 26}"
@@ -263,8 +261,8 @@ def test_masking_keeps_every_place() -> None:
     assert masked("nothing here") == "nothing here"
 
 
-def test_words_about_a_secret_do_not_say_it() -> None:
-    """What quotes a value, or its beginning where it was cut, says stars in its place; a few letters are no value."""
+def test_a_message_is_redacted() -> None:
+    """A quoted value, or its beginning where it was cut, becomes stars; a few letters do not."""
     assert redact(f"`x` is '{AWS_ID}'", [AWS_ID]) == "`x` is '****'"
     assert redact(f"`x` is '{AWS_ID[:12]}…'", [AWS_ID]) == "`x` is '****…'"
     assert redact("AKIA is how they begin", [AWS_ID]) == "AKIA is how they begin"
@@ -295,7 +293,7 @@ REPEATED = (
 
 @pytest.mark.parametrize("piece", REPEATED)
 def test_no_text_takes_long(piece: str) -> None:
-    """Whatever is repeated how often: ten times as much text takes no hundred times as long."""
+    """Ten times as much of any repeated text takes far less than a hundred times as long."""
     small, large = (_seconds(piece * (size // len(piece))) for size in (20_000, 200_000))
     assert large < max(small, 0.01) * 40
 
