@@ -1,4 +1,4 @@
-"""JSON that somebody hands to a command: read as one object, and refused in words that say where it is wrong."""
+"""Reads a JSON object that a user hands to a command, and words the errors for it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def read_object(text: str, name: str, form: str) -> dict[str, Any]:
-    """Return what a JSON object says; `name` is how an error calls it, `form` shows what it should look like.
+    """Return the values of a JSON object; errors call the input `name`, and show `form` as an example.
 
     Raises:
-        TaskstateError: code "invalid-input": it is no JSON, or no object.
+        TaskstateError: code "invalid-input": the text is not JSON, or not an object.
     """
     node = read_json(text, 1 if text.startswith("\ufeff") else 0, len(text))
     if isinstance(node, Fault):
@@ -29,12 +29,12 @@ def read_object(text: str, name: str, form: str) -> dict[str, Any]:
 
 
 def unknown_key(name: str, key: str, known: Iterable[str]) -> TaskstateError:
-    """Return the error for a key that is none of those that are known."""
-    what = f"{name} has an unknown key {key!r}"
-    return TaskstateError(what, help=f"known are {', '.join(known)}", code="invalid-input")
+    """Return the error for a key that is not among the known ones."""
+    message = f"{name} has an unknown key {key!r}"
+    return TaskstateError(message, help=f"known are {', '.join(known)}", code="invalid-input")
 
 
-def wrong_value(name: str, key: str, wanted: str) -> TaskstateError:
-    """Return the error for a value that is not what is wanted, such as "a text"."""
-    what = f"{name}: {key} must be {wanted}"
-    return TaskstateError(what, help="correct it, then run this again", code="invalid-input")
+def wrong_value(name: str, key: str, expected: str) -> TaskstateError:
+    """Return the error for a wrong value; `expected` says what it must be, such as "a text"."""
+    message = f"{name}: {key} must be {expected}"
+    return TaskstateError(message, help="correct it, then run this again", code="invalid-input")
