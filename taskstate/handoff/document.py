@@ -16,7 +16,7 @@ from taskstate.model.task_state import SECTION_LEVEL, item_text
 from taskstate.model.tool_blocks import read_seen
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
-from taskstate.syntax.markdown_fast_scanner import RULE
+from taskstate.syntax.markdown_fast_scanner import THEMATIC_BREAK
 from taskstate.syntax.spans import Span, size_in_bytes, with_newlines
 from taskstate.syntax.yaml_edit import set_key
 from taskstate.syntax.yaml_emitter import yaml_block
@@ -236,7 +236,7 @@ def _paragraphs(text: str, span: Span) -> Iterator[Piece]:
     start = end = -1
     for match in re.compile(_LINE).finditer(text, *span):
         line = match[0].rstrip(" \t\r\n")
-        if not line or RULE.match(line.lstrip(" ")):
+        if not line or THEMATIC_BREAK.match(line.lstrip(" ")):
             if start >= 0:
                 yield _paragraph(text, Span(start, end))
             start = -1

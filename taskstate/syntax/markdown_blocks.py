@@ -150,7 +150,7 @@ def _tokens(text: str) -> list[Token]:
 def _cut_prefix(line: re.Match[str]) -> str:
     """Return a line with its indentation and markers cut so that they open fewer lists and quotes than the limit."""
     prefix = line[1].expandtabs(4)
-    if len(prefix) <= _MAX_COLUMN or markdown_fast_scanner.RULE.match(line[0]):
+    if len(prefix) <= _MAX_COLUMN or markdown_fast_scanner.THEMATIC_BREAK.match(line[0]):
         return line[0]
     return prefix[:_MAX_COLUMN] + line[2]
 

@@ -16,7 +16,7 @@ _BLOCK_START = r"( {0,3})(?:(#{1,6})(?=[ \t\r\n]|\Z)|(`{3,}|~{3,})|(</?[A-Za-z]|
 _NEXT_START = re.compile(r"\n(?=[ #`~<=-])" + _BLOCK_START)  # `\n` is found twice as fast as `^`
 _LONE_CR = re.compile(r"\r(?!\n)")
 _CLOSING_HASHES = r"(?:^|[ \t])#+\Z"
-RULE = re.compile(r"([-*_])[ \t]*(?:\1[ \t]*){2,}\Z")
+THEMATIC_BREAK = re.compile(r"([-*_])[ \t]*(?:\1[ \t]*){2,}\Z")
 _ITEM = re.compile(r"(?:[-*+]|(\d{1,9})[.)])( {1,4})(?=[^ \t\r\n])")
 _WIDEST_ITEM = 4  # a tab reaches column 4, so it indents into items whose content begins there or before
 
@@ -165,7 +165,7 @@ class _Scanner:
     def _item_at(self, line_start: int, until: int) -> tuple[int, int]:
         line_end = self._end_of_line(line_start)
         item = _ITEM.match(self.text, line_start)
-        if item is None or RULE.match(self.text, line_start, line_end):
+        if item is None or THEMATIC_BREAK.match(self.text, line_start, line_end):
             raise _Undecided
         if item[1] and int(item[1]) != 1 and self._follows_text(line_start):
             raise _Undecided  # only a list that begins with 1 can interrupt a paragraph
@@ -223,7 +223,7 @@ def scan_items(text: str, start: int, end: int) -> list[tuple[int, int, int]] | 
             return None
         if line.strip(" \t"):
             item = _PLAIN_ITEM.match(line)
-            if item and not RULE.match(line):
+            if item and not THEMATIC_BREAK.match(line):
                 if items and item[1][-1] != marker:  # another bullet begins another list
                     return None
                 marker, column = item[1][-1], item.end()
