@@ -28,7 +28,9 @@ def read_front_matter(text: str, start: int, end: int) -> Node | tuple[Fault, ..
     return diagnosed(text, start, end, result)
 
 
-_START = re.compile(r"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n?|\n))*?---[ \t]*(?:#[^\r\n]*)?(?:\r\n?|\n)")
+# CRLF must match in one way only: with `\r\n?|\n`, 25 lines of comment without a mark take a minute of backtracking.
+_LINE_END = r"(?:\r\n|\r(?!\n)|\n)"
+_START = re.compile(rf"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?{_LINE_END})*?---[ \t]*(?:#[^\r\n]*)?{_LINE_END}")
 _END = re.compile(r"(?<=[\r\n])\.\.\.\s*\Z")
 
 
