@@ -1,17 +1,17 @@
-# The verbs of a developer. Each one sets up what it needs by itself: Python 3.11 or newer and git are enough.
+# What a developer runs. Each target sets up what it needs by itself; only Python 3.11 or newer and git must be installed.
 #
-#   make demo               see the main job done in a new temporary repository
-#   make check              what to run while working: ruff, mypy, the fast tests
-#   make test               all that must hold before a change lands; continuous integration runs the same
-#   make fuzz SECONDS=60    look for counterexamples to the laws for about that long, with new seeds each round
-#   make torture            many writers and editors at once, in long: what they did, and whether anything is lost
-#   make mutants SEED=1     change the code in 300 places, one at a time: which of the changes does no test notice?
-#   make bench              the figures that docs and targets speak of
-#   make format             put the code into its form
-#   make coverage           which lines and branches the tests reach
-#   make docs               build the site into site/, strictly
-#   make gen                write anew what is generated from the rule registry and the commands
-#   make clean              remove everything that the other verbs made
+#   make demo               show the main workflow in a new temporary repository
+#   make check              run while working: ruff, mypy, the fast tests
+#   make test               everything that must pass before a change lands; CI runs the same
+#   make fuzz SECONDS=60    look for counterexamples to the properties for about that long, with new seeds each round
+#   make torture            many writers and editors at once, for a long time; checks that nothing was lost
+#   make mutants SEED=1     mutation testing: change the code in 300 places, one at a time, and show what no test notices
+#   make bench              measure the figures that the documentation and the targets quote
+#   make format             format the code
+#   make coverage           show which lines and branches the tests reach
+#   make docs               build the site into site/, in strict mode
+#   make gen                regenerate the files that come from the rule registry and the commands
+#   make clean              remove everything that the other targets created
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := check
@@ -28,7 +28,7 @@ PYTEST := $(BIN)/pytest -n auto --dist worksteal
 # Tests and hooks start `taskstate`, `pre-commit` and `git` by name.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-# A stand-in for python3.12 that some version manager left behind does not start: hence the trial of each.
+# Version managers leave shims behind that fail when started (a `python3.12` of a removed version): so try each one.
 $(READY): pyproject.toml
 	@for python in $(PYTHON) python3.13 python3.12 python3.11 python3 python; do \
 	  if "$$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then found=$$python; break; fi; \
@@ -61,8 +61,8 @@ check: lint
 test: lint docs
 	HYPOTHESIS_PROFILE=ci $(PYTEST)
 
-# A third of the time goes to atheris, which is guided by the lines that a text reaches, the rest to the laws. A round
-# that is under way when the time is up skips the laws that it has not begun (tests/conftest.py).
+# A third of the time goes to atheris, which is guided by coverage, the rest to the property tests. A round that is
+# running when the time is up skips the properties that it has not started (tests/conftest.py).
 fuzz: $(READY)
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --no-input \
 	  --disable-pip-version-check --progress-bar off --editable '.[fuzz]' || echo "make: atheris cannot be installed here"
