@@ -1,8 +1,8 @@
-"""A task that goes on for a thousand sessions: what an append costs as the history grows, and how large the file gets.
+"""Measures appending to a task with a thousand sessions: the cost of an append, and the size of the state file.
 
-The cost of one append follows the size of the state file, which rises to its limit and falls at each archiving. So two
-tasks are appended to in turns for whole rounds from one archiving to the next: a young one from its first archiving on,
-where its file has the usual size, and one with a thousand sessions behind it.
+The cost of one append depends on the size of the state file, which grows to its limit and shrinks at each archiving. So
+a new and an old task are compared over whole rounds from one archiving to the next: the new one after its first
+archiving, when its file has the usual size, and the old one after a thousand sessions.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from benchmarks import corpus
-from benchmarks.answer import Answer, repository
+from benchmarks.measurement import Measurement, repository
 from benchmarks.timing import timed
 from taskstate.archive import archiver
 from taskstate.model.config_reader import read_config
@@ -34,7 +34,7 @@ _BOUNDED = 1.2
 
 
 class Growing:
-    """A task that one session after the other is appended to, in process."""
+    """A task to which sessions are appended one by one, in process."""
 
     def __init__(self, folder: Path) -> None:
         limits = {"size": {"max-kb": _LIMIT, "warn-kb": _LIMIT}}
@@ -51,7 +51,7 @@ class Growing:
         return archiver.read_archive(self.workspace, "1").last
 
     def append(self) -> float:
-        """Append the next session, and return how many seconds that took."""
+        """Append the next session and return the time it took, in seconds."""
         self.number += 1
         request = Request(stamp=Stamp(actor="somebody", now=_NOW + timedelta(minutes=self.number), git_head="0" * 40))
         seconds = timed(lambda: sessions.add(self.workspace, "1", _entry(self.number), request))()
@@ -59,15 +59,15 @@ class Growing:
         return seconds
 
     def append_round(self) -> int:
-        """Append sessions until some are archived, and return how many it took."""
+        """Append sessions until some are archived, and return their number."""
         before, archived = self.number, self.archived
         while self.archived == archived:
             self.append()
         return self.number - before
 
 
-def append_many(folder: Path) -> Iterator[Answer]:
-    """Yield the answers on appending to a long history against a short one, and on the largest state file."""
+def append_many(folder: Path) -> Iterator[Measurement]:
+    """Measure appending to a long history compared with a short one, and the largest state file."""
     old, young = Growing(folder / "old"), Growing(folder / "young")
     while old.number < COUNT:
         old.append()
@@ -77,8 +77,10 @@ def append_many(folder: Path) -> Iterator[Answer]:
     taken = [(young.append(), old.append()) for _ in range(count)]
     early, late = (median(seconds) for seconds in zip(*taken, strict=True))
     note = f"in turns, medians of {count}, a limit of {_LIMIT} KB"
-    yield Answer(f"append to {COUNT:,} sessions of a task", "to the first ones", late / early, _BOUNDED, note)
-    yield Answer(f"the largest state file in {old.number:,} appends", "its limit", max(old.sizes) / (_LIMIT * KB), 1.0)
+    yield Measurement(f"append to {COUNT:,} sessions of a task", "to the first ones", late / early, _BOUNDED, note)
+    yield Measurement(
+        f"the largest state file in {old.number:,} appends", "its limit", max(old.sizes) / (_LIMIT * KB), 1.0
+    )
 
 
 def _entry(number: int) -> sessions.NewSession:

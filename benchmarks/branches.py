@@ -1,7 +1,7 @@
-"""Branches of one task: the same work as on two machines, done by the real jobs, from a common version on.
+"""Creates diverging branches of one task with the real jobs, as if two people had worked from a common version.
 
-Each step is a name and a number, which chooses what exactly is done; so a history is a list of such pairs, and can be
-drawn by a seeded generator as well as by a property test.
+A step is a name and a number that selects a variant. So a history is a list of such pairs, which a seeded generator or
+a property test can draw.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 TASK = "7"
 FEATURES, CRITERIA = 4, 4
 _START = datetime(2026, 2, 1, 9, tzinfo=UTC)
-_OFTEN = {"session": 8, "pass": 4, "check": 3, "archive": 2}  # how often a step is drawn; the others once
+_OFTEN = {"session": 8, "pass": 4, "check": 3, "archive": 2}  # the weight with which a step is drawn; 1 for the others
 
 
 class Step(NamedTuple):
-    """Something that is done to a task: what, and which of several."""
+    """An operation on a task, by name, and the number of its variant."""
 
     name: str
     number: int
 
 
 class Branch:
-    """A working copy with the task in it; `name` tells apart what is said on each, `minutes` go by between steps."""
+    """A working copy with the task in it; `name` is part of each text that it adds, `minutes` pass between steps."""
 
     def __init__(self, root: Path, name: str, minutes: int = 7) -> None:
         self.root = root
@@ -72,40 +72,40 @@ class Branch:
         return other
 
     def do(self, steps: Iterable[Step]) -> None:
-        """Do some steps, one after the other."""
+        """Carry out steps, one after the other."""
         for step in steps:
             self.steps += 1
             STEPS[step.name](self, step.number)
 
     def files(self) -> Mapping[str, bytes]:
-        """Return our files in this working copy."""
-        found = (path for path in sorted(self.workspace.state_root.rglob("task-*.md")))
-        return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in found}
+        """Return the taskstate files of this working copy by path."""
+        paths = sorted(self.workspace.state_root.rglob("task-*.md"))
+        return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in paths}
 
-    def said(self, number: int) -> str:
-        """Return something that only this step on this branch says."""
+    def unique_text(self, number: int) -> str:
+        """Return a text that only this step on this branch contains."""
         return f"{self.name} step {self.steps}, {number}"
 
     def by_hand(self, pattern: str, new: str) -> None:
-        """Change the first place in the state file where a pattern matches."""
+        """Replace the first match of a pattern in the state file."""
         text = self.path.read_text(encoding="utf-8")
-        changed = re.sub(pattern, lambda found: found.expand(new), text, count=1, flags=re.MULTILINE)
+        changed = re.sub(pattern, lambda match: match.expand(new), text, count=1, flags=re.MULTILINE)
         self.path.write_text(changed, encoding="utf-8")
 
     def _request(self) -> Request:
         self.now += timedelta(minutes=self.minutes)
         return Request(stamp=Stamp(actor=self.name, now=self.now))
 
-    # What can be done
+    # The steps
 
     def session(self, number: int) -> None:
-        """Append a session; every other one speaks of the one before it."""
+        """Append a session; every other one refers to the previous one."""
         last = sessions.all_sessions(self.workspace, TASK)[-1:]
         more = (f"Went on from Session {last[0].number}",) if last and number % 2 else ()
         entry = sessions.NewSession(
-            did=(f"Did {self.said(number)}", *more),
-            issues=(f"Saw {self.said(number)}",) if number % 3 == 0 else (),
-            state=f"State of {self.said(number)}",
+            did=(f"Did {self.unique_text(number)}", *more),
+            issues=(f"Saw {self.unique_text(number)}",) if number % 3 == 0 else (),
+            state=f"State of {self.unique_text(number)}",
             next=("Go on",),
             commits=(f"{number:07x}",) if number % 4 == 0 else (),
         )
@@ -113,12 +113,12 @@ class Branch:
 
     def prove(self, number: int) -> None:
         """Record that a feature passes."""
-        tested = checklist.Tested(passes=True, evidence=f"seen: {self.said(number)}")
+        tested = checklist.Tested(passes=True, evidence=f"seen: {self.unique_text(number)}")
         checklist.set_feature(self.workspace, TASK, f"f-{number % FEATURES + 1}", tested, self._request())
 
     def disprove(self, number: int) -> None:
         """Record that a feature does not pass."""
-        tested = checklist.Tested(passes=False, evidence=f"failed: {self.said(number)}")
+        tested = checklist.Tested(passes=False, evidence=f"failed: {self.unique_text(number)}")
         checklist.set_feature(self.workspace, TASK, f"f-{number % FEATURES + 1}", tested, self._request())
 
     def feature(self, number: int) -> None:
@@ -143,12 +143,12 @@ class Branch:
     def depend(self, number: int) -> None:
         """Add an upstream task."""
         text = self.path.read_text(encoding="utf-8")
-        known = re.search(r"^depends_on: \[(.*)\]$", text, re.MULTILINE)
+        match = re.search(r"^depends_on: \[(.*)\]$", text, re.MULTILINE)
         name = str(number % 5 + 1)
-        if known and f'"{name}"' not in known[1]:
-            listed = ", ".join(sorted([*known[1].split(", "), f'"{name}"']))
+        if match and f'"{name}"' not in match[1]:
+            listed = ", ".join(sorted([*match[1].split(", "), f'"{name}"']))
             self.by_hand(r"^depends_on: .*$", f"depends_on: [{listed}]")
-        elif not known:
+        elif not match:
             self.by_hand(r"^(created_at: .*)$", rf'depends_on: ["{name}"]\n\1')
 
     def own_key(self, number: int) -> None:
@@ -168,7 +168,7 @@ class Branch:
 
     def commit(self, number: int) -> None:
         """Add a commit to the Git History."""
-        line = f"- `{number:07x}` - {self.said(number)}"
+        line = f"- `{number:07x}` - {self.unique_text(number)}"
         if "## 5. Git History\n\n- " in self.path.read_text(encoding="utf-8"):
             self.by_hand(r"^(## 5\. Git History\n\n(?:- .*\n)+)", rf"\1{line}\n")
         else:
@@ -192,6 +192,6 @@ STEPS: Mapping[str, Callable[[Branch, int], None]] = {
 
 
 def draw(random: Random, count: int) -> list[Step]:
-    """Return some steps, sessions most often."""
+    """Return random steps, mostly sessions."""
     names = [name for name in STEPS for _ in range(_OFTEN.get(name, 1))]
     return [Step(random.choice(names), random.randrange(100)) for _ in range(count)]

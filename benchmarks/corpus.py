@@ -1,8 +1,8 @@
-"""A fixed corpus of state files: the same bytes for the same specification, on every machine.
+"""Generates a fixed corpus of state files: the same bytes for the same specification, on every machine.
 
-The files read like real ones (front matter, checklist, sessions with lists, fences and code) and lint clean, but for
-the warning about size that a file over 50 KB must get. Nothing of taskstate is used to write them: a corpus that the
-measured code had written would change with it.
+The files look like real ones (front matter, checklist, sessions with lists, fences and code) and lint clean, except for
+the size warning of files over 50 KB. They are written without any code of taskstate, since the corpus would otherwise
+change with the code that it measures.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 KB = 1024
 SEED = 20240128
-_FORM_EVERY = 40  # one file in so many holds HTML, which only markdown-it-py can place
+_FORM_EVERY = 40  # one in this many files contains HTML, which the fast scanner leaves to markdown-it-py
 _CRLF_EVERY = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corpus:
-    """What to generate: so many files of `least` to `most` KB, spread evenly; `total` is about their sum in MB."""
+    """What to generate: `files` files, evenly spread over `least` to `most` KB; `total` describes their sum."""
 
     name: str
     files: int
@@ -75,7 +75,7 @@ def generate(corpus: Corpus, *, seed: int = SEED) -> Iterator[tuple[str, bytes]]
 
 
 def write(corpus: Corpus, folder: Path) -> list[Path]:
-    """Write a corpus into a folder, 500 files to a subfolder, and return their paths."""
+    """Write a corpus into a folder, 500 files per subfolder, and return their paths."""
     paths = []
     for number, (name, data) in enumerate(generate(corpus)):
         path = folder / f"part-{number // 500:02}" / name
@@ -86,7 +86,7 @@ def write(corpus: Corpus, folder: Path) -> list[Path]:
 
 
 def state_file(random: Random, number: int, size: float) -> str:
-    """Return a state file of about `size` KB (the last session ends it)."""
+    """Return a state file of about `size` KB; it ends with the session that reaches that size."""
     title = _sentence(random, 4, 8).rstrip(".").replace("`", "")
     head, tail = _head(random, number, title), _tail(random, number)
     sessions: list[str] = []
@@ -139,7 +139,7 @@ def _front_matter(random: Random, number: int, *, title: str, sessions: int, bod
 
 
 def _sized(front_matter: str, body: str) -> str:
-    """Return the front matter with the size of the whole file in the place of the word for it."""
+    """Return the front matter with `SIZE` replaced by the size of the whole file."""
     sized, size, needed = front_matter, 0, 1
     while size != needed:
         size = needed
@@ -154,7 +154,7 @@ def _seal(blocks: object) -> str:
 
 
 def _head(random: Random, number: int, title: str) -> str:
-    """Return the body down to the Progress Log."""
+    """Return the body up to the Progress Log."""
     upstream = (
         f"### From Task #{number - 1}: {_sentence(random, 3, 5)[:-1]}\n\n{_quoted(random)}\n\n" if number > 1 else ""
     )
@@ -247,7 +247,7 @@ def _tail(random: Random, number: int) -> str:
 
 
 def _session(random: Random, number: int, *, room: float) -> str:
-    """Return a session that ends with one line end; a long one where there is room."""
+    """Return a session that ends with a single newline; a long one if there is enough space left."""
     minutes = number * 37
     time = f"2024-01-{2 + minutes // 1440 % 27:02} {minutes // 60 % 24:02}:{minutes % 60:02}"
     most = 7 if room > 4 * KB else 2

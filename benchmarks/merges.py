@@ -1,7 +1,7 @@
-"""Counts how many concurrent histories merge without a conflict: by meaning, and as git merges text.
+"""Counts how many concurrent histories conflict: merged by meaning, and merged as text by git.
 
-A history is a task, and what two branches did to it with the real jobs and by hand. Each file that both branches have
-changed is merged by `git merge-file`, which is git's own text merge, and by `taskstate.merge`.
+A history is a task with the changes of two branches, made with the real jobs and by hand. Each file that both branches
+changed is merged by `git merge-file`, git's own text merge, and by `taskstate.merge`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from benchmarks.answer import Answer
 from benchmarks.branches import Branch, draw
+from benchmarks.measurement import Measurement
 from taskstate.merge.files import merge_files
 from taskstate.merge.three_way import Versions
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 HISTORIES = 200
 _SEED = 20260201
-_BEFORE, _AFTER = 6, 5  # at most so many steps on the common version, and on each branch
+_BEFORE, _AFTER = 6, 5  # the most steps before the fork, and on each branch
 
 
-def merges(folder: Path) -> Iterator[Answer]:
-    """Yield the answer on how many histories need a person."""
+def merges(folder: Path) -> Iterator[Measurement]:
+    """Measure how many histories have conflicts that a person must resolve."""
     ours, text = count_conflicts(folder)
-    what = f"conflicting merges, of {HISTORIES} generated histories of two branches"
-    yield Answer(what, "git's own text merge", ours / text, 0, f"{ours} against {text} histories")
+    name = f"conflicting merges, of {HISTORIES} generated histories of two branches"
+    yield Measurement(name, "git's own text merge", ours / text, 0, f"{ours} against {text} histories")
 
 
 def count_conflicts(folder: Path, histories: int = HISTORIES) -> tuple[int, int]:
-    """Return how many of so many generated histories conflict by meaning, and how many as text."""
+    """Return how many of the generated histories conflict when merged by meaning, and how many when merged as text."""
     ours = text = 0
     for number in range(histories):
         base, left, right = generate(folder / str(number), number)
@@ -42,13 +42,13 @@ def count_conflicts(folder: Path, histories: int = HISTORIES) -> tuple[int, int]
             for name in left.keys() & right.keys()
             if base.get(name) not in (left[name], right[name])
         ]
-        ours += any(merge_files(sides, name).conflicts for name, sides in both)
-        text += any(conflicts_as_text(sides) for _, sides in both)
+        ours += any(merge_files(versions, name).conflicts for name, versions in both)
+        text += any(conflicts_as_text(versions) for _, versions in both)
     return ours, text
 
 
 def generate(folder: Path, number: int) -> Versions[Mapping[str, bytes]]:
-    """Return the files of a history: the common version's, and those of both branches."""
+    """Return the files of a history: those of the common version and of both branches."""
     random = Random(f"{_SEED} {number}")  # noqa: S311 - reproducible on purpose
     trunk = Branch(folder / "base", "base")
     trunk.begin()
@@ -60,11 +60,11 @@ def generate(folder: Path, number: int) -> Versions[Mapping[str, bytes]]:
     return Versions(trunk.files(), left.files(), right.files())
 
 
-def conflicts_as_text(sides: Versions[bytes]) -> bool:
+def conflicts_as_text(versions: Versions[bytes]) -> bool:
     """Return whether git's own text merge leaves conflicts."""
     with tempfile.TemporaryDirectory(prefix="taskstate-merge-") as folder:
         paths = [Path(folder) / name for name in ("base", "ours", "theirs")]
-        for path, data in zip(paths, sides, strict=True):
+        for path, data in zip(paths, versions, strict=True):
             path.write_bytes(data)
         base, ours, theirs = paths
         done = subprocess.run(["git", "merge-file", "-p", ours, base, theirs], stdout=subprocess.DEVNULL, check=False)

@@ -1,7 +1,7 @@
-"""A sample project to count tokens on: one task with a long task file, five standards, three roles and twelve sessions.
+"""Generates a sample project to count tokens on: a task with a long task file, five standards and twelve sessions.
 
-The same bytes on every machine, in sentences made from a few patterns: what matters is how long things are. Nothing of
-taskstate writes it, as with the corpus.
+It has the same bytes on every machine, and sentences made from a few patterns, since only the lengths matter. Like the
+corpus, it is written without any code of taskstate.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _description(random: Random) -> str:
 
 
 def _task_file(random: Random) -> str:
-    """Return a task file of exactly so many lines: what is captured from it comes first, then its plan."""
+    """Return a task file of `TASK_LINES` lines: first the parts that are captured from it, then its plan."""
     head = [
         f"id: TASK-0{TASK}",
         f"title: {_TITLE}",
@@ -130,7 +130,7 @@ def _task_file(random: Random) -> str:
 
 
 def _standard(random: Random, area: str, count: int) -> str:
-    """Return a standard of exactly so many lines."""
+    """Return a standard of exactly `count` lines."""
     lines = [f"# {area.capitalize()}", "", *_paragraph(random, 3).split("\n"), ""]
     section = 0
     while len(lines) < count:
@@ -164,7 +164,7 @@ def _log(random: Random) -> str:
 
 
 def _state(random: Random, task: str, standards: dict[str, str], log: str) -> str:
-    """Return the state file: the static part as it was captured, a checklist, an input, and the sessions."""
+    """Return the state file: the captured static context, a checklist, an input, and the sessions."""
     sources = "\n".join(f'    - {{path: {name}, sha256: "{_sha(text)}"}}' for name, text in standards.items())
     sessions = "\n".join(_session(random, number) for number in range(1, SESSIONS + 1))
     return f"""\
@@ -256,7 +256,7 @@ coordination:
 
 
 def _static(task: str, standards: dict[str, str]) -> str:
-    """Return the parts of the static context, taken from the task file."""
+    """Return the parts of the static context, from the task file."""
     lines = task.split("\n")
     description = textwrap.dedent("\n".join(_under(lines, "description: |")))
     citations = [_citation(name, text) for name, text in sorted(standards.items())]
@@ -272,7 +272,7 @@ def _static(task: str, standards: dict[str, str]) -> str:
 
 
 def _under(lines: list[str], key: str) -> list[str]:
-    """Return the lines that stand under a key of the task file, deeper than it."""
+    """Return the lines of the task file that are indented below a key."""
     at = lines.index(key) + 1
     depth = len(key) - len(key.lstrip())
     end = next(number for number in range(at, len(lines)) if lines[number].strip() and _depth(lines[number]) <= depth)

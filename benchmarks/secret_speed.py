@@ -1,11 +1,11 @@
-"""What looking for secrets costs: of a whole state file, and of one to which a session comes."""
+"""Measures scanning for secrets: a whole state file, and only the lines that a new session changes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from benchmarks import corpus
-from benchmarks.answer import Answer, ratio
+from benchmarks.measurement import Measurement, ratio
 from benchmarks.timing import interleaved, timed
 from taskstate.validation import secrets
 from taskstate.workspace.secret_check import changed_parts
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _SESSION = "### Session 99 - 2026-01-31 12:00\n\n**What I did:**\n\n- read the header of each message\n\n"
 
 
-def secret_speed(folder: Path) -> Iterator[Answer]:
-    """Yield the answers on looking through C1, and through what a session changes in it."""
+def secret_speed(folder: Path) -> Iterator[Measurement]:
+    """Measure scanning C1, and scanning what a new session changes in it."""
     del folder
     ((_, data),) = corpus.generate(corpus.C1)
     old = data.decode()
@@ -26,19 +26,19 @@ def secret_speed(folder: Path) -> Iterator[Answer]:
 
     def changed() -> None:
         for part in changed_parts(old, new):
-            secrets.find.__wrapped__(part.of(new))  # without what it remembers of the last text
+            secrets.find.__wrapped__(part.of(new))  # without the cache of the last text
 
     taken = interleaved(
         {
             "ours": timed(lambda: secrets.find.__wrapped__(old)),
             "changed": timed(changed),
-            "floor": timed(lambda: old.encode().decode()),
+            "reference": timed(lambda: old.encode().decode()),
         },
         rounds=15,
     )
     speed = f"{len(data) / taken['ours'] / 1e6:.0f} MB/s"
-    yield Answer("looking for secrets in C1", f"encoding and decoding it; {speed} here", ratio(taken), 0)
+    yield Measurement("looking for secrets in C1", f"encoding and decoding it; {speed} here", ratio(taken), 0)
     part = taken["changed"] / taken["ours"]
-    yield Answer(
+    yield Measurement(
         "looking for secrets in what a session changes", "in all of C1", part, 1.0, f"{taken['changed'] * 1e3:.2f} ms"
     )

@@ -1,4 +1,4 @@
-"""Snapshots of a large working tree against the plain git commands and the hashing that one would need at the least."""
+"""Measures snapshots of a large working tree against the plain git commands and hashing that are needed at least."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from benchmarks.answer import Answer, repository
+from benchmarks.measurement import Measurement, repository
 from benchmarks.timing import interleaved, program, python
 from taskstate.storage import backups
 
@@ -22,7 +22,7 @@ _OURS = str(Path(sys.executable).with_name("taskstate"))
 _GIT = ("git", "-c", "user.name=somebody", "-c", "user.email=somebody@example.invalid", "-c", "gc.auto=0")
 _HASH = "{ git diff --name-only -z; git ls-files -z --others --exclude-standard; } | xargs -0 sha256sum >/dev/null"
 _STATUS = "git status --porcelain -z >/dev/null"
-# What makes a tree id of the working tree without touching the repository, and tells what changed.
+# Computes the tree id of the working tree without touching the repository, and what changed.
 _TAKE = f"""
 mkdir -p "$0/objects"; cp -p .git/index "$0/index"
 export GIT_OPTIONAL_LOCKS=0
@@ -37,8 +37,8 @@ git diff --binary HEAD "$(git write-tree)" >/dev/null
 _VERIFY = f"export GIT_OPTIONAL_LOCKS=0; {_STATUS}; {_HASH}"
 
 
-def snapshots(folder: Path) -> Iterator[Answer]:
-    """Yield the answers on taking a snapshot of 20,000 files, 550 of them changed, and on comparing with it."""
+def snapshots(folder: Path) -> Iterator[Measurement]:
+    """Measure taking a snapshot of 20,000 files, 550 of them changed, and comparing with it."""
     root = _tree(folder / "tree")
     state = root / ".taskstate" / "tasks" / "task-1-state.md"
     scratch = str(folder / "scratch")
@@ -46,13 +46,15 @@ def snapshots(folder: Path) -> Iterator[Answer]:
     role = ("1", "--role", "implementer")
 
     def anew(run: Callable[[], float]) -> Callable[[], float]:
-        """Return a candidate that finds nothing of an earlier round; that is not timed."""
+        """Return a candidate that starts without the results of earlier rounds; removing them is not timed."""
 
         def taken() -> float:
             shutil.rmtree(root / ".taskstate" / "artifacts", ignore_errors=True)
             shutil.rmtree(scratch, ignore_errors=True)
             state.write_bytes(before)
-            backups.forget(journal, ".taskstate/tasks/task-1-state.md")  # or the older text would be taken for a loss
+            backups.forget(
+                journal, ".taskstate/tasks/task-1-state.md"
+            )  # or the older text would count as a lost update
             return run()
 
         return taken
@@ -60,28 +62,28 @@ def snapshots(folder: Path) -> Iterator[Answer]:
     start = python(("-c", "pass"), root)
     commands = {
         "ours": anew(program((_OURS, "snapshot", "take", *role), root)),
-        "floor": anew(program(("sh", "-c", _TAKE, scratch), root)),
+        "reference": anew(program(("sh", "-c", _TAKE, scratch), root)),
         "start": start,
     }
     size = f"{FOLDERS * FILES:,} files, {CHANGED} changed, {NEW} new"
     taken = interleaved(commands)
-    yield _answer(f"`snapshot take`, {size}", "copy of the index, add, write-tree, status, diff, hashing", taken)
+    yield _measurement(f"`snapshot take`, {size}", "copy of the index, add, write-tree, status, diff, hashing", taken)
     commands = {
         "ours": program((_OURS, "snapshot", "verify", *role), root),
-        "floor": program(("sh", "-c", _VERIFY), root),
+        "reference": program(("sh", "-c", _VERIFY), root),
         "start": start,
     }
     subprocess.run([_OURS, "snapshot", "take", *role, "--quiet"], cwd=root, check=True)
-    yield _answer("`snapshot verify` of them without drift", "`git status` and hashing", interleaved(commands))
+    yield _measurement("`snapshot verify` of them without drift", "`git status` and hashing", interleaved(commands))
 
 
-def _answer(what: str, floor: str, taken: dict[str, float]) -> Answer:
+def _measurement(what: str, reference: str, taken: dict[str, float]) -> Measurement:
     note = f"the interpreter's start, {1000 * taken['start']:.0f} ms, taken off ours"
-    return Answer(what, floor, (taken["ours"] - taken["start"]) / taken["floor"], _TARGET, note)
+    return Measurement(what, reference, (taken["ours"] - taken["start"]) / taken["reference"], _TARGET, note)
 
 
 def _tree(root: Path) -> Path:
-    """Return a repository with a large commit, and changes on it."""
+    """Return a repository with a large commit and uncommitted changes."""
     repository(root)
     subprocess.run([_OURS, "init", "--quiet"], cwd=root, check=True)
     parts = ("--title", "T", "--description", "d", "--criterion", "c", "--quiet")

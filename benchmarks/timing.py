@@ -1,4 +1,4 @@
-"""Takes times so that they can be compared: the candidates in turns, several rounds, the median of each."""
+"""Measures comparable times: the candidates alternate for several rounds, and the median of each counts."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ ROUNDS = 7
 
 
 def interleaved(candidates: Mapping[str, Callable[[], float]], *, rounds: int = ROUNDS) -> dict[str, float]:
-    """Return the median of the seconds that each candidate says it took; a first round only warms up.
+    """Return the median of each candidate's times in seconds, after a warm-up round.
 
-    In each round every candidate runs once, in an order that rotates, so that a machine which grows slower or faster
-    meanwhile treats all alike.
+    In each round every candidate runs once, in rotating order, so that a machine that becomes slower or faster
+    affects all of them alike.
     """
     names = list(candidates)
     taken: dict[str, list[float]] = {name: [] for name in names}
@@ -35,7 +35,7 @@ def interleaved(candidates: Mapping[str, Callable[[], float]], *, rounds: int = 
 
 
 def timed(action: Callable[[], object]) -> Callable[[], float]:
-    """Return a candidate that does an action and says how long it took."""
+    """Return a candidate that carries out an action and returns its time."""
 
     def run() -> float:
         start = perf_counter()
@@ -51,12 +51,12 @@ def python(arguments: Sequence[str], folder: Path) -> Callable[[], float]:
 
 
 def program(command: Sequence[str], folder: Path) -> Callable[[], float]:
-    """Return a candidate that runs a program in a folder; what is Python finds its modules compiled, as installed."""
+    """Return a candidate that runs a program in a folder (Python with compiled modules, as when installed)."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return timed(lambda: subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, check=False))
 
 
 def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
-    """Return the slope of the times against the sizes, both on logarithmic scales: 1 is linear."""
+    """Return the exponent by which the times grow with the sizes (the slope in a log-log plot): 1 is linear."""
     x, y = [math.log(size) for size in sizes], [math.log(second) for second in seconds]
     return linear_regression(x, y).slope

@@ -1,6 +1,6 @@
-"""Writes what is generated: the rules' pages, the hook manifest, and the entry that `taskstate init --pre-commit` adds.
+"""Generates the rules' pages, the package picture, the hook manifest, and the entry of `taskstate init --pre-commit`.
 
-`--check` writes nothing and exits with 1 where a file is not current.
+`--check` writes nothing and exits with 1 if a file is outdated.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Rule
 
 ROOT = Path(__file__).resolve().parent.parent
-# id, the command, what it does, the types of own files that it reads
+# id, command, description, types of taskstate files that it reads (None: all)
 HOOKS = (
     ("taskstate-lint", "taskstate lint --staged", "Check state files, archives, handoffs and impact maps.", None),
     ("taskstate-archive-check", "taskstate archive --check", "Refuse a state file over its limit.", ("state",)),
@@ -97,7 +97,7 @@ def _local(hook: str, entry: str, _description: str, types: tuple[str, ...] | No
 
 
 def _names(types: tuple[str, ...] | None) -> str:
-    """Return the regular expression of the names of our own files, from the one place that declares them."""
+    """Return a regular expression for the names of taskstate files, from the schema that declares them."""
     declared = json.loads(resources.text("schemas/kinds/files.json"))["files"]
     patterns = [re.sub(r"\?P<\w+>", "", file["pattern"]) for file in declared if types is None or file["type"] in types]
     return f"(^|/)({'|'.join(patterns)})$"
@@ -105,10 +105,10 @@ def _names(types: tuple[str, ...] | None) -> str:
 
 def main() -> int:
     """Write the files, or check them."""
-    wanted: dict[str, str | None] = {**generated()}
+    expected: dict[str, str | None] = {**generated()}
     for page in sorted((ROOT / "docs/rules").glob("*.md")):
-        wanted.setdefault(page.relative_to(ROOT).as_posix(), None)  # the page of a rule that is gone
-    stale = {name: text for name, text in wanted.items() if _read(ROOT / name) != text}
+        expected.setdefault(page.relative_to(ROOT).as_posix(), None)  # the page of a removed rule
+    stale = {name: text for name, text in expected.items() if _read(ROOT / name) != text}
     if "--check" in sys.argv[1:]:
         for name in stale:
             print(f"{name} is not current: run `make gen`")

@@ -1,4 +1,4 @@
-"""Which module imports which, read from the source with `ast`: for the architecture test and for its picture."""
+"""Builds the import graph from the source with `ast`, for the architecture test and the package picture."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Bottom up: a package imports from those before it. What each one is for stands in its `__init__`.
+# Bottom up: a package imports only from those before it. Its `__init__` says what it is for.
 ORDER = (
     *("errors", "version", "resources", "messages"),
     *("syntax", "storage", "validation", "model"),
@@ -26,24 +26,24 @@ TREES = {
 
 
 def imported(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return the modules that the import statements among `nodes` bring in."""
-    found: set[str] = set()
+    """Return the modules that the import statements among `nodes` import."""
+    modules: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
+            modules.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             full = (f"{node.module}.{alias.name}" for alias in node.names)
-            found.update(name if name in TREES else node.module for name in full)
-    return found
+            modules.update(name if name in TREES else node.module for name in full)
+    return modules
 
 
 def package_of(module: str) -> str:
-    """Return the package of ours that a module stands in, or its own name where it stands beside them."""
+    """Return the package of a module, or the module's own name if it is directly in `taskstate`."""
     return module.split(".")[1]
 
 
-# What each module imports of ours, wherever in it: inside functions and for types alone too. The root is the public
-# API, which names what lies in all packages and loads it when it is asked for.
+# The modules of taskstate that each module imports, including imports inside functions and for type checking. The root
+# is left out: it is the public API, which refers to all packages and loads them lazily.
 EDGES = {
     module: imported(ast.walk(tree)) & TREES.keys() - {module, "taskstate"}
     for module, tree in TREES.items()
@@ -52,7 +52,7 @@ EDGES = {
 
 
 def package_edges() -> dict[str, set[str]]:
-    """Return which package imports which others."""
+    """Return the packages that each package imports."""
     edges: dict[str, set[str]] = {package: set() for package in ORDER}
     for module, names in EDGES.items():
         edges[package_of(module)] |= {package_of(name) for name in names} - {package_of(module)}

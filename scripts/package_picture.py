@@ -1,16 +1,11 @@
-"""Draws which package imports which, as SVG; an import that follows from others (a to b to c) has no arrow."""
+"""Draws the imports between packages as SVG; imports that follow from others (a to b to c) have no arrow."""
 
 from __future__ import annotations
 
 from scripts.import_graph import ORDER, package_edges
 
-LEFT_OUT = {
-    "errors",
-    "version",
-    "resources",
-    "messages",
-    "__main__",
-}  # what everyone may use, and what uses the command line alone
+# Packages that are used everywhere, and the start script.
+LEFT_OUT = {"errors", "version", "resources", "messages", "__main__"}
 WIDTH, HEIGHT, GAP_X, GAP_Y = 120, 34, 28, 44
 _HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="15" \
@@ -22,7 +17,7 @@ role="img">
 
 
 def picture() -> str:
-    """Return the picture: a package stands above all that it imports."""
+    """Return the picture, in which each package is above all packages that it imports."""
     direct = _direct()
     rows: list[list[str]] = []
     row_of: dict[str, int] = {}
@@ -31,7 +26,7 @@ def picture() -> str:
         rows.extend([] for _ in range(row_of[package] + 1 - len(rows)))
         rows[row_of[package]].append(package)
     widest = max(map(len, rows)) * (WIDTH + GAP_X) + GAP_X
-    places = {
+    positions = {
         package: (
             (widest - len(row) * (WIDTH + GAP_X) + GAP_X) // 2 + column * (WIDTH + GAP_X),
             GAP_Y // 2 + (len(rows) - 1 - number) * (HEIGHT + GAP_Y),
@@ -39,9 +34,11 @@ def picture() -> str:
         for number, row in enumerate(rows)
         for column, package in enumerate(row)
     }
-    arrows = [_arrow(places[one], places[other]) for one in direct for other in sorted(direct[one])]
+    arrows = [_arrow(positions[one], positions[other]) for one in direct for other in sorted(direct[one])]
     head = _HEAD.format(width=widest, height=len(rows) * (HEIGHT + GAP_Y))
-    return head + "".join([*arrows, *(_box(package, *place) for package, place in places.items())]) + "</svg>\n"
+    return (
+        head + "".join([*arrows, *(_box(package, *position) for package, position in positions.items())]) + "</svg>\n"
+    )
 
 
 def _direct() -> dict[str, set[str]]:

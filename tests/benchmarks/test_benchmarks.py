@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.__main__ import table
-from benchmarks.answer import Answer
 from benchmarks.appending import Growing
 from benchmarks.corpus import C1, Corpus, generate, write
+from benchmarks.measurement import Measurement
 from benchmarks.timing import exponent, interleaved
 from taskstate.lint.engine import findings
 from taskstate.model.config_reader import read_config
@@ -68,10 +68,10 @@ def test_what_grows_in_step_has_the_exponent_one() -> None:
     assert exponent([10, 100], [1.0, 100.0]) == pytest.approx(2)
 
 
-def test_answers_are_shown_as_a_table() -> None:
-    """A question without a target has none."""
-    answers = [Answer("one", "nothing", 1.234, 5.0), Answer("two", "all", 12345.6, 0, "so")]
-    assert table(answers).split("\n")[2:4] == ["| one | nothing | 1.23 | 5 |", "| two | all (so) | 1.23e+04 |  |"]
+def test_measurements_are_shown_as_a_table() -> None:
+    """Each measurement is a row; the target is empty if there is none."""
+    measurements = [Measurement("one", "nothing", 1.234, 5.0), Measurement("two", "all", 12345.6, 0, "so")]
+    assert table(measurements).split("\n")[2:4] == ["| one | nothing | 1.23 | 5 |", "| two | all (so) | 1.23e+04 |  |"]
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What a question is answered with, and what all questions need."""
+"""The records of a benchmark and its result, and helpers that all benchmarks share."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Answer(NamedTuple):
-    """What was measured: `ratio` of ours to the floor, and at most what it should be (0: no such target)."""
+class Measurement(NamedTuple):
+    """The result of a benchmark: the ratio of taskstate to the reference, and its upper limit (0: no target)."""
 
-    question: str
-    floor: str
+    name: str
+    reference: str
     ratio: float
     target: float
     note: str = ""
 
 
-class Question(NamedTuple):
-    """A name to ask for, and what measures it in an empty folder."""
+class Benchmark(NamedTuple):
+    """A benchmark by its name, and the function that measures it in an empty folder."""
 
     name: str
-    ask: Callable[[Path], Iterator[Answer]]
+    measure: Callable[[Path], Iterator[Measurement]]
 
 
 def ratio(taken: Mapping[str, float], name: str = "ours") -> float:
-    """Return how many times as long as the floor a candidate took."""
-    return taken[name] / taken["floor"]
+    """Return how many times as long as the reference a candidate took."""
+    return taken[name] / taken["reference"]
 
 
 def repository(folder: Path, *, git: bool = True) -> Path:
-    """Return a folder that git and taskstate have set up, so that ours asks and remembers what it would at work."""
+    """Return a folder with the set-up of git and taskstate, so that caches and queries work as in real use."""
     (folder / ".taskstate" / "tasks").mkdir(parents=True, exist_ok=True)
     (folder / ".gitignore").write_text(".taskstate/cache/\n.rumdl_cache/\n", encoding="utf-8")
     if git:

@@ -1,4 +1,4 @@
-"""How long `next` takes among ten thousand tasks that wait for one another, when nothing changed since the last run."""
+"""Measures `next` among ten thousand tasks that depend on each other, with a warm cache."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import corpus
-from benchmarks.answer import Answer, ratio, repository
+from benchmarks.measurement import Measurement, ratio, repository
 from benchmarks.timing import interleaved, program, python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _TASKS = 10_000
-_DONE = 3_000  # of them, which are complete
-_NEAR = 50  # a task depends on tasks that are so many before it at most
+_DONE = 3_000  # the number of complete ones among them
+_NEAR = 50  # a task depends on tasks at most this far before it
 
 
-def choosing(folder: Path) -> Iterator[Answer]:
-    """Yield the answer on choosing a task, as a whole process; a run before it fills the memory."""
+def next_task(folder: Path) -> Iterator[Measurement]:
+    """Measure choosing a task, as a whole process; the warm-up run fills the cache."""
     root = repository(folder)
     ((_, data),) = corpus.generate(corpus.Corpus(name="next", files=1, least=4, most=4, total="4 KB"))
-    chance = random.Random(1)  # noqa: S311 - a corpus, and no secret
+    chance = random.Random(1)  # noqa: S311 - test data, not a secret
     for number in range(1, _TASKS + 1):
         upstream = sorted({chance.randrange(max(1, number - _NEAR), number) for _ in range(2)} if number > 1 else ())
-        told = {
+        replacements = {
             b'task_id: "1"': f'task_id: "{number}"\ndepends_on: [{", ".join(map(str, upstream))}]',
             b"status: in_progress\nagent": f"status: {'complete' if number < _DONE else 'created'}\nagent",
             b"priority: P1": f"priority: P{number % 4}",
         }
         text = data
-        for old, new in told.items():
+        for old, new in replacements.items():
             text = text.replace(old, new.encode(), 1)
         (root / ".taskstate" / "tasks" / f"task-{number}-state.md").write_bytes(text)
     command = (str(Path(sys.executable).with_name("taskstate")), "next")
-    taken = interleaved({"ours": program(command, root), "floor": python(("-c", "pass"), root)})
-    yield Answer(f"`next` among {_TASKS:,} tasks, warm", "`python -c pass`", ratio(taken), 8.0)
+    taken = interleaved({"ours": program(command, root), "reference": python(("-c", "pass"), root)})
+    yield Measurement(f"`next` among {_TASKS:,} tasks, warm", "`python -c pass`", ratio(taken), 8.0)

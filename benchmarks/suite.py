@@ -1,4 +1,4 @@
-"""The questions that the targets ask: each measures ours against a floor, in one run, and gives the ratio."""
+"""All benchmarks: each compares taskstate with a reference in one run and yields the ratio."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from benchmarks import corpus
-from benchmarks.answer import Answer, Question, ratio, repository
 from benchmarks.appending import append_many
 from benchmarks.briefs import saving, starting
-from benchmarks.choosing import choosing
 from benchmarks.linting import lint_many, lint_one
+from benchmarks.measurement import Benchmark, Measurement, ratio, repository
 from benchmarks.merges import merges
+from benchmarks.next_task import next_task
 from benchmarks.secret_speed import secret_speed
 from benchmarks.snapshots import snapshots
 from benchmarks.timing import exponent, interleaved, timed
@@ -44,35 +44,35 @@ _SIZES = (1, 10, 100, 1_000, 5_000, 20_000)  # KB
 _ITEMS = (1_000, 10_000, 100_000)
 
 
-def add_session(folder: Path) -> Iterator[Answer]:
-    """Yield the answers on appending a session to C1 in process, durable write included."""
-    floor = "reading, hashing, writing and fsyncing the same bytes"
+def add_session(folder: Path) -> Iterator[Measurement]:
+    """Measure appending a session to C1 in process, including the durable write."""
+    reference = "reading, hashing, writing and fsyncing the same bytes"
     ((_, data),) = corpus.generate(corpus.C1)
     for limit, target, what in ((100, 5.0, "`session add` on C1"), (75, 0.0, "`session add` on C1 that archives")):
         root = repository(folder / str(limit))
         workspace = Workspace(root=root, config=_config(limit))
         workspace.tasks.mkdir(parents=True, exist_ok=True)
-        taken = interleaved({"ours": _adding(workspace, data), "floor": _copying(root, data)}, rounds=15)
-        yield Answer(f"{what}, in process", floor, ratio(taken), target)
+        taken = interleaved({"ours": _adding(workspace, data), "reference": _copying(root, data)}, rounds=15)
+        yield Measurement(f"{what}, in process", reference, ratio(taken), target)
 
 
-def scan_blocks(folder: Path) -> Iterator[Answer]:
-    """Yield the answer on finding the blocks of C1 by the scanner and by markdown-it-py."""
+def scan_blocks(folder: Path) -> Iterator[Measurement]:
+    """Measure finding the blocks of C1 with the scanner and with markdown-it-py."""
     del folder
     ((_, data),) = corpus.generate(corpus.C1)
     text = data.decode()
     start = parse(text).front_matter.content.end + len("---\n")
-    found = {
+    candidates = {
         "ours": timed(lambda: markdown_fast_scanner.scan(text, start)),
-        "floor": timed(lambda: markdown_blocks.reference_blocks(text, start)),
+        "reference": timed(lambda: markdown_blocks.reference_blocks(text, start)),
     }
-    taken = interleaved(found)
-    speed = f"{len(data) / taken['ours'] / 1e6:.0f} MB/s against {len(data) / taken['floor'] / 1e6:.1f} MB/s here"
-    yield Answer("the scanner on C1", "markdown-it-py at block level", ratio(taken), 0, speed)
+    taken = interleaved(candidates)
+    speed = f"{len(data) / taken['ours'] / 1e6:.0f} MB/s against {len(data) / taken['reference'] / 1e6:.1f} MB/s here"
+    yield Measurement("the scanner on C1", "markdown-it-py at block level", ratio(taken), 0, speed)
 
 
-def growth(folder: Path) -> Iterator[Answer]:
-    """Yield the answer on how lint grows with the size of a file."""
+def growth(folder: Path) -> Iterator[Measurement]:
+    """Measure how the time of lint grows with the size of a file."""
     del folder
     config = _config()
     sizes = [corpus.Corpus(name=f"{size} KB", files=1, least=size, most=size, total="") for size in _SIZES]
@@ -81,35 +81,37 @@ def growth(folder: Path) -> Iterator[Answer]:
     taken = interleaved(runs, rounds=_SLOW_ROUNDS)
     slope = exponent([len(data) for _, data in files.values()], [taken[name] for name in files])
     what = f"lint against file size, {_SIZES[0]} KB to {_SIZES[-1] // 1000} MB, in process"
-    yield Answer(what, "linear: the exponent", slope, 1.05)
+    yield Measurement(what, "linear: the exponent", slope, 1.05)
     yield _list_growth(config)
 
 
-def _list_growth(config: Config) -> Answer:
-    """Return the answer on how lint grows with the length of a list; a session of so many items is told, no more."""
+def _list_growth(config: Config) -> Measurement:
+    """Measure how the time of lint grows with the length of a list."""
     name, small = next(corpus.generate(corpus.Corpus(name="list", files=1, least=3, most=3, total="")))
     files = [small.replace(b"## Notes\n", b"## Notes\n\n" + b"- one more item\n" * items) for items in _ITEMS]
     runs = {str(len(data)): timed(partial(findings, data, name, config)) for data in files}
     taken = interleaved(runs, rounds=_SLOW_ROUNDS)
     slope = exponent([len(data) for data in files], [taken[str(len(data))] for data in files])
-    return Answer(f"lint against the length of a list, to {_ITEMS[-1]:,} items", "linear: the exponent", slope, 1.05)
+    return Measurement(
+        f"lint against the length of a list, to {_ITEMS[-1]:,} items", "linear: the exponent", slope, 1.05
+    )
 
 
-QUESTIONS = {
-    question.name: question
-    for question in (
-        Question("lint-one", lint_one),
-        Question("session-add", add_session),
-        Question("append-many", append_many),
-        Question("lint-many", lint_many),
-        Question("scanner", scan_blocks),
-        Question("growth", growth),
-        Question("merges", merges),
-        Question("snapshots", snapshots),
-        Question("tokens", saving),
-        Question("brief", starting),
-        Question("secrets", secret_speed),
-        Question("next", choosing),
+BENCHMARKS = {
+    benchmark.name: benchmark
+    for benchmark in (
+        Benchmark("lint-one", lint_one),
+        Benchmark("session-add", add_session),
+        Benchmark("append-many", append_many),
+        Benchmark("lint-many", lint_many),
+        Benchmark("scanner", scan_blocks),
+        Benchmark("growth", growth),
+        Benchmark("merges", merges),
+        Benchmark("snapshots", snapshots),
+        Benchmark("tokens", saving),
+        Benchmark("brief", starting),
+        Benchmark("secrets", secret_speed),
+        Benchmark("next", next_task),
     )
 }
 
@@ -119,7 +121,7 @@ def _config(limit: int = 75) -> Config:
 
 
 def _adding(workspace: Workspace, data: bytes) -> Callable[[], float]:
-    """Return a candidate that appends a session; each time to another text, so that nothing remembered helps."""
+    """Return a candidate that appends a session, each time to a different text, so that no cache helps."""
     path = workspace.tasks / "task-1-state.md"
     now = datetime(2025, 2, 3, 12, tzinfo=UTC)
     times = iter(range(1_000))
@@ -129,7 +131,7 @@ def _adding(workspace: Workspace, data: bytes) -> Callable[[], float]:
         path.write_bytes(data.replace(b"Customer accounts", b"Customer accounts %d" % number))
         for archive in workspace.state_root.glob("archives/*"):
             archive.unlink()
-        backups.forget(workspace.journal, workspace.relative(path))  # or the older text would be taken for a loss
+        backups.forget(workspace.journal, workspace.relative(path))  # or the older text would count as a lost update
         request = Request(stamp=Stamp(actor="somebody", now=now + timedelta(minutes=number), git_head="0" * 40))
         return timed(lambda: sessions.add(workspace, "1", _ENTRY, request))()
 
