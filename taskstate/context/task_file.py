@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from taskstate.validation.schema_files import KeyPath
 
-_DIRECTIVE = r"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n?|\n))*(%)"  # as the first line that says anything
+_DIRECTIVE = r"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r(?!\n)|\n))*(%)"  # as the first line that says anything
 _MOST_REQUIREMENT = 140  # characters
 _NOTHING: Mapping[Any, Any] = {}
 MOST_BYTES = 10 * 1024**2  # of a task file: it is a text that people write

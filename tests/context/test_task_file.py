@@ -34,6 +34,14 @@ def test_what_it_says() -> None:
     assert [found.lines[place] for place in places] == [5, 10, 4, 2]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"], ids=["lf", "cr", "crlf"])
+def test_comments_before_a_directive_take_no_time(end: str) -> None:
+    """Thousands of comment lines are searched for a directive in time that grows with their number alone."""
+    text = f"# x{end}" * 10_000
+    assert read_task_file("t.yaml", f"{text}title: T{end}".encode()).title == "T"
+    assert "directive" in refusal(lambda: read_task_file("t.yaml", f"{text}%YAML 1.2{end}".encode())).message
+
+
 def test_an_empty_one_says_nothing() -> None:
     """A task file may leave everything open."""
     found = read_task_file("t.yaml", b"{}\n")
