@@ -200,7 +200,7 @@ def test_many_writers_lose_nothing(place: Place) -> None:
         "from taskstate.workspace.change import Request\n"
         "at = find_workspace(Path(sys.argv[1]), root=sys.argv[1])\n"
         "for n in range(5):\n"
-        "    entry = sessions.Entry(did=(f'{sys.argv[2]}.{n}',), state='s', next=('n',))\n"
+        "    entry = sessions.NewSession(did=(f'{sys.argv[2]}.{n}',), state='s', next=('n',))\n"
         "    sessions.add(at, '101', entry, Request(stamp=Stamp(actor='a', now=datetime.now(UTC))))\n"
     )
     command = [sys.executable, "-c", script, str(place.root)]

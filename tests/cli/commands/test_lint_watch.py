@@ -110,7 +110,7 @@ def test_changes_are_linted_until_ctrl_c(watch: Watch) -> None:
     place.text = place.text.replace(*BACK)
     assert watch.says("No findings in 1 file.")
     place.configure("[lint]\nslect = []\n")
-    assert watch.says("did you mean select?")
+    assert watch.says("did you mean `select`?")
     place.configure('[lint]\nignore = ["TS206"]\n')
     assert watch.says("No findings")
     place.path.write_bytes(b"\xff")
