@@ -84,7 +84,9 @@ def test_what_a_program_is_asked(tmp_path: Path) -> None:
     """It gets the task, the sessions that go, the earlier summary and the limit, and runs in the root."""
     code = "import pathlib, sys; pathlib.Path('asked').write_text(sys.stdin.read()); print('{\"accomplishments\": []}')"
     before = "### Archived Summary (Sessions 1-2)\n\n**Key Accomplishments:**\n\n- Began (S1)\n\n"
-    text, note = made(tmp_path, program(tmp_path, code), before, session(3), session(4, issues="- ünclear"))
+    text, note = made(
+        tmp_path, program(tmp_path, code), before, session(3, issues="slow"), session(4, issues="- ünclear")
+    )
     asked = json.loads((tmp_path / "asked").read_text(encoding="utf-8"))
     assert not note
     assert "(Sessions 1-3)" in text
@@ -92,10 +94,25 @@ def test_what_a_program_is_asked(tmp_path: Path) -> None:
     assert (asked["protocol"], asked["first"], asked["last"]) == (1, 1, 3)
     assert asked["task"]["title"] == "T"
     assert asked["task"]["open_issues"] == ["ünclear"]
-    assert [each["number"] for each in asked["sessions"]] == [3]
-    assert asked["sessions"][0]["did"] == ["did 3"]
-    assert asked["sessions"][0]["text"].startswith("### Session 3 - ")
-    assert asked["previous"]["accomplishments"] == [{"text": "Began", "sessions": [[1, 1]]}]
+    (entry,) = asked["sessions"]
+    assert entry.pop("text").startswith("### Session 3 - ")
+    assert entry == {
+        "number": 3,
+        "time": "2026-01-04 10:00",
+        "did": ["did 3"],
+        "issues": ["slow"],
+        "state": "s",
+        "next": ["n"],
+        "commits": [],
+    }
+    assert asked["previous"] == {
+        "first": 1,
+        "last": 2,
+        "accomplishments": [{"text": "Began", "sessions": [[1, 1]]}],
+        "issues_encountered": [],
+        "issues_resolved": [],
+        "text": before.strip(),
+    }
     assert 2000 < asked["limit"]["bytes"] < MAX_BYTES
 
 
@@ -143,6 +160,7 @@ def test_answer_makes_no_structure(tmp_path: Path, text: str) -> None:
     ("code", "why"),
     [
         ("import sys; print('{}'); sys.exit('no model here \\x1b[31m')", r"it ended with status 1 (no model here \x1b"),
+        ("import sys; sys.stderr.buffer.write(b'caf\\xe9 \\n'); sys.exit(1)", "it ended with status 1 (caf\ufffd)"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "it ended with status -9"),
         ("while True: print('x' * 10000)", "it printed more than 256 KB"),
         ("import sys\nwhile True: sys.stderr.write('x' * 10000)", "it had not ended after 1 seconds"),
@@ -155,6 +173,12 @@ def test_program_that_fails(tmp_path: Path, code: str, why: str) -> None:
     _, note = made(tmp_path, program(tmp_path, code), seconds=1)
     assert why in note
     assert time.monotonic() - begun < 10
+
+
+def test_longest_answer_that_is_read(tmp_path: Path) -> None:
+    """An answer of exactly 256 KB is read, whatever fills it up."""
+    code = "import sys; sys.stdin.read(); print('{\"accomplishments\": []}'.ljust(256 * 1024 - 1))"
+    assert made(tmp_path, program(tmp_path, code))[1] == ""
 
 
 def test_slow_program_ends_with_all_that_it_started(tmp_path: Path) -> None:

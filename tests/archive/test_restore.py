@@ -63,10 +63,11 @@ def test_the_log_comes_back_byte_for_byte(place: Place, end: str, more: str) -> 
     assert wrong(place) == []
 
 
-def test_mixed_line_ends_come_back(place: Place) -> None:
+@pytest.mark.parametrize("ends", ["\r\n\n\r\n \n\r\n", "\r\n\r\r\n", "\r\r\r\n\n"])
+def test_mixed_line_ends_come_back(place: Place, ends: str) -> None:
     """Line ends of several kinds behind the last entry are those that stood there."""
     place.fill(1, 2, 3)
-    place.text = place.text.replace("next 2\n\n", "next 2\r\n\n\r\n \n\r\n")
+    place.text = place.text.replace("next 2\n\n", f"next 2{ends}")
     before = log_of(place)
     place.archive()
     restore(place)
@@ -243,6 +244,15 @@ def test_what_is_wrong_is_told_with_its_place(place: Place, old: str, new: str, 
     assert found.message == message
     assert lines[found.line - 1].startswith(("## Session 2", "### Archived Summary"))
     assert "git log -p" in found.help
+
+
+def test_without_a_summary_the_first_line_is_meant(place: Place) -> None:
+    """What the state file lacks altogether is told at its first line."""
+    place.fill(1, 2)
+    place.archive()
+    place.text = re.sub(r"### Archived Summary .*?(?=### Session)", "", place.text, flags=re.DOTALL)
+    (found,) = archive_verify.verify(place.workspace, TASK).wrong
+    assert (found.path, found.line) == (place.path.relative_to(place.root).as_posix(), 1)
 
 
 def test_a_gap_is_told_and_can_be_taken_back(place: Place) -> None:

@@ -57,6 +57,14 @@ def test_other_sides_entries_follow_under_new_numbers() -> None:
             assert f"- {number}: {entry_hash(entry.replace('##', '###', 1))}\n" in each.trailer
 
 
+def test_moved_batch_keeps_when_and_why() -> None:
+    """A batch whose entries get other numbers says of its time and its reason what it said before."""
+    theirs = edited(batch((3, "theirs"), when="2026-02-08T00:00:00Z"), ("over 75 KB", "by hand"))
+    text, _ = merge_texts(archive(ONE), archive(ONE, batch((3, "ours"))), archive(ONE, theirs), NAME)
+    lines = ["Archived on: 2026-02-08T00:00:00Z", "Reason: by hand", "Sessions archived: 4-4"]
+    assert find_batches(text)[-1].trailer.split("\n")[2:5] == lines
+
+
 @pytest.mark.parametrize("swap", [False, True])
 def test_batch_that_one_side_took_back_out(swap: bool) -> None:  # noqa: FBT001 - a parameter
     """A batch that one side restored stays where the other side has archived further, and goes where it has not."""

@@ -59,6 +59,17 @@ def test_order_of_one_side_stays() -> None:
     assert [number for number, _ in log(text)] == [4, 5, 6, 7, 8, 9]
 
 
+def test_what_has_no_time_follows_what_it_was_written_after() -> None:
+    """A heading of somebody's own stays behind the session before it, where the other side has added a later one."""
+    ours = with_session(SAMPLE, 6, "2026-02-06 09:00", "one")
+    ours = edited(ours, ("## 5. Git History", "### Thoughts\n\nabout one\n\n## 5. Git History"))
+    theirs = with_session(SAMPLE, 6, "2026-02-06 10:00", "two")
+    for sides in ((ours, theirs), (theirs, ours)):
+        text, conflicts = merge_texts(SAMPLE, *sides)
+        assert conflicts == 0
+        assert text.index("- one\n") < text.index("### Thoughts\n") < text.index("- two\n")
+
+
 def test_the_same_session_on_both_sides_is_one() -> None:
     """What was picked from the other branch is there once, whatever number it got."""
     ours = with_session(with_session(SAMPLE, 6, "2026-02-06 09:00", "own"), 7, "2026-02-06 10:00", "picked")

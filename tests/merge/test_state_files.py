@@ -112,6 +112,14 @@ def test_acknowledged_is_what_both_know() -> None:
     assert (front(text, "version"), front(text, "acks")) == (7, {"a": 7, "b": 6})
 
 
+def test_comments_that_both_changed_are_a_conflict() -> None:
+    """Where both changed the same comment, the front matter is merged line by line, and nothing else comes into it."""
+    base = edited(BASE, ("x-board: ", "# board\nx-board: "))
+    ours, theirs = (edited(base, ("# board\n", f"# {side} board\n")) for side in ("our", "their"))
+    conflict = "<<<<<<< ours\n# our board\n=======\n# their board\n>>>>>>> theirs\n"
+    assert merge_texts(base, ours, theirs) == (edited(base, ("# board\n", conflict)), 1)
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -66,6 +66,13 @@ def test_upstream_is_read() -> None:
     assert chain.is_complete(parse_head(text))
 
 
+def test_upstream_is_known_by_the_name_of_its_file() -> None:
+    """The id in the file's name counts, and the one in the front matter only where the name has none."""
+    document = parse(f"{HEAD}## 6. Chain Output\n\nDone.\n")
+    assert chain.read_upstream(document, "tasks/task-102-state.md").id == "102"
+    assert chain.read_upstream(document, "notes.md").id == "101"
+
+
 def test_title_is_one_line() -> None:
     """A folded title becomes one line, and a task without one has none."""
     text = HEAD.replace("title: JWT Service", "title: |\n  JWT\n  Service")
@@ -184,6 +191,8 @@ def test_rule_that_closes_a_section_stays_behind() -> None:
     """A rule between two sections is no part of what stands before it."""
     assert pulled("\n\nMine.\n\n---\n\n") == f"\n\nMine.\n\n{whole()}\n\n---\n\n"
     assert pulled("\n\n---\n\n") == f"\n\n{whole()}\n\n---\n\n"
+    assert pulled("\n\nMine.\n***\n\n") == f"\n\nMine.\n***\n\n{whole()}\n\n"  # no blank line: it is part of the text
+    assert pulled("\r\rMine.\r\r***\r\r") == f"\r\rMine.\n\n{whole()}\r\r***\r\r"
 
 
 def test_open_heading_is_filled() -> None:
