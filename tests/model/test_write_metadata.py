@@ -6,7 +6,7 @@ import pytest
 
 from taskstate.errors import TaskstateError
 from taskstate.model.canonical_json import SEALED_KEYS, audit_seal
-from taskstate.model.write_metadata import Stamp, check_seal, set_front_matter, stamped, timestamp
+from taskstate.model.write_metadata import Stamp, check_seal, set_front_matter, stamped, timestamp, with_event
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 
@@ -108,6 +108,15 @@ def test_key_is_set_at_its_place() -> None:
     document = parse(file_of("revision: 1"))
     text = apply(document.text, set_front_matter(document, "status", "blocked"))
     assert "title: T\nstatus: blocked\nrevision: 1\n" in text
+
+
+def test_events_stand_before_the_seal() -> None:
+    """An event is put behind those that are there; the first one opens a list at its place in the audit."""
+    once = with_event(stamped(file_of(), STAMP, revision=1), {"event": "waived"})
+    audit = parse(with_event(once, {"event": "resealed"})).front_matter["audit"]
+    assert [*audit] == ["updated_by", "updated_at", "update_count", "git_head", "events", "seal"]
+    assert audit["events"] == [{"event": "waived"}, {"event": "resealed"}]
+    assert parse(with_event(file_of(), {"event": "x"})).front_matter["audit"] == {"events": [{"event": "x"}]}
 
 
 # The seal

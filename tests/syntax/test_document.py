@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.syntax.document import Document, FrontMatter, parse
+from taskstate.syntax.document import Document, FrontMatter, parse, parse_head
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import Position, Span
 
@@ -130,6 +130,7 @@ def test_what_cannot_be_read_is_a_problem(text: str, expected: list[tuple[str, s
     """Whatever is missing, open or broken is named with its place, and the rest stays readable."""
     document = parse(text)
     assert problems(document) == expected
+    assert [problem.fix for problem in document.problems] == [()] * len(expected)
     assert document.front_matter.get("a", 1) == 1
 
 
@@ -139,6 +140,15 @@ def test_a_fault_of_the_front_matter_carries_its_repair() -> None:
     assert problem.kind.startswith("front-matter-")
     assert problem.fix
     assert problem.message
+
+
+@pytest.mark.parametrize("head", ["", "---\na: 1\n---\n", "\ufeff---\na: 1\n---\n", "---\na: {\n---\n"])
+def test_a_head_is_read_without_the_body(head: str) -> None:
+    """Who needs the front matter alone gets a document that ends with it, and has nothing of what follows."""
+    whole, document = parse(f"{head}# a\n\n```\n"), parse_head(f"{head}# a\n\n```\n")
+    assert (document.text, document.blocks, document.sections) == (head, (), ())
+    assert document.front_matter == whole.front_matter
+    assert document.problems == whole.problems[:-1]  # its last one is the fence
 
 
 def test_a_body_without_front_matter_is_read() -> None:

@@ -48,6 +48,13 @@ def test_one_value_is_replaced_in_place() -> None:
     assert after(CHECKLIST, ("features", 0, "tested_at"), "x") == CHECKLIST.replace("null", '"x"')
 
 
+def test_list_of_the_same_length_keeps_its_formatting() -> None:
+    """Of a list only the items that are other ones are written anew."""
+    assert after("[ 1,  2 ,3]", (), [1, 4, 3]) == "[ 1,  4 ,3]"
+    assert after("[ 1,  2 ,3]", (), [1, 2, 3, 4]) == "[ 1,  2 ,3,  4]"
+    assert after("[ 1,  2 ,3]", (), [1, 2]) == "[1, 2]"
+
+
 @pytest.mark.parametrize("value", [1, True, None, "x"])
 def test_the_whole_can_be_replaced(value: object) -> None:
     """An empty path names the value itself."""

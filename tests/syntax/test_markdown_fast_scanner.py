@@ -73,6 +73,8 @@ def test_plain_texts_are_read(text: str, blocks: list[tuple[str, str]]) -> None:
         "   text\n   # h\n",
         "- a\n # h\n",
         "- a\nlazy\n  # h\n",
+        "- a\n lazy\n  # h\n",
+        "- a\n\n text\n  # h\n",
         "- a\n\ntext\n  # h\n",
         "> a\n  # h\n",
         "a\n2. b\n   # h\n",

@@ -5,11 +5,13 @@ import pytest
 from taskstate.syntax.spans import (
     Position,
     Span,
+    end_of_content,
     line_starts,
     newline_of,
     position,
     printable,
     size_in_bytes,
+    trimmed,
     utf16_column,
     with_newlines,
 )
@@ -73,3 +75,15 @@ def test_printable_writes_controls_out() -> None:
 def test_size_is_the_same_with_any_line_ends() -> None:
     """Size counts bytes of UTF-8, and each line end as one."""
     assert size_in_bytes("ñ\r\n😀\r") == size_in_bytes("ñ\n😀\n") == 8
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "with_blanks"),
+    [("a \t\n\n \nb", "a", "a \t"), ("a\r\n \r\n", "a", "a"), ("a", "a", "a"), (" \n\n", "", " "), ("\n ", "", "")],
+)
+def test_what_ends_a_part_is_no_content(text: str, kept: str, with_blanks: str) -> None:
+    """Blank lines at the end do not count, nor do blanks, except at the end of the last line where one adds to it."""
+    whole = f"before{text}"
+    span = Span(len("before"), len(whole) - (text[-1:] == "b"))
+    assert trimmed(whole, span).of(whole) == kept
+    assert whole[span.start : end_of_content(whole, span)] == with_blanks

@@ -49,6 +49,23 @@ def test_malformed_shapes_are_diagnosed_and_repaired(text: str, kind: str, repai
     assert isinstance(read_yaml(repaired, 0, len(repaired)), Node)
 
 
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("@b", "`@` cannot begin an unquoted value; put it in double quotes"),
+        ("`b", "a backtick cannot begin an unquoted value; put it in double quotes"),
+        ("%b", "`%` cannot begin an unquoted value; put it in double quotes"),
+        ("*b c", "an unquoted value that begins with `*` is a reference to an anchor; put it in double quotes"),
+        ("&b &c d", "an unquoted value that begins with `&` is an anchor; put it in double quotes"),
+        ("|b", "an unquoted value that begins with `|` is the head of a text block; put it in double quotes"),
+        (">b", "an unquoted value that begins with `>` is the head of a text block; put it in double quotes"),
+    ],
+)
+def test_reserved_characters_are_told_one_by_one(value: str, message: str) -> None:
+    """A message says what a character means to YAML at the beginning of a value."""
+    assert faults(f"a: {value}\n")[0].message == message
+
+
 def test_the_first_of_several_is_repaired_first() -> None:
     """Several malformed lines are repaired one after the other."""
     text = "a: b: c\nd: @e\nf: 'g'h'\n"
@@ -113,6 +130,7 @@ def repaired_texts(text: str) -> list[str]:
 def test_a_value_that_became_a_comment_is_found() -> None:
     """A value that begins with `#` is null for YAML: it is reported, and the repair quotes it."""
     assert repaired_texts("title: #101 login # c\nb: 1\n") == ['title: "#101 login" # c\nb: 1\n']
+    assert repaired_texts("a: #7 \t\nb: 1\n") == ['a: "#7" \t\nb: 1\n']
     assert repaired_texts("a:\n  - #7\n  - b: #8\r\n") == ['a:\n  - "#7"\n  - b: #8\r\n', 'a:\n  - #7\n  - b: "#8"\r\n']
 
 

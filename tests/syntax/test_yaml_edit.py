@@ -130,6 +130,8 @@ ORDER = ("id", "title", "status", "notes", "end")
         ("id: 1\nstatus: x\n", "title", "id: 1\ntitle: v\nstatus: x\n"),
         ("status: x # s\n\n# e\nend: 1\n", "notes", "status: x # s\nnotes: v\n\n# e\nend: 1\n"),
         ("# head\nstatus: x\n", "id", "id: v\n# head\nstatus: x\n"),
+        ("status: x\nid: 1\nend: 2\n", "notes", "status: x\nnotes: v\nid: 1\nend: 2\n"),
+        ("end: 1\nnotes: x\n", "title", "end: 1\ntitle: v\nnotes: x\n"),
         ("x: 1\n# s\nstatus: x\n", "id", "x: 1\nid: v\n# s\nstatus: x\n"),
         ("id: 1\nx: 2\n# tail\n", "other", "id: 1\nx: 2\nother: v\n# tail\n"),
         (
@@ -221,8 +223,9 @@ def test_what_cannot_be_changed_safely_is_refused(text: str, path: str, message:
 )
 def test_what_cannot_be_removed_safely_is_refused(text: str, path: str) -> None:
     """Where a comment would be lost, or a text block would take in what follows, nothing is removed."""
-    with pytest.raises(CannotEdit):
+    with pytest.raises(CannotEdit) as caught:
         without(text, path)
+    assert caught.value.help == "change it by hand"
 
 
 def test_lines_behind_a_text_block_move_only_where_they_are_no_part_of_it() -> None:

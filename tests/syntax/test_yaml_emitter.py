@@ -101,6 +101,13 @@ def test_everything_else_is_quoted(text: str) -> None:
     assert yaml_scalar(text).startswith('"')
 
 
+@pytest.mark.parametrize("word", ["null", "true", "false", "yes", "no", "on", "off", "y", "n"])
+def test_words_with_a_meaning_are_quoted(word: str) -> None:
+    """What some reader takes for a truth value or for nothing is a text only in quotes, as value and as key."""
+    for form in (word, word.upper(), word.title()):
+        assert (yaml_scalar(form), yaml_key(form)) == (f'"{form}"', f'"{form}"')
+
+
 @pytest.mark.parametrize(
     ("value", "written"),
     [
