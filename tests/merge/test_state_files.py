@@ -353,3 +353,12 @@ def test_file_that_both_created() -> None:
     text, conflicts = merge_texts("", ours, theirs)
     assert conflicts == 0
     assert [number for number, _ in log(text)] == [4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_inputs_are_known_by_their_task(swap: bool) -> None:  # noqa: FBT001 - each side in turn
+    """A Chain Input whose heading one side has changed is still the one that the other side has pulled anew."""
+    titled = edited(BASE, ("### From Task #5: Journal tables\n", "### From Task #5: Journal\n"))
+    pulled = edited(BASE, ("has a unique `source_hash`", "has a hash"))
+    sides = (pulled, titled) if swap else (titled, pulled)
+    assert merge_texts(BASE, *sides) == (edited(titled, ("has a unique `source_hash`", "has a hash")), 0)

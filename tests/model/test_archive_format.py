@@ -7,7 +7,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from taskstate.archive.integrity import Archived, runs_of, sessions
-from taskstate.model.archive_format import content_hash, entry_hash, list_batches, read_batches
+from taskstate.model.archive_format import (
+    content_hash,
+    entry_hash,
+    layout,
+    layout_lines,
+    list_batches,
+    read_batches,
+)
 from tests.support.lint_corpus import CORPUS, read_case
 from tests.support.markdown_strategies import any_text
 
@@ -77,3 +84,13 @@ def test_number_does_not_count_in_the_content() -> None:
     assert content_hash(entry) == content_hash(entry.replace("### Session 3", "### Session 12"))
     assert content_hash(entry) != content_hash(entry.replace("went well", "went badly"))
     assert entry_hash(entry) != content_hash(entry)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("ends", [("\n",) * 2, ("\r\n",) * 3, ("\r", "\r\n"), ("\r",), ("\n", "\r\n", "\r")])
+def test_closing_lines_tell_the_line_ends_behind_the_entries(ends: tuple[str, ...], newline: str) -> None:
+    """Line ends that are not those of the archive stand in the closing lines by name, and come back from there."""
+    told = layout_lines(f"x{''.join(ends)}", (0, 7), usual=0, newline=newline)
+    trailer = newline.join(["---", *told, ""])
+    assert told[0] == "Offsets: 0 7"
+    assert layout("x" + "\n" * len(ends), trailer) == (f"x{''.join(ends)}", (0, 7))

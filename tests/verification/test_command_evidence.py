@@ -56,6 +56,7 @@ def test_evidence_has_status_hash_and_tail(tmp_path: Path) -> None:
         (b"\x1b[31;1mred\x1b[0m\r\nok\x07\x00\n", "red\nok"),
         (b"\x1b]0;title\x07x\n", "x"),
         (b"a\tb\n\n", "a b"),
+        (b"\n\n  indented\n  too  \n", "  indented\n  too"),
         (b"\xff\xfe", "\ufffd\ufffd"),
         (b"token ghp_" + b"Ab1cD2eF3g" * 4 + b"\n", "token " + "*" * 44),
         (b"x" * 2000, "x" * 500),

@@ -160,6 +160,21 @@ def test_what_is_no_excerpt_is_refused(place: Place, tmp_path: Path, source: Sou
     assert tree(place.root) == before
 
 
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (Source("a plan", "docs/plan.md", "1"), "'a plan' is no type of evidence"),
+        (Source("plan", " ", "1"), "the path ' ' names no file"),
+        (Source("plan", "../other", "1"), "the path '../other' leads out"),
+        (Source("plan", "docs/plan.md", "a-b"), "'a-b' is no range of lines"),
+        (Source("plan", "docs/none.md", "1"), "there is no file docs/none.md in the repository"),
+    ],
+)
+def test_a_refusal_names_what_is_refused(place: Place, source: Source, message: str) -> None:
+    """The message repeats the word that is wrong, as it was written."""
+    assert refusal(lambda: excerpts.add(place.workspace, TASK, source, place.request())).message.startswith(message)
+
+
 def test_secret_that_is_forced(place: Place) -> None:
     """A forced excerpt is recorded and warned of, and its value is shown nowhere."""
     write(place, f"key {KEY}\n", "secret")

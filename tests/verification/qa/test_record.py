@@ -130,6 +130,17 @@ def test_what_a_role_has_stays(place: Place) -> None:
     assert told["reviewer"] == {"status": "pending"}
 
 
+def test_keys_of_a_role_have_their_order(place: Place) -> None:
+    """Whatever order a hand gave them, recording writes a role's keys in the order of the format, others behind."""
+    begun = {"x-mine": 1, "session_id": "s1", "completed_at": None, "status": "done"}
+    set_block(place, "coordination", {"implementer": begun})
+    record(place, role="implementer")
+    assert [*values(place)["coordination"]["implementer"]] == [
+        *("status", "completed_at", "qa", "qa_log_path", "qa_log_sha256", "session_id", "blocking_findings"),
+        *("drift_budget", "x-mine"),
+    ]
+
+
 def test_results_that_somebody_names(place: Place) -> None:
     """A named result goes before that of the log, an exit status with it, also where the log tells nothing."""
     done = record(
@@ -245,7 +256,8 @@ def test_what_is_no_result_is_refused(place: Place, told: dict[str, Any], code: 
     error = refusal(lambda: record(place, b"hello\n", **told))
     assert error.code == code
     assert KEY not in str(error)
-    assert code != "log-unknown" or "--result" in error.help
+    help_ = {"log-unknown": "--result", "too-long": "give its figures alone, in at most 200"}
+    assert help_.get(code, "") in error.help
     assert tree(place.root) == before
 
 

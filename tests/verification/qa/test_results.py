@@ -124,6 +124,13 @@ def test_regressions(before: str, after: str, worse: list[str]) -> None:
     assert differing(after, before, "coverage") == ([], worse)
 
 
+def test_check_that_fails_now_or_passes_again() -> None:
+    """A check that changed is told in words, whichever way it went."""
+    well, ill = Result(ok=True, text="3 passed"), Result(ok=False, text="1 failed")
+    assert [each.detail for each in compare({"a": well}, {"a": ill}).regressions] == ["passed, and now fails"]
+    assert [each.detail for each in compare({"a": ill}, {"a": well}).improvements] == ["failed, and now passes"]
+
+
 def test_checks_that_come_and_go() -> None:
     """A check that is gone is worse, a new one is better, unless it fails."""
     well, ill = Result(ok=True, text="3 passed"), Result(ok=False, text="1 failed")
