@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def test_task_with_changes_that_are_not_staged_is_refused(tmp_path: Path) -> None:
-    """What somebody left out of the index on purpose is not put into it; the refusal names the file."""
+    """Staging would add what was left out of the index on purpose: the refusal names the file."""
     place = GitPlace(tmp_path / "repository")
     require_staged(place.workspace, [TASK])
     place.text += "more\n"
@@ -26,9 +26,9 @@ def test_staged_are_the_files_of_the_tasks_alone(tmp_path: Path) -> None:
     place.fill(1, 2)
     place.archive()
     place.write("a.txt", "four\n")
-    told = [path.relative_to(place.root).as_posix() for path in (place.path, place.archive_path)]
-    assert [*restage(place.workspace, [TASK])] == told
-    assert sorted(place.git("diff", "--cached", "--name-only").split("\n")) == sorted(told)
+    paths = [path.relative_to(place.root).as_posix() for path in (place.path, place.archive_path)]
+    assert [*restage(place.workspace, [TASK])] == paths
+    assert sorted(place.git("diff", "--cached", "--name-only").split("\n")) == sorted(paths)
     assert "a.txt" in place.git("diff", "--name-only")
 
 

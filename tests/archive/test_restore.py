@@ -247,7 +247,7 @@ def test_what_is_wrong_is_told_with_its_place(place: Place, old: str, new: str, 
 
 
 def test_without_a_summary_the_first_line_is_meant(place: Place) -> None:
-    """What the state file lacks altogether is told at its first line."""
+    """A summary that the state file lacks is reported at its first line."""
     place.fill(1, 2)
     place.archive()
     place.text = re.sub(r"### Archived Summary .*?(?=### Session)", "", place.text, flags=re.DOTALL)

@@ -60,7 +60,7 @@ def test_order_of_one_side_stays() -> None:
 
 
 def test_what_has_no_time_follows_what_it_was_written_after() -> None:
-    """A heading of somebody's own stays behind the session before it, where the other side has added a later one."""
+    """A heading that is no session stays behind the session before it, where the other side has added a later one."""
     ours = with_session(SAMPLE, 6, "2026-02-06 09:00", "one")
     ours = edited(ours, ("## 5. Git History", "### Thoughts\n\nabout one\n\n## 5. Git History"))
     theirs = with_session(SAMPLE, 6, "2026-02-06 10:00", "two")

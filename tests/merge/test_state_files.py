@@ -113,7 +113,7 @@ def test_acknowledged_is_what_both_know() -> None:
 
 
 def test_comments_that_both_changed_are_a_conflict() -> None:
-    """Where both changed the same comment, the front matter is merged line by line, and nothing else comes into it."""
+    """Where both sides changed the same comment, markers stand around it alone."""
     base = edited(BASE, ("x-board: ", "# board\nx-board: "))
     ours, theirs = (edited(base, ("# board\n", f"# {side} board\n")) for side in ("our", "their"))
     conflict = "<<<<<<< ours\n# our board\n=======\n# their board\n>>>>>>> theirs\n"

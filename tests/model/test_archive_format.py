@@ -90,7 +90,7 @@ def test_number_does_not_count_in_the_content() -> None:
 @pytest.mark.parametrize("ends", [("\n",) * 2, ("\r\n",) * 3, ("\r", "\r\n"), ("\r",), ("\n", "\r\n", "\r")])
 def test_closing_lines_tell_the_line_ends_behind_the_entries(ends: tuple[str, ...], newline: str) -> None:
     """Line ends that are not those of the archive stand in the closing lines by name, and come back from there."""
-    told = layout_lines(f"x{''.join(ends)}", (0, 7), usual=0, newline=newline)
-    trailer = newline.join(["---", *told, ""])
-    assert told[0] == "Offsets: 0 7"
+    lines = layout_lines(f"x{''.join(ends)}", (0, 7), usual=0, newline=newline)
+    trailer = newline.join(["---", *lines, ""])
+    assert lines[0] == "Offsets: 0 7"
     assert layout("x" + "\n" * len(ends), trailer) == (f"x{''.join(ends)}", (0, 7))

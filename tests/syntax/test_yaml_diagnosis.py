@@ -61,7 +61,7 @@ def test_malformed_shapes_are_diagnosed_and_repaired(text: str, kind: str, repai
         (">b", "an unquoted value that begins with `>` is the head of a text block; put it in double quotes"),
     ],
 )
-def test_reserved_characters_are_told_one_by_one(value: str, message: str) -> None:
+def test_each_reserved_character_has_its_message(value: str, message: str) -> None:
     """A message says what a character means to YAML at the beginning of a value."""
     assert faults(f"a: {value}\n")[0].message == message
 

@@ -125,7 +125,7 @@ def test_regressions(before: str, after: str, worse: list[str]) -> None:
 
 
 def test_check_that_fails_now_or_passes_again() -> None:
-    """A check that changed is told in words, whichever way it went."""
+    """The difference says in words which way a check has changed."""
     well, ill = Result(ok=True, text="3 passed"), Result(ok=False, text="1 failed")
     assert [each.detail for each in compare({"a": well}, {"a": ill}).regressions] == ["passed, and now fails"]
     assert [each.detail for each in compare({"a": ill}, {"a": well}).improvements] == ["failed, and now passes"]
