@@ -61,6 +61,17 @@ def test_purge_drops_data_and_keeps_who_left_what(place: GitPlace) -> None:
         assert each["snapshot_time"] == snapshot["snapshot_time"]
 
 
+@pytest.mark.parametrize("names", [["implementer"], ["implementer", "reviewer", "validator"]])
+def test_each_role_has_one_event(tmp_path: Path, names: list[str]) -> None:
+    """However many roles have left a snapshot, purging writes one event for each of them."""
+    place = GitPlace(tmp_path / "another")
+    for name in names:
+        place.write("a.txt", f"{name}\n")
+        place.take(name)
+    drop(place)
+    assert [each["role"] for each in place.values["audit"]["events"]] == names
+
+
 def test_purging_twice_is_no_error(place: GitPlace) -> None:
     """The second time there is nothing to drop, and nothing changes."""
     drop(place)

@@ -420,9 +420,9 @@ def test_incremental_diff_is_the_roles_own_change(place: GitPlace) -> None:
     assert (b"+changed again" in diff, b"b = 2" in diff) == (True, False)
     assert "incremental_diff" not in place.snapshot()
     assert snapshot["incremental_diff_error"] is None
-    assert refusal(lambda: place.diff(snapshot_restore.INCREMENTAL)).message == (
-        "implementer has no incremental diff: no role comes before it"
-    )
+    error = refusal(lambda: place.diff(snapshot_restore.INCREMENTAL))
+    assert error.message == "implementer has no incremental diff: no role comes before it"
+    assert error.help == "its diff from the base commit is all that it did: leave --type out"
 
 
 @pytest.mark.parametrize("why", ["left no snapshot", "is gone"])
@@ -691,7 +691,7 @@ def test_file_in_the_place_of_a_folder_is_told_before_anything_is_written(place:
     place.write("a.txt", "by hand\n")
     before = tree(place.root)
     error = refusal(lambda: place.restore("a.txt", "src/b.py"))
-    assert (error.code, ": src is no folder now" in error.message) == ("not-a-file", True)
+    assert (error.code, error.message) == ("not-a-file", "src/b.py cannot be put back: src is no folder now")
     assert tree(place.root) == before
 
 
