@@ -2,7 +2,7 @@
 
 Accepts what `json.loads` accepts, except what other readers refuse or silently change: NaN and Infinity, duplicate
 keys, nesting over 100, half of a surrogate pair, an integer too long to convert. `read_json` returns the span tree or a
-worded fault. `quick_value` uses the C decoder for plain values of sound text, and declines anything else.
+worded fault. `loads` uses the C decoder for plain values of sound text, and declines anything else.
 """
 
 from __future__ import annotations
@@ -45,11 +45,6 @@ def read_json(text: str, start: int, end: int) -> Node | Fault:
         return _Parser(text, start, end).document()
     except _Stopped as stopped:
         return stopped.fault
-
-
-def quick_value(text: str, start: int, end: int) -> Any | Declined:  # noqa: ANN401 - any JSON value
-    """Return the plain value of `text[start:end]`, or `DECLINED` where anything is unusual or wrong."""
-    return loads(text[start:end])
 
 
 def loads(text: str) -> Any | Declined:  # noqa: ANN401 - any JSON value

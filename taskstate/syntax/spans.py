@@ -50,11 +50,6 @@ def position(starts: list[int], offset: int) -> Position:
     return Position(line, offset - starts[line])
 
 
-def utf16_column(text: str, line_start: int, offset: int) -> int:
-    """Return the column of `offset` in UTF-16 code units, in which editors count."""
-    return len(text[line_start:offset].encode("utf-16-le", "surrogatepass")) // 2
-
-
 def newline_of(text: str) -> str:
     r"""Return the prevailing line end of `text`: the most frequent one, `\n` where there is none or a tie with it."""
     if "\r" not in text:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from taskstate.syntax.json_parser import DECLINED, loads, quick_value, read_json
+from taskstate.syntax.json_parser import DECLINED, loads, read_json
 from taskstate.syntax.nodes import Fault, Node
 
 
@@ -21,7 +21,7 @@ def fault(text: str) -> Fault:
     """Return the fault of invalid JSON."""
     result = read_json(text, 0, len(text))
     assert isinstance(result, Fault)
-    assert quick_value(text, 0, len(text)) is DECLINED
+    assert loads(text) is DECLINED
     return result
 
 
@@ -134,11 +134,6 @@ def test_a_surrogate_pair_is_one_character() -> None:
     """A whole pair of escapes is read; the quick reader leaves it to the slow one."""
     assert read('"\\ud83d\\ude00"').value() == "😀"
     assert loads('"\\ud83d\\ude00"') is DECLINED
-
-
-def test_quick_value_reads_a_part_of_a_text() -> None:
-    """The quick reader takes the same offsets."""
-    assert quick_value('x {"a": [1]} y', 2, 12) == {"a": [1]}
 
 
 def test_declined_has_a_name() -> None:

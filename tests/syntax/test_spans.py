@@ -12,7 +12,6 @@ from taskstate.syntax.spans import (
     printable,
     size_in_bytes,
     trimmed,
-    utf16_column,
     with_newlines,
 )
 
@@ -43,11 +42,6 @@ def test_position_counts_lines_and_columns_from_zero() -> None:
     starts = line_starts("ab\ncd\n")
     assert [position(starts, offset) for offset in (0, 2, 3, 6)] == [(0, 0), (0, 2), (1, 0), (2, 0)]
     assert position(starts, 4) == Position(line=1, column=1)
-
-
-def test_utf16_column_counts_code_units() -> None:
-    """What lies outside the basic plane takes two columns in an editor."""
-    assert utf16_column("x\na😀ñb", 2, 5) == 4
 
 
 @pytest.mark.parametrize(
