@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context.capture_citations import captured_citations
-from taskstate.context.capture_paths import bare, captured_paths, looks_like_paths, named_words, paths_among
+from taskstate.context.capture_paths import captured_paths, left_out_notes, looks_like_paths, paths_among, pattern_of
 from taskstate.errors import TaskstateError
 from taskstate.model.static_context import SEALED_VALUES, StaticPart
 from taskstate.syntax import escaping
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from taskstate.validation.schema_files import KeyPath
 
 
-MOST_BYTES = 2048  # of a value; a longer one costs whoever reads the task each time
+MAX_VALUE_BYTES = 2048  # of a value; a longer one costs whoever reads the task each time
 OWN, FRONT_MATTER = "section 1", "front matter"
 NONE = "none"
-EVERYWHERE = "*"
+ALL_AREAS = "*"
 _MARK = "\u2026 see "  # before the place of what was left out
 
 
@@ -40,7 +40,7 @@ class CapturedField(NamedTuple):
     source: str
 
 
-class Captured(NamedTuple):
+class CapturedContext(NamedTuple):
     """What title, priority and area, and the static part, become; where each part came from, and what to tell.
 
     `kept` are the parts that stay although the task file says otherwise.
@@ -53,7 +53,7 @@ class Captured(NamedTuple):
     kept: tuple[str, ...] = ()
 
 
-def capture(known: CaptureInput) -> Captured:
+def capture(known: CaptureInput) -> CapturedContext:
     """Return what the static part becomes.
 
     Raises:
@@ -74,7 +74,7 @@ class _Capture:
         self.kept: list[str] = []
         self._long: list[str] = []  # remarks on values that may not be taken
 
-    def captured(self) -> Captured:
+    def captured(self) -> CapturedContext:
         """Return what everything becomes."""
         given, held = self.given, self.held
         values = {key: self.value(key) for key in SEALED_VALUES}
@@ -87,7 +87,7 @@ class _Capture:
         commands = self.commands(values["area"])
         paths = self.paths(scope_in)
         static = StaticPart(description, scope_in, scope_out, criteria, found.citations, commands, paths)
-        return Captured(values, static, tuple(self.rows), tuple(self.notes), tuple(self.kept))
+        return CapturedContext(values, static, tuple(self.rows), tuple(self.notes), tuple(self.kept))
 
     def value(self, key: str) -> str:
         """Return title, priority or area."""
@@ -146,7 +146,7 @@ class _Capture:
         usual = self.known.config.validation.get(area, ()) if area else ()
         where = f"{self.known.settings}, {area}"
         if not usual:
-            usual, where = self.known.config.validation.get(EVERYWHERE, ()), f"{self.known.settings}, all areas"
+            usual, where = self.known.config.validation.get(ALL_AREAS, ()), f"{self.known.settings}, all areas"
         # What section 1 holds may be what the configuration said then: with a task file, it is no word of the task's.
         if usual and not offered and (not held or (self.known.anew and self.given)):
             taken, source = usual, where
@@ -165,9 +165,9 @@ class _Capture:
         macros, held = self.known.config.scope, captured_paths(self.held.paths, self.known.config.scope)
         given = self.given.scope_in if self.given else ()
         named = paths_among(given) if given else scope_in if looks_like_paths(scope_in) else ()
-        offered = captured_paths([bare(each) for each in named], macros)
-        self.notes += named_words(given, named)
-        same = [bare(each) for each in held] == [bare(each) for each in offered]
+        offered = captured_paths([pattern_of(each) for each in named], macros)
+        self.notes += left_out_notes(given, named)
+        same = [pattern_of(each) for each in held] == [pattern_of(each) for each in offered]
         is_copy = any(self.is_copy_of(held, each) for each in self.known.copied)
         # Without a task file the scope only fills a gap: the paths may well say more than it.
         takes = (not given and not held) or self.takes(
@@ -181,8 +181,8 @@ class _Capture:
     def is_copy_of(self, held: tuple[str, ...], given: TaskFile) -> bool:
         """Return whether repository paths are those that a task file names."""
         with suppress(TaskstateError):  # a macro of then may be gone
-            named = captured_paths([bare(each) for each in paths_among(given.scope_in)], self.known.config.scope)
-            return [bare(each) for each in held] == [bare(each) for each in named]
+            named = captured_paths([pattern_of(each) for each in paths_among(given.scope_in)], self.known.config.scope)
+            return [pattern_of(each) for each in held] == [pattern_of(each) for each in named]
         return False
 
     # What they share
@@ -226,14 +226,14 @@ class _Capture:
         What was cut once is cut again, so that capturing anew gives the same.
         """
         size = size_in_bytes(text)
-        if size <= MOST_BYTES or self.given is None:
+        if size <= MAX_VALUE_BYTES or self.given is None:
             return text
         place = f"{self.given.name}#L{self.given.lines.get(path, 1)}"
         if self.known.shorten or f"{_MARK}{self.given.name}#L" in held:
-            self._long.append(f"{what} is cut to {MOST_BYTES} of its {size} bytes, and points to {place}")
-            return shortened(text, place)
+            self._long.append(f"{what} is cut to {MAX_VALUE_BYTES} of its {size} bytes, and points to {place}")
+            return shorten(text, place)
         self._long.append(
-            f"{what} holds {size} bytes, more than {MOST_BYTES}: --shorten cuts it, and points to {place}"
+            f"{what} holds {size} bytes, more than {MAX_VALUE_BYTES}: --shorten cuts it, and points to {place}"
         )
         return text
 
@@ -245,14 +245,14 @@ class _Capture:
     def warn_long(self, what: str, text: str) -> None:
         """Remark on a value for which there is no other place to point to."""
         size = size_in_bytes(text)
-        if size > MOST_BYTES:
-            self.notes.append(f"{what} holds {size} bytes, more than {MOST_BYTES}: say it in fewer words")
+        if size > MAX_VALUE_BYTES:
+            self.notes.append(f"{what} holds {size} bytes, more than {MAX_VALUE_BYTES}: say it in fewer words")
 
 
-def shortened(text: str, place: str) -> str:
-    """Return a text of at most `MOST_BYTES` bytes, cut between words, that points to the place of the whole."""
+def shorten(text: str, place: str) -> str:
+    """Return a text of at most `MAX_VALUE_BYTES` bytes, cut between words, that points to the place of the whole."""
     pointer = f"{_MARK}{place}"
-    room = MOST_BYTES - len(pointer.encode()) - len("\n```\n\n")
+    room = MAX_VALUE_BYTES - len(pointer.encode()) - len("\n```\n\n")
     kept = text.encode()[:room].decode("utf-8", "ignore")
     end = max(kept.rfind(char) for char in " \n")
     kept = (kept[:end] if end > 0 else kept).rstrip()

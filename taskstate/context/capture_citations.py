@@ -5,15 +5,15 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.context.citations import cut
-from taskstate.context.task_file import cited_in, unsaid
+from taskstate.context.citations import truncated
+from taskstate.context.task_file import default_requirement, parse_reference
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.context.citations import Cited
+    from taskstate.context.citations import CitedSection
     from taskstate.context.sources import CaptureInput
     from taskstate.model.config import Config
 
@@ -23,7 +23,7 @@ _NAMED = 3  # citations; of more it is told how many
 Key = tuple[str, str]  # file and slug
 
 
-class Citations(NamedTuple):
+class CapturedCitations(NamedTuple):
     """What a task cites, sorted, each with sorted keys; where it comes from, and what to tell."""
 
     citations: tuple[dict[str, Any], ...]
@@ -38,14 +38,14 @@ class _Own(NamedTuple):
     source: str
 
 
-def captured_citations(known: CaptureInput, values: Mapping[str, str]) -> Citations:
+def captured_citations(known: CaptureInput, values: Mapping[str, str]) -> CapturedCitations:
     """Return what a task cites; of its own citation and a mapped one of the same section its own counts.
 
     Raises:
         TaskstateError: code "invalid-input": a citation is malformed, or there is none at all.
     """
     held = {_key(each): each for each in known.static.standards if _is_whole(each)}
-    mapped = mapped_citations(known.config, values.get("area", ""), values.get("priority", ""), known.settings)
+    mapped = configured_citations(known.config, values.get("area", ""), values.get("priority", ""), known.settings)
     own, dropped = _own(known, held, mapped)
     made: list[dict[str, Any]] = []
     sources: dict[str, None] = {}
@@ -57,13 +57,13 @@ def captured_citations(known: CaptureInput, values: Mapping[str, str]) -> Citati
         words = own[key].words if key in own else ""
         if key in mapped and source == _OWN and known.anew and held[key].get("content_sha") != cited.content_sha:
             words = ""  # they may be the first words of what stood there then
-        made.append(_entry(key, cut(words), cited, held.get(key, {})))
+        made.append(_entry(key, truncated(words), cited, held.get(key, {})))
     if not made:
         raise _none(known, values)
-    return Citations(tuple(made), ", ".join(sources), _dropped(known, dropped))
+    return CapturedCitations(tuple(made), ", ".join(sources), _dropped(known, dropped))
 
 
-def _entry(key: Key, words: str, cited: Cited, held: Mapping[str, Any]) -> dict[str, Any]:
+def _entry(key: Key, words: str, cited: CitedSection, held: Mapping[str, Any]) -> dict[str, Any]:
     """Return a citation as it stands in the fence, its keys sorted; those of somebody's own are kept."""
     entry = {
         "file": key[0],
@@ -76,7 +76,7 @@ def _entry(key: Key, words: str, cited: Cited, held: Mapping[str, Any]) -> dict[
     return dict(sorted(entry.items()))
 
 
-def mapped_citations(config: Config, area: str, priority: str, settings: str) -> dict[Key, None]:
+def configured_citations(config: Config, area: str, priority: str, settings: str) -> dict[Key, None]:
     """Return which sections the configuration asks tasks of an area and priority to cite.
 
     Raises:
@@ -87,15 +87,15 @@ def mapped_citations(config: Config, area: str, priority: str, settings: str) ->
         if standard.area not in {_EVERYWHERE, area} or (standard.priority and priority not in standard.priority):
             continue
         for reference in standard.cite:
-            cited = cited_in(reference)
+            cited = parse_reference(reference)
             if cited is None:
                 what = f"{settings}: standards cite {reference!r}, which names no section"
                 raise TaskstateError(what, help="write it as FILE#heading-slug", code="config")
-            found[normal(cited[0]), cited[1]] = None
+            found[normalized_path(cited[0]), cited[1]] = None
     return found
 
 
-def normal(file: str) -> str:
+def normalized_path(file: str) -> str:
     """Return a path in its plain form, without `./` and doubled slashes."""
     return posixpath.normpath(file.replace("\\", "/"))
 
@@ -105,13 +105,17 @@ def _own(
 ) -> tuple[dict[Key, _Own], tuple[Key, ...]]:
     """Return the task's own citations, and those of section 1 that nobody names any more."""
     given = (
-        {(normal(each.file), each.section): each.requirement for each in known.given.standards} if known.given else {}
+        {(normalized_path(each.file), each.section): each.requirement for each in known.given.standards}
+        if known.given
+        else {}
     )
     told = {key: _Own(words, known.given.name if known.given else "") for key, words in given.items()}
     if known.anew and known.given:
         return told, tuple(key for key in held if key not in told and key not in mapped)
     copies = {
-        (normal(each.file), each.section, each.requirement) for version in known.copied for each in version.standards
+        (normalized_path(each.file), each.section, each.requirement)
+        for version in known.copied
+        for each in version.standards
     }
     own = {key: _Own(_words(each), _OWN) for key, each in held.items() if (*key, _words(each)) not in copies}
     for key, each in told.items():
@@ -121,11 +125,11 @@ def _own(
 
 def _words(citation: Mapping[str, Any]) -> str:
     words = str(citation.get("requirement") or "").strip()
-    return "" if words == unsaid(str(citation["section"])) else words
+    return "" if words == default_requirement(str(citation["section"])) else words
 
 
 def _key(citation: Mapping[str, Any]) -> Key:
-    return normal(citation["file"]), citation["section"]
+    return normalized_path(citation["file"]), citation["section"]
 
 
 def _is_whole(citation: Mapping[str, Any]) -> bool:

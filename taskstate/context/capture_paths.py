@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.context.citations import cut
+from taskstate.context.citations import truncated
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, first_of
 from taskstate.validation.paths import escape_reason
@@ -20,15 +20,15 @@ _REMARK = r"(?s)\s+(?:[-\u2013\u2014#]\s|\().*"
 _PATH = r"[/*?\[{.]|\A!?:"  # what a word has to hold to be taken for a path
 
 
-def bare(item: str) -> str:
+def pattern_of(item: str) -> str:
     """Return the pattern that an item names: what stands in code marks, else what stands before a remark."""
     found = re.compile(_CODE).match(item)
     return found[2] if found else re.compile(_REMARK).sub("", item).strip()
 
 
-def coded(item: str) -> str:
+def in_code_marks(item: str) -> str:
     """Return an item with its pattern in code marks, where that is all there is."""
-    return f"`{item}`" if bare(item) == item and "`" not in item else item
+    return f"`{item}`" if pattern_of(item) == item and "`" not in item else item
 
 
 def looks_like_paths(items: Sequence[str], *, loosely: bool = False) -> bool:
@@ -42,12 +42,12 @@ def paths_among(items: Sequence[str]) -> tuple[str, ...]:
     return tuple(each for each in items if _is_path(each, loosely=loosely))
 
 
-def named_words(items: Sequence[str], paths: Sequence[str]) -> tuple[str, ...]:
+def left_out_notes(items: Sequence[str], paths: Sequence[str]) -> tuple[str, ...]:
     """Return the remark on those items of a scope that are no paths, where others are."""
     words = [each for each in items if each not in paths] if paths else []
     if not words:
         return ()
-    named = first_of([cut(each, _SHOWN) for each in words], _NAMED)
+    named = first_of([truncated(each, _SHOWN) for each in words], _NAMED)
     return (f"repository paths: left out what looks like words in the scope: {named}",)
 
 
@@ -64,7 +64,7 @@ def captured_paths(items: Sequence[str], macros: Mapping[str, tuple[str, ...]]) 
     """
     found: dict[str, str] = {}
     for item in items:
-        written = bare(item)
+        written = pattern_of(item)
         mark = "!" if written.startswith("!") else ""
         for pattern in _resolved(written.removeprefix("!"), macros, ()):
             _require_inside(pattern)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.context.capture import EVERYWHERE, Captured, capture
-from taskstate.context.capture_citations import mapped_citations
-from taskstate.context.past_versions import blob
-from taskstate.context.preconditions import MEND, broken_fences, require_sealable, unusable
+from taskstate.context.capture import ALL_AREAS, CapturedContext, capture
+from taskstate.context.capture_citations import configured_citations
+from taskstate.context.past_versions import read_blob
+from taskstate.context.preconditions import FIX_HELP, broken_fences, require_sealable, unreadable_error
 from taskstate.context.sources import CaptureInput, Sources
 from taskstate.context.static_context_edits import changed_parts, with_parts
 from taskstate.context.task_file import read_task_file
@@ -44,17 +44,17 @@ class CaptureRequest(NamedTuple):
     shorten: bool = False
 
 
-class Capture(NamedTuple):
+class CapturePlan(NamedTuple):
     """What a capture came to: the text, not sealed yet, and what it was made from."""
 
     text: str
-    captured: Captured
+    captured: CapturedContext
     sources: Sources
     given: TaskFile | None
     notes: tuple[str, ...]
 
 
-def captured(workspace: Workspace, loaded: Loaded, wanted: CaptureRequest, *, anew: bool) -> Capture:
+def plan_capture(workspace: Workspace, loaded: Loaded, wanted: CaptureRequest, *, anew: bool) -> CapturePlan:
     """Return what capturing the static part of a task comes to; `anew` lets its sources go before what it says.
 
     Raises:
@@ -76,11 +76,11 @@ def captured(workspace: Workspace, loaded: Loaded, wanted: CaptureRequest, *, an
     found = capture(known)
     _require_said(state, found, given)
     bodies = changed_parts(held, found.static)
-    text = with_marks(with_parts(with_values(loaded.document, found.values), bodies), state)
+    text = with_checked_criteria(with_parts(with_sealed_values(loaded.document, found.values), bodies), state)
     if changed and before is None and given and found.kept:
         given = given._replace(sha=sha)  # so that it goes on to show that the two differ
     remarks += _told_changed(given, before) if changed and given else ()
-    return Capture(text, found, sources, given, remarks)
+    return CapturePlan(text, found, sources, given, remarks)
 
 
 def _told_changed(given: TaskFile, before: TaskFile | None) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ def _told_changed(given: TaskFile, before: TaskFile | None) -> tuple[str, ...]:
     return (f"{what}: what it says now is taken where nobody changed section 1",)
 
 
-def _require_said(state: TaskState, captured: Captured, given: TaskFile | None) -> None:
+def _require_said(state: TaskState, captured: CapturedContext, given: TaskFile | None) -> None:
     """Refuse a task that has no title, or of which nothing is said.
 
     Raises:
@@ -118,8 +118,8 @@ def _require_fences(loaded: Loaded, known: CaptureInput) -> tuple[str, ...]:
             continue  # what is wrong is computed anew
         source = _elsewhere(known, broken.part) if known.anew else ""
         if not source:
-            help_ = "mend it, or take it back from git: section 1 alone says what it held" if known.anew else MEND
-            raise unusable(loaded, broken.span, broken.what, help_=help_)
+            help_ = "mend it, or take it back from git: section 1 alone says what it held" if known.anew else FIX_HELP
+            raise unreadable_error(loaded, broken.span, broken.what, help_=help_)
         remarks.append(f"{broken.what}: made anew from {source}; what only stood there is gone, see the diff")
     return tuple(remarks)
 
@@ -129,16 +129,16 @@ def _elsewhere(known: CaptureInput, part: str) -> str:
     given, area = known.given, known.values.get("area", "")
     if part == STANDARDS:
         own = bool(given and given.standards)
-        usual = bool(mapped_citations(known.config, area, known.values.get("priority", ""), known.settings))
+        usual = bool(configured_citations(known.config, area, known.values.get("priority", ""), known.settings))
     else:
         own = bool(given and given.commands)
-        usual = bool(known.config.validation.keys() & {area, EVERYWHERE})
+        usual = bool(known.config.validation.keys() & {area, ALL_AREAS})
     return given.name if given and own else known.settings if usual else ""
 
 
 def _before(workspace: Workspace, name: str, sha: str) -> TaskFile | None:
     """Return what the task file said when it was recorded, where git still has that."""
-    data = blob(workspace, sha)
+    data = read_blob(workspace, sha)
     with suppress(TaskstateError):  # what cannot be read says nothing
         return read_task_file(name, data) if data is not None else None
     return None
@@ -147,7 +147,7 @@ def _before(workspace: Workspace, name: str, sha: str) -> TaskFile | None:
 _TITLE_LEVEL = 1
 
 
-def with_values(document: Document, values: Mapping[str, str]) -> Document:
+def with_sealed_values(document: Document, values: Mapping[str, str]) -> Document:
     """Return a document with title, priority and area in its front matter, and the title in the title line too."""
     before = read_state(document)
     for key in SEALED_VALUES:
@@ -162,7 +162,7 @@ def with_values(document: Document, values: Mapping[str, str]) -> Document:
     return parse(apply(document.text, [Edit(*line.heading, new)]))
 
 
-def with_marks(text: str, before: TaskState) -> str:
+def with_checked_criteria(text: str, before: TaskState) -> str:
     """Return a text in which each criterion is checked that was checked `before` in the same words."""
     done = {" ".join(each.text.split()) for each in before.criteria if each.checked}
     criteria = read_state(parse(text)).criteria
@@ -170,7 +170,7 @@ def with_marks(text: str, before: TaskState) -> str:
     return apply(text, edits) if edits else text
 
 
-def require_as_captured(loaded: Loaded, text: str, captured: Captured, seal: str) -> None:
+def require_as_captured(loaded: Loaded, text: str, captured: CapturedContext, seal: str) -> None:
     """Refuse a result that does not say what was captured: a fault of ours must not be sealed.
 
     Raises:

@@ -9,10 +9,16 @@ from difflib import unified_diff
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context import citations, task_file
-from taskstate.context.capture_citations import mapped_citations, normal
-from taskstate.context.capture_plan import CaptureRequest, captured
+from taskstate.context.capture_citations import configured_citations, normalized_path
+from taskstate.context.capture_plan import CaptureRequest, plan_capture
 from taskstate.context.citations import Standard, citation_status
-from taskstate.context.past_versions import blob, cited_lines, part_with_seal, sealed_part, values_with_seal
+from taskstate.context.past_versions import (
+    cited_lines,
+    find_sealed_version,
+    guess_sealed_version,
+    read_blob,
+    version_with_seal,
+)
 from taskstate.context.preconditions import broken_fences, require_sealed
 from taskstate.context.sources import Sources
 from taskstate.errors import GitFailed, TaskstateError
@@ -26,7 +32,7 @@ from taskstate.validation import secrets
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from taskstate.context.past_versions import Past
+    from taskstate.context.past_versions import SealedVersion
     from taskstate.context.preconditions import BrokenFence
     from taskstate.model.tool_blocks import Context, ToolBlocks
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -36,7 +42,7 @@ _NAMED = 5  # files; of more it is told how many
 _SHOWN_LINES = 24  # of a difference
 
 
-class Point(NamedTuple):
+class ContextFinding(NamedTuple):
     """Something that no longer holds: the rule that finds it too, what it is, what to do, and the lines that differ."""
 
     code: str
@@ -52,7 +58,7 @@ class ContextCheck(NamedTuple):
     path: str
     revision: str
     seal: str
-    points: tuple[Point, ...]
+    points: tuple[ContextFinding, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -81,52 +87,52 @@ def check(workspace: Workspace, task_id: str) -> ContextCheck:
     return ContextCheck(loaded.state.id, loaded.relative, loaded.token, str(context.seal), points, notes)
 
 
-def _broken(loaded: Loaded, broken: BrokenFence) -> Point:
+def _broken(loaded: Loaded, broken: BrokenFence) -> ContextFinding:
     line = loaded.document.position(broken.span.start).line + 1
     told = f"take it back, for example with git, or make it anew with {_rebuild(loaded.state.id)}"
-    return Point(_SCHEMA if broken.is_json else _SYNTAX, f"line {line}: {broken.what}", told)
+    return ContextFinding(_SCHEMA if broken.is_json else _SYNTAX, f"line {line}: {broken.what}", told)
 
 
 def _rebuild(task_id: str) -> str:
     return f"`taskstate context rebuild {task_id}`"
 
 
-def _seal(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> Iterator[Point]:
+def _seal(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> Iterator[ContextFinding]:
     values, seal = blocks.values, str(blocks.context.seal)
     now = static_text(loaded.document, loaded.state)
     if now is None or seal_of(values, now) == seal:
         return
     told = f"take the change back, for example with git, or seal what is right with {_rebuild(loaded.state.id)}"
     then = (
-        values_with_seal(loaded.state, values, now, seal)
-        or sealed_part(workspace, loaded.relative, seal)
+        guess_sealed_version(loaded.state, values, now, seal)
+        or find_sealed_version(workspace, loaded.relative, seal)
         or _from_sources(workspace, loaded, seal)
     )
     if then is None:
         what = f"section 1, or {' or '.join(SEALED_VALUES)}, does not match the seal; what was sealed is in no version "
-        yield Point("TS601", f"{what}that can be found here", told)
+        yield ContextFinding("TS601", f"{what}that can be found here", told)
         return
     changed = ["section 1 is"] if then.text != now else []
     for key in SEALED_VALUES:
         old, new = then.values.get(key), values.get(key)
         changed += [f"{key} ({_value(old)} then, {_value(new)} now) is"] if old != new else []
     what = " not as it was sealed, and ".join(changed) + " not as it was sealed"
-    yield Point("TS601", what, told, differences(then.text.split("\n"), now.split("\n")))
+    yield ContextFinding("TS601", what, told, differences(then.text.split("\n"), now.split("\n")))
 
 
 def _value(value: object) -> str:
     return "none" if value is None else files.shown(str(value))
 
 
-def _from_sources(workspace: Workspace, loaded: Loaded, seal: str) -> Past | None:
+def _from_sources(workspace: Workspace, loaded: Loaded, seal: str) -> SealedVersion | None:
     """Return what was sealed where capturing anew gives it."""
     try:
-        return part_with_seal(captured(workspace, loaded, CaptureRequest(), anew=True).text.encode(), seal)
+        return version_with_seal(plan_capture(workspace, loaded, CaptureRequest(), anew=True).text.encode(), seal)
     except TaskstateError:
         return None
 
 
-def _citations(workspace: Workspace, loaded: Loaded, context: Context) -> Iterator[Point]:
+def _citations(workspace: Workspace, loaded: Loaded, context: Context) -> Iterator[ContextFinding]:
     read: dict[str, Standard | None] = {}
     for citation in read_static(loaded.state).standards:
         file, section, sha = (str(citation.get(key)) for key in ("file", "section", "content_sha"))
@@ -142,9 +148,9 @@ def _citations(workspace: Workspace, loaded: Loaded, context: Context) -> Iterat
             now = standard.lines(section) or ()
             hashes = f"{sha} then, {citations.content_sha(now)} now"
             what = f"{name} says something else than when it was cited ({hashes})"
-            yield Point("TS602", what, _rebuild(loaded.state.id), differences(then, now) if then else ())
+            yield ContextFinding("TS602", what, _rebuild(loaded.state.id), differences(then, now) if then else ())
         elif stands.fault:
-            yield Point("TS602", *_gone(name, file, section, standard))
+            yield ContextFinding("TS602", *_gone(name, file, section, standard))
 
 
 def _gone(name: str, file: str, section: str, standard: Standard | None) -> tuple[str, str]:
@@ -162,7 +168,7 @@ def _standard(workspace: Workspace, file: str) -> Standard | None:
         return None
 
 
-def _task_file(workspace: Workspace, loaded: Loaded, context: Context) -> Iterator[Point]:
+def _task_file(workspace: Workspace, loaded: Loaded, context: Context) -> Iterator[ContextFinding]:
     name, sha = context.task_file, context.task_file_sha
     if name is None or sha is None:
         return
@@ -170,36 +176,40 @@ def _task_file(workspace: Workspace, loaded: Loaded, context: Context) -> Iterat
         data = files.read_part(files.inside(workspace.root, name), 0, task_file.MOST_BYTES + 1)
     except TaskstateError:
         what = f"the task file {files.shown(name)} is not there or cannot be read"
-        yield Point("TS604", what, f"name another one: `taskstate context rebuild {loaded.state.id} --from FILE`")
+        yield ContextFinding(
+            "TS604", what, f"name another one: `taskstate context rebuild {loaded.state.id} --from FILE`"
+        )
         return
     if sha in task_file.blob_ids(data):
         return
-    then = blob(workspace, sha)
+    then = read_blob(workspace, sha)
     lines = then.decode("utf-8", "replace").splitlines() if then is not None else None
     diff = differences(lines, data.decode("utf-8", "replace").splitlines()) if lines is not None else ()
-    yield Point("TS604", f"the task file {files.shown(name)} has changed", _rebuild(loaded.state.id), diff)
+    yield ContextFinding("TS604", f"the task file {files.shown(name)} has changed", _rebuild(loaded.state.id), diff)
 
 
-def _configuration(workspace: Workspace, loaded: Loaded) -> Iterator[Point]:
+def _configuration(workspace: Workspace, loaded: Loaded) -> Iterator[ContextFinding]:
     """Yield what the configuration asks to be cited, and is not."""
     state = loaded.state
     settings = Sources(workspace).settings
-    wanted = mapped_citations(workspace.config, state.text("area") or "", state.text("priority") or "", settings)
-    cited = {(normal(str(each.get("file"))), str(each.get("section"))) for each in read_static(state).standards}
+    wanted = configured_citations(workspace.config, state.text("area") or "", state.text("priority") or "", settings)
+    cited = {
+        (normalized_path(str(each.get("file"))), str(each.get("section"))) for each in read_static(state).standards
+    }
     missing = [
         f"{files.shown(file)}#{files.shown(section)}" for file, section in wanted if (file, section) not in cited
     ]
     if missing:
         what = f"{settings} asks this task to cite {first_of(missing, _NAMED)}"
-        yield Point("", what, _rebuild(state.id))
+        yield ContextFinding("", what, _rebuild(state.id))
 
 
-def _head(workspace: Workspace, task_id: str, context: Context) -> Iterator[Point]:
+def _head(workspace: Workspace, task_id: str, context: Context) -> Iterator[ContextFinding]:
     moved = moved_since(workspace, context.git_head)
     if moved:
         then = str(context.git_head)[:10]
         what = f"commits since {then} touch {first_of([files.shown(path) for path in moved], _NAMED)}"
-        yield Point(
+        yield ContextFinding(
             "TS605", what, f"see whether the context still fits; {_rebuild(task_id)} takes note of the new HEAD"
         )
 

@@ -43,7 +43,7 @@ _ABBREVIATION = r"(?:\b(?:e\.g|i\.e|cf|vs|etc|approx|resp|no|nos|fig|sec|ch|vol|
 _SPAN = r"L([1-9][0-9]*)-L([1-9][0-9]*)"
 
 
-class Cited(NamedTuple):
+class CitedSection(NamedTuple):
     """A section as a citation names it: its lines, their hash, and its first sentence."""
 
     line_span: str
@@ -87,13 +87,13 @@ class Standard(_Standard):
             return None
         return tuple(with_newlines(_whole_lines(self.text, section).of(self.text), "\n").split("\n"))
 
-    def cited(self, slug: str) -> Cited | None:
+    def cited(self, slug: str) -> CitedSection | None:
         """Return a section as a citation holds it, or None where there is none of that slug."""
         section, lines = self.sections.get(slug), self.lines(slug)
         if section is None or lines is None:
             return None
         first = self.document.position(section.span.start).line + 1
-        return Cited(
+        return CitedSection(
             line_span=f"L{first}-L{first + len(lines) - 1}",
             content_sha=content_sha(lines),
             requirement=_requirement(section.body.of(self.text), section.title),
@@ -130,7 +130,7 @@ class CitationStatus(NamedTuple):
 
     fault: str = ""
     moved: bool = False
-    cited: Cited | None = None
+    cited: CitedSection | None = None
 
 
 def citation_status(citation: Mapping[str, object], standard: Standard | None) -> CitationStatus:
@@ -145,7 +145,7 @@ def citation_status(citation: Mapping[str, object], standard: Standard | None) -
     return CitationStatus(moved=citation.get("line_span") != cited.line_span, cited=cited)
 
 
-def span_of(line_span: str) -> tuple[int, int] | None:
+def parse_line_span(line_span: str) -> tuple[int, int] | None:
     """Return the first and last line that a span such as `L42-L68` names, or None where it names none."""
     found = re.fullmatch(_SPAN, line_span)
     if found is None or len(found[1]) > len(found[2]) or int(found[2]) < int(found[1]):
@@ -166,7 +166,7 @@ def _whole_lines(text: str, section: Section) -> Span:
 
 def _requirement(body: str, title: str) -> str:
     """Return the first sentence of a section's prose, or its title where it has none, cut at a word."""
-    return cut(next((first_sentence(text) for text in _paragraphs(body)), "") or _plain(title) or title.strip())
+    return truncated(next((first_sentence(text) for text in _paragraphs(body)), "") or _plain(title) or title.strip())
 
 
 def _paragraphs(body: str) -> Iterator[str]:
@@ -189,7 +189,7 @@ def first_sentence(text: str) -> str:
     return text
 
 
-def cut(text: str, most: int = MOST_REQUIREMENT) -> str:
+def truncated(text: str, most: int = MOST_REQUIREMENT) -> str:
     """Return a text in one line of at most `most` characters, cut behind a word where it is longer."""
     text = " ".join(re.compile(CONTROLS).sub(" ", text).split())
     if len(text) <= most:
@@ -233,7 +233,7 @@ def _parser() -> MarkdownIt:
 _markdown: MarkdownIt | None = None
 
 
-class Respanned(NamedTuple):
+class LineSpanRefresh(NamedTuple):
     """A text with other spans: the sections whose span is another one now, and whether it was sealed anew."""
 
     text: str
@@ -241,7 +241,7 @@ class Respanned(NamedTuple):
     resealed: bool = False
 
 
-def respanned(text: str, standard_of: Callable[[str], tuple[Standard, ...] | None]) -> Respanned:
+def refresh_line_spans(text: str, standard_of: Callable[[str], tuple[Standard, ...] | None]) -> LineSpanRefresh:
     """Return the text of a state file with the spans of its citations as they are now.
 
     `standard_of` gives the file that a citation names, none where it cannot be read.
@@ -249,7 +249,7 @@ def respanned(text: str, standard_of: Callable[[str], tuple[Standard, ...] | Non
     document = parse(text)
     found = list(_moved(document, standard_of))
     if not found:
-        return Respanned(text)
+        return LineSpanRefresh(text)
     blocks = blocks_of(document)
     held = blocks.context.seal is not None and context_seal(document, blocks.values) == blocks.context.seal
     after = apply(text, [edit for _, edit in found])
@@ -257,7 +257,7 @@ def respanned(text: str, standard_of: Callable[[str], tuple[Standard, ...] | Non
         moved = parse(after)
         anew = {**blocks.context.values, "seal": context_seal(moved, front_matter_values(moved))}
         after = apply(after, set_front_matter(moved, "context", anew))
-    return Respanned(after, tuple(section for section, _ in found), held)
+    return LineSpanRefresh(after, tuple(section for section, _ in found), held)
 
 
 def _moved(document: Document, standard_of: Callable[[str], tuple[Standard, ...] | None]) -> Iterator[tuple[str, Edit]]:
@@ -268,7 +268,7 @@ def _moved(document: Document, standard_of: Callable[[str], tuple[Standard, ...]
     for node in root.items if isinstance(root, Node) else ():
         citation = node.value() if node.kind == "mapping" else {}
         span, file = node.get("line_span"), citation.get("file")
-        if span is None or span_of(span.text) is None or not isinstance(file, str) or not file:
+        if span is None or parse_line_span(span.text) is None or not isinstance(file, str) or not file:
             continue
         found = standard_of(file)
         stands = citation_status(citation, found[0]) if found else None

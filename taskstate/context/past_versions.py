@@ -28,30 +28,30 @@ _PRIORITIES = ("P0", "P1", "P2", "P3", None)
 _MOST_COMMITS = 40  # that are looked through
 
 
-class Past(NamedTuple):
+class SealedVersion(NamedTuple):
     """What was sealed: title, priority and area, and the text of section 1."""
 
     values: Mapping[str, object]
     text: str
 
 
-def sealed_part(workspace: Workspace, relative: str, seal: str) -> Past | None:
+def find_sealed_version(workspace: Workspace, relative: str, seal: str) -> SealedVersion | None:
     """Return what has this seal in an earlier version of a state file, or None where none is found."""
     for data in _versions(workspace, relative):
-        found = part_with_seal(data, seal)
+        found = version_with_seal(data, seal)
         if found is not None:
             return found
     return None
 
 
-def part_with_seal(data: bytes, seal: str) -> Past | None:
+def version_with_seal(data: bytes, seal: str) -> SealedVersion | None:
     """Return what is sealed of a state file if it has this seal."""
     document = parse(data.decode("utf-8", "replace"))
     text, values = static_text(document), front_matter_values(document)
-    return Past(values, text) if text is not None and seal_of(values, text) == seal else None
+    return SealedVersion(values, text) if text is not None and seal_of(values, text) == seal else None
 
 
-def values_with_seal(state: TaskState, values: Mapping[str, object], text: str, seal: str) -> Past | None:
+def guess_sealed_version(state: TaskState, values: Mapping[str, object], text: str, seal: str) -> SealedVersion | None:
     """Return what was sealed if section 1 is as it was then, and title, priority or area can be guessed.
 
     A file that was changed by hand still has the old title in its title line, and there are few priorities.
@@ -63,7 +63,7 @@ def values_with_seal(state: TaskState, values: Mapping[str, object], text: str, 
         for priority in dict.fromkeys((values.get("priority"), *_PRIORITIES)):
             guessed = {"title": title, "priority": priority, "area": values.get("area")}
             if seal_of(guessed, text) == seal:
-                return Past(guessed, text)
+                return SealedVersion(guessed, text)
     return None
 
 
@@ -77,7 +77,7 @@ def cited_lines(workspace: Workspace, head: str | None, file: str, section: str,
     return None
 
 
-def blob(workspace: Workspace, sha: str) -> bytes | None:
+def read_blob(workspace: Workspace, sha: str) -> bytes | None:
     """Return the content that has this id in git, or None where git does not have it."""
     if git.toplevel(workspace.root) is None:
         return None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded
 
 _KIND = "task"
-MEND = "mend it; `taskstate lint` says how"
+FIX_HELP = "mend it; `taskstate lint` says how"
 _FENCES = ((STANDARDS, "citations"), (VALIDATION, "validation"))
 _CITED = ("file", "section")
 
@@ -42,7 +42,7 @@ class BrokenFence(NamedTuple):
     is_json: bool
 
 
-def require_handed_on(loaded: Loaded) -> None:
+def require_exportable(loaded: Loaded) -> None:
     """Refuse a file of which a reader would get less than it says.
 
     Raises:
@@ -51,9 +51,9 @@ def require_handed_on(loaded: Loaded) -> None:
     preconditions.require_whole(loaded)
     if loaded.document.problems:
         problem = loaded.document.problems[0]
-        raise unusable(loaded, problem.span, problem.message)
+        raise unreadable_error(loaded, problem.span, problem.message)
     for broken in broken_fences(loaded.state):
-        raise unusable(loaded, broken.span, broken.what)
+        raise unreadable_error(loaded, broken.span, broken.what)
 
 
 def require_sealed(loaded: Loaded) -> None:
@@ -78,7 +78,9 @@ def require_sealable(loaded: Loaded) -> None:
     state = loaded.state
     for conflict in find_conflicts(loaded.document.text):
         help_ = "settle it, and take its marker lines out; then seal the result"
-        raise unusable(loaded, conflict.span, "a merge conflict stands here", help_=help_, code="merge-conflict")
+        raise unreadable_error(
+            loaded, conflict.span, "a merge conflict stands here", help_=help_, code="merge-conflict"
+        )
     if state.kind != _KIND:
         what = f"{state.id} is a {state.kind} task, which has no static part to seal"
         raise TaskstateError(what, help="name an ordinary task", code="kind")
@@ -87,10 +89,12 @@ def require_sealable(loaded: Loaded) -> None:
         raise TaskstateError(what, help="`taskstate lint --fix` adds it", code="section-missing")
     problem = unreadable(state.document)
     if problem:
-        raise unusable(loaded, problem.span, problem.message)
+        raise unreadable_error(loaded, problem.span, problem.message)
 
 
-def unusable(loaded: Loaded, span: Span, why: str, *, help_: str = MEND, code: str = "unreadable") -> TaskstateError:
+def unreadable_error(
+    loaded: Loaded, span: Span, why: str, *, help_: str = FIX_HELP, code: str = "unreadable"
+) -> TaskstateError:
     """Return the refusal that names a place in a state file."""
     line = loaded.document.position(span.start).line + 1
     return TaskstateError(f"{loaded.relative}, line {line}: {why}", help=help_, code=code)

@@ -10,10 +10,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.context import export as context_export
-from taskstate.context.capture_plan import CaptureRequest, captured, require_as_captured
+from taskstate.context.capture_plan import CaptureRequest, plan_capture, require_as_captured
 from taskstate.context.normalization import NORMALIZER_VERSION
 from taskstate.context.preconditions import require_sealed
-from taskstate.context.sources import unmatched, unmatched_notes
+from taskstate.context.sources import unmatched_globs, unmatched_notes
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import first_of
 from taskstate.model.canonical_json import CANONICAL_VERSION
@@ -31,7 +31,7 @@ from taskstate.workspace.writer import change
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from taskstate.context.capture import Captured, CapturedField
+    from taskstate.context.capture import CapturedContext, CapturedField
     from taskstate.context.sources import Sources
     from taskstate.context.task_file import TaskFile
     from taskstate.model.task_state import TaskState
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _NAMED = 5  # dirty files; of more it is told how many
 
 
-class Sealed(NamedTuple):
+class SealResult(NamedTuple):
     """What a sealing came to: the change, the seal, and where each part came from."""
 
     outcome: Outcome
@@ -58,7 +58,7 @@ class _Made(NamedTuple):
     notes: tuple[str, ...]
 
 
-def init(workspace: Workspace, task_id: str, wanted: CaptureRequest, request: Request) -> Sealed:
+def init(workspace: Workspace, task_id: str, wanted: CaptureRequest, request: Request) -> SealResult:
     """Capture the static part of a task, and seal it.
 
     Raises:
@@ -76,7 +76,7 @@ def init(workspace: Workspace, task_id: str, wanted: CaptureRequest, request: Re
     return _sealed(workspace, task_id, plan, request)
 
 
-def rebuild(workspace: Workspace, task_id: str, wanted: CaptureRequest, request: Request) -> Sealed:
+def rebuild(workspace: Workspace, task_id: str, wanted: CaptureRequest, request: Request) -> SealResult:
     """Capture the static part of a task anew from its recorded sources, and seal that.
 
     Raises:
@@ -90,7 +90,7 @@ def rebuild(workspace: Workspace, task_id: str, wanted: CaptureRequest, request:
     return _sealed(workspace, task_id, plan, request)
 
 
-def _sealed(workspace: Workspace, task_id: str, plan: Callable[[Loaded], _Made], request: Request) -> Sealed:
+def _sealed(workspace: Workspace, task_id: str, plan: Callable[[Loaded], _Made], request: Request) -> SealResult:
     def job(loaded: Loaded) -> Change[_Made]:
         made = plan(loaded)
         document = parse(made.text)
@@ -99,7 +99,7 @@ def _sealed(workspace: Workspace, task_id: str, plan: Callable[[Loaded], _Made],
         return Change(text=made.text, notes=made.notes, kept=kept, result=made)
 
     outcome = change(workspace, task_id, job, request)
-    return Sealed(outcome, outcome.result.context["seal"], outcome.result.rows)
+    return SealResult(outcome, outcome.result.context["seal"], outcome.result.rows)
 
 
 def _base_commit(workspace: Workspace, given: str, request: Request) -> str | None:
@@ -120,12 +120,12 @@ def _base_commit(workspace: Workspace, given: str, request: Request) -> str | No
 
 
 def _made(workspace: Workspace, loaded: Loaded, wanted: CaptureRequest, request: Request, *, anew: bool) -> _Made:
-    text, found, sources, given, changed = captured(workspace, loaded, wanted, anew=anew)
+    text, found, sources, given, changed = plan_capture(workspace, loaded, wanted, anew=anew)
     held = blocks_of(loaded.document).context.values
     context = _context(text, held, sources, given, request)
     text = apply(text, set_front_matter(parse(text), "context", context))
     require_as_captured(loaded, text, found, context["seal"])
-    globs = unmatched(workspace, found.static.paths)
+    globs = unmatched_globs(workspace, found.static.paths)
     notes = (
         *changed,
         *found.notes,
@@ -173,7 +173,7 @@ def _begun(made: _Made, base: str | None) -> _Made:
 # What to tell
 
 
-def _told_state(state: TaskState, found: Captured) -> tuple[str, ...]:
+def _told_state(state: TaskState, found: CapturedContext) -> tuple[str, ...]:
     """Return remarks on a task that is sealed before its time."""
     remarks = []
     if not found.static.criteria:

@@ -23,7 +23,7 @@ from taskstate.workspace.workspace import CONFIG_FILES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from taskstate.context.citations import Cited, Standard
+    from taskstate.context.citations import CitedSection, Standard
     from taskstate.context.task_file import TaskFile
     from taskstate.model.config import Config
     from taskstate.model.static_context import StaticPart
@@ -43,7 +43,7 @@ class CaptureInput(NamedTuple):
     given: TaskFile | None
     config: Config
     settings: str
-    cite: Callable[[str, str, str], Cited]
+    cite: Callable[[str, str, str], CitedSection]
     anew: bool = False
     shorten: bool = False
     before: TaskFile | None = None
@@ -82,7 +82,7 @@ class Sources:
         self.blob_ids = task_file.blob_ids(data)
         return task_file.read_task_file(name, data)
 
-    def cite(self, file: str, section: str, source: str) -> Cited:
+    def cite(self, file: str, section: str, source: str) -> CitedSection:
         """Return a section of a standard as it is; `source` says who cites it.
 
         Raises:
@@ -129,7 +129,7 @@ class Sources:
         return CONFIG_FILES[0]
 
 
-def named_file(workspace: Workspace, given: str) -> str:
+def path_from_root(workspace: Workspace, given: str) -> str:
     """Return the path from the repository's root of a file that is named on the command line.
 
     Raises:
@@ -144,7 +144,7 @@ def named_file(workspace: Workspace, given: str) -> str:
     return path.relative_to(root).as_posix()
 
 
-def unmatched(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:
+def unmatched_globs(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:
     """Return those of the repository paths that are globs and match no file of the repository."""
     globs = [path for path in paths if not _WILDCARDS.isdisjoint(path) and not path.lstrip("`").startswith("!")]
     if not globs:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.context.capture_paths import coded
+from taskstate.context.capture_paths import in_code_marks
 from taskstate.formatting.formatter import formatted
 from taskstate.model import static_context
 from taskstate.model.document_kinds import kind_of, section_key
@@ -41,7 +41,7 @@ def changed_parts(held: StaticPart, wanted: StaticPart) -> dict[str, str]:
     if held.commands != wanted.commands:
         found[static_context.VALIDATION] = _fence({"commands": list(wanted.commands)})
     if held.paths != wanted.paths:
-        found[static_context.PATHS] = _items(tuple(map(coded, wanted.paths)), "a repository path")
+        found[static_context.PATHS] = _items(tuple(map(in_code_marks, wanted.paths)), "a repository path")
     return _laid_out(found)
 
 

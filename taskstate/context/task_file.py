@@ -90,12 +90,12 @@ def blob_ids(data: bytes) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(git_blob_id, (data, plain, plain.replace(b"\n", b"\r\n")))))
 
 
-def unsaid(section: str) -> str:
+def default_requirement(section: str) -> str:
     """Return what stands as the requirement of a citation for which nobody has said one yet."""
     return f"see {section}"[:_MOST_REQUIREMENT]
 
 
-def cited_in(reference: str) -> tuple[str, str] | None:
+def parse_reference(reference: str) -> tuple[str, str] | None:
     """Return file and slug that `FILE#slug` names, or None where one of them is missing."""
     file, _, section = reference.strip().partition("#")
     return (file.strip(), section.strip()) if file.strip() and section.strip() else None
@@ -145,7 +145,7 @@ def _citation(name: str, standard: str | Mapping[str, str]) -> Citation:
     """Return a standard that a task file names; `file.md#slug` is short for file and section."""
     if not isinstance(standard, str):
         return Citation(standard["file"], standard["section"], standard.get("requirement") or "")
-    found = cited_in(standard)
+    found = parse_reference(standard)
     if found is None:
         what = f"the task file {name} cites {standard!r}, which names no section"
         raise TaskstateError(what, help="write it as FILE#heading-slug", code="invalid-input")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from taskstate.context.capture import CapturedField
-    from taskstate.context.check import ContextCheck, Point
+    from taskstate.context.check import ContextCheck, ContextFinding
     from taskstate.workspace.workspace import Loaded, Workspace
 
 _SHORT = 10  # digits of a commit's id
@@ -112,7 +112,7 @@ def check_shape(checked: ContextCheck) -> dict[str, object]:
     }
 
 
-def _point_lines(path: str, point: Point) -> list[str]:
+def _point_lines(path: str, point: ContextFinding) -> list[str]:
     code = f"{point.code} " if point.code else ""
     return [f"{path}: {code}{point.what}", *(f"    {line}" for line in point.diff), f"  help: {point.help}"]
 

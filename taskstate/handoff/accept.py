@@ -9,10 +9,10 @@ from taskstate.handoff.create import with_handoffs
 from taskstate.handoff.document import ACCEPTED, OPEN, with_values
 from taskstate.handoff.document_files import (
     HandoffFile,
-    archived,
+    archive_path,
     handoff_files,
+    list_documents,
     open_document,
-    survey,
 )
 from taskstate.handoff.verified_facts import differences
 from taskstate.model.write_metadata import blocks_of, timestamp
@@ -42,7 +42,7 @@ class AcceptedHandoff(NamedTuple):
     outcome: Outcome
 
 
-def find(workspace: Workspace, task_id: str) -> tuple[Loaded, HandoffFile]:
+def find_handoff(workspace: Workspace, task_id: str) -> tuple[Loaded, HandoffFile]:
     """Return a task's open handoff, or the newest one where none is open.
 
     Raises:
@@ -53,7 +53,7 @@ def find(workspace: Workspace, task_id: str) -> tuple[Loaded, HandoffFile]:
     named = blocks_of(loaded.document).handoffs.open
     if named:
         return loaded, open_document(workspace, named, loaded.state.id)
-    documents, unread = survey(workspace, loaded.state.id)
+    documents, unread = list_documents(workspace, loaded.state.id)
     still = [each for each in documents if each.status == OPEN]
     if still or documents:
         return loaded, (still or documents[-1:])[0]
@@ -68,7 +68,7 @@ def find(workspace: Workspace, task_id: str) -> tuple[Loaded, HandoffFile]:
 
 def show(workspace: Workspace, task_id: str) -> OpenHandoff:
     """Return a task's open handoff, else the newest one, and what no longer holds of it."""
-    loaded, file = find(workspace, task_id)
+    loaded, file = find_handoff(workspace, task_id)
     return OpenHandoff(file, _notes(workspace, loaded.state, file))
 
 
@@ -92,7 +92,7 @@ def accept(workspace: Workspace, task_id: str, agent: str, request: Request) -> 
     def job(loaded: Loaded) -> Change[HandoffFile]:
         file = _to_accept(workspace, loaded)
         notes = _notes(workspace, loaded.state, file) if file.status == OPEN else ()
-        root, target = workspace.config.root, archived(file.path)
+        root, target = workspace.config.root, archive_path(file.path)
         text = with_handoffs(loaded.document.text, {"open": None})
         if file.path == target and file.status == ACCEPTED:  # the other side of a merge has accepted it
             return Change(text=text, notes=_notes(workspace, loaded.state, file), result=file)
@@ -125,7 +125,7 @@ def _to_accept(workspace: Workspace, loaded: Loaded) -> HandoffFile:
     return found
 
 
-def takeover_note(workspace: Workspace, state: TaskState) -> str:
+def accepted_note(workspace: Workspace, state: TaskState) -> str:
     """Return what the next session shall say of the handoff that was accepted last; nothing where one has said it.
 
     Two branches may both have handed over: the one that was open beside it is said too.

@@ -6,19 +6,27 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.handoff.document import OPEN, TEMPLATE, Handoff, Reading, head, is_unsaid, parts_of
+from taskstate.handoff.document import (
+    OPEN,
+    TEMPLATE,
+    Handoff,
+    HandoffReader,
+    front_matter_text,
+    is_unfilled,
+    template_values,
+)
 from taskstate.handoff.document_files import (
     HandoffFile,
-    archived,
+    archive_path,
+    document_name,
     handoff_files,
-    name_of,
     open_document,
 )
 from taskstate.handoff.draft import LENGTHS, DraftSources, draft
-from taskstate.handoff.input import joined
+from taskstate.handoff.input import merge_handoffs
 from taskstate.handoff.paths import folder
 from taskstate.handoff.phases import Phase, find_phase, parse_phase_name, read_phases, with_changes
-from taskstate.handoff.verified_facts import Tree, seen_in, tree_now
+from taskstate.handoff.verified_facts import WorkingTree, current_tree, state_facts
 from taskstate.model.phases import phase_id
 from taskstate.model.statuses import COMPLETE
 from taskstate.model.task_state import KB
@@ -99,7 +107,7 @@ def new(
         TaskstateError: code "handoff": the document would break its rules, all of which are named; code "handoff-open",
             "complete", "not-found" or "no-progress".
     """
-    tree = tree_now(workspace)
+    tree = current_tree(workspace)
     if wanted.draft:
         loaded = workspace.load(workspace.locate(task_id))
         planned = _planned(workspace, loaded, wanted, request, tree)
@@ -122,7 +130,9 @@ def new(
     return HandoffResult(planned.text, path, planned.handoff.action, outcome)
 
 
-def _planned(workspace: Workspace, loaded: Loaded, wanted: HandoffRequest, request: Request, tree: Tree) -> _Planned:
+def _planned(
+    workspace: Workspace, loaded: Loaded, wanted: HandoffRequest, request: Request, tree: WorkingTree
+) -> _Planned:
     """Return the document that would be written now."""
     state = loaded.state
     documents = handoff_files(workspace, state.id)
@@ -132,7 +142,7 @@ def _planned(workspace: Workspace, loaded: Loaded, wanted: HandoffRequest, reque
     given = _from_root(workspace, wanted.handoff)
     name = phase.part.name if phase else parse_phase_name(given.phase or "1")
     created_at = _free_time(workspace, state.id, name, request)
-    verified = read_seen({**tree._asdict(), **seen_in(state, [each.value for each in phases])})
+    verified = read_seen({**tree._asdict(), **state_facts(state, [each.value for each in phases])})
     front = {
         "taskstate": FORMAT,
         "kind": "handoff",
@@ -148,11 +158,11 @@ def _planned(workspace: Workspace, loaded: Loaded, wanted: HandoffRequest, reque
     }
     handoff, text = Handoff(), ""
     for drafted in _drafts(workspace, state, phase, documents) if wanted.draft else (Handoff(),):
-        handoff = joined(drafted, given)._replace(phase=name)
+        handoff = merge_handoffs(drafted, given)._replace(phase=name)
         text = _rendered(workspace, {**front, "do_not_reread": list(handoff.do_not_reread)}, handoff)
         if _fits(workspace, text):
             break
-    path = f"{folder(state.id)}/{name_of(name, created_at)}"
+    path = f"{folder(state.id)}/{document_name(name, created_at)}"
     return _Planned(handoff, phase, text, path, created_at, verified, documents[-1] if documents else None)
 
 
@@ -167,11 +177,13 @@ def _drafts(
 
 
 def _rendered(workspace: Workspace, front: Mapping[str, object], handoff: Handoff) -> str:
-    return head(front) + templates.filled(workspace, TEMPLATE, parts_of(handoff, str(front["created_at"])))
+    return front_matter_text(front) + templates.filled(
+        workspace, TEMPLATE, template_values(handoff, str(front["created_at"]))
+    )
 
 
 def _fits(workspace: Workspace, text: str) -> bool:
-    reading, limits = Reading(parse(text)), workspace.config.handoff
+    reading, limits = HandoffReader(parse(text)), workspace.config.handoff
     return reading.lines <= limits.max_lines and reading.size <= limits.max_kb * KB
 
 
@@ -260,8 +272,8 @@ def _free_time(workspace: Workspace, task_id: str, phase: str, request: Request)
     now = request.stamp.now
     while any(
         files.size(workspace.state_root / place) is not None
-        for path in (f"{folder(task_id)}/{name_of(phase, timestamp(now))}",)
-        for place in (path, archived(path))
+        for path in (f"{folder(task_id)}/{document_name(phase, timestamp(now))}",)
+        for place in (path, archive_path(path))
     ):
         now += _SECOND
     return timestamp(now)
@@ -282,7 +294,7 @@ def _missing(handoff: Handoff) -> tuple[str, ...]:
     said = {field: getattr(handoff, field) for field, _ in _NEEDED}
     if is_none(said["action"]):
         said["action"] = ""
-    return tuple(flag for field, flag in _NEEDED if is_unsaid(said[field]))
+    return tuple(flag for field, flag in _NEEDED if is_unfilled(said[field]))
 
 
 def _require_sound(workspace: Workspace, planned: _Planned, errors_in: Validator) -> None:

@@ -98,7 +98,7 @@ class _Reading(NamedTuple):
     document: Document
 
 
-class Reading(_Reading):
+class HandoffReader(_Reading):
     """What one handoff document says."""
 
     @cached_property
@@ -165,7 +165,7 @@ class Reading(_Reading):
         """Yield the paths that the body names, each where it stands: the file of Current State, and the references."""
         file = self.labelled.get(LABELS[0].lower())
         for passage in (*([file] if file else ()), *self.passages(REFERENCES)):
-            path = "" if escaping.is_none(passage.text) else path_in(passage.text)
+            path = "" if escaping.is_none(passage.text) else referenced_path(passage.text)
             at = self.document.text.find(path, *passage.span) if path else -1
             if at >= 0:
                 yield Passage(path, Span(at, at + len(path)))
@@ -180,7 +180,7 @@ class Reading(_Reading):
         return Handoff(
             phase=str(values.get("phase", "")),
             action=action,
-            file=path_in(file),
+            file=referenced_path(file),
             location=location,
             goal=goal,
             decisions=self._texts(DECISIONS),
@@ -253,7 +253,7 @@ def _paragraph(text: str, span: Span) -> Piece:
     return Piece(name, span)
 
 
-def is_unsaid(text: str) -> bool:
+def is_unfilled(text: str) -> bool:
     """Return whether a text says nothing: it has no letter or digit, or is a placeholder, in emphasis or not."""
     return not any(char.isalnum() for char in text) or _is_placeholder(text)
 
@@ -262,7 +262,7 @@ def _is_placeholder(text: str) -> bool:
     return re.compile(_PLACEHOLDER).fullmatch(text) is not None
 
 
-def reason_in(text: str, *, loose: bool = False) -> tuple[str, str]:
+def split_reason(text: str, *, loose: bool = False) -> tuple[str, str]:
     """Return what a decision or an approach is, and why; what stands in code marks divides nothing.
 
     A reason such as `-`, `n/a` or `to be completed` is none.
@@ -273,10 +273,10 @@ def reason_in(text: str, *, loose: bool = False) -> tuple[str, str]:
     if found is None:
         return text.strip(), ""
     what, why = text[: found.start()].strip(" \t\n*_"), text[found.end() :].strip()
-    return what, "" if is_unsaid(why) or escaping.is_none(why) else why
+    return what, "" if is_unfilled(why) or escaping.is_none(why) else why
 
 
-def path_in(text: str) -> str:
+def referenced_path(text: str) -> str:
     """Return the path that a reference begins with: in code marks, as a link, or as words up to a comma."""
     line = text.strip().split("\n", 1)[0].strip()
     line = re.sub(rf"\A{_NAMED}", "", line)
@@ -302,7 +302,7 @@ def front_matter_of(document: Document) -> Mapping[str, object]:
     return values if isinstance(values, dict) else {}
 
 
-def written_in(document: Document, path: str) -> WrittenHandoff:
+def read_written_handoff(document: Document, path: str) -> WrittenHandoff:
     """Return what the front matter of the document at a path says."""
     values = front_matter_of(document)
     seen = read_seen(values.get("verified"))
@@ -339,14 +339,14 @@ def with_values(document: Document, values: Mapping[str, object]) -> str:
     return document.text
 
 
-def head(values: Mapping[str, object]) -> str:
+def front_matter_text(values: Mapping[str, object]) -> str:
     """Return a front matter with the lines around it, and the blank line behind it."""
     order = schema.load(HANDOFF)["properties"]
     lines = yaml_block({key: values[key] for key in order if key in values}, 0)
     return "\n".join(["---", *lines, "---", "", ""])
 
 
-def parts_of(handoff: Handoff, created_at: str) -> dict[str, object]:
+def template_values(handoff: Handoff, created_at: str) -> dict[str, object]:
     """Return what the template is filled in with; what is not known yet is a placeholder.
 
     Raises:

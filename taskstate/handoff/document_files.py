@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.handoff.document import ACCEPTED, OPEN, Reading, front_matter_of
-from taskstate.handoff.paths import folder, is_place
+from taskstate.handoff.document import ACCEPTED, OPEN, HandoffReader, front_matter_of
+from taskstate.handoff.paths import folder, is_handoff_path
 from taskstate.messages import decoded
 from taskstate.model import document_kinds
 from taskstate.model.names import ARCHIVE
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 NO_HANDOFF = "no-handoff"
 
 
-class Documents(NamedTuple):
+class HandoffDocuments(NamedTuple):
     """The documents of a task, the oldest first, and the path and fault of each that cannot be read."""
 
     read: tuple[HandoffFile, ...]
@@ -49,9 +49,9 @@ class HandoffFile(_HandoffFile):
         return front_matter_of(self.document)
 
     @cached_property
-    def reading(self) -> Reading:
+    def reading(self) -> HandoffReader:
         """What the body says."""
-        return Reading(self.document)
+        return HandoffReader(self.document)
 
     @property
     def status(self) -> str:
@@ -78,30 +78,30 @@ class HandoffFile(_HandoffFile):
         return "" if told is None else str(told)
 
 
-def archived(path: str) -> str:
+def archive_path(path: str) -> str:
     """Return where a document goes when it is accepted."""
     above, _, name = path.rpartition("/")
     return path if above.endswith(f"/{ARCHIVE}") else f"{above}/{ARCHIVE}/{name}"
 
 
-def name_of(phase: str, created_at: str) -> str:
+def document_name(phase: str, created_at: str) -> str:
     """Return the name of a document of that time (`YYYY-MM-DDTHH:MM:SSZ`)."""
     return f"phase-{phase}-handoff-{created_at.replace('-', '').replace(':', '')}.md"
 
 
 def handoff_files(workspace: Workspace, task_id: str) -> tuple[HandoffFile, ...]:
     """Return the documents of a task that are of our kind, the oldest first; what cannot be read is left out."""
-    return survey(workspace, task_id).read
+    return list_documents(workspace, task_id).read
 
 
-def survey(workspace: Workspace, task_id: str) -> Documents:
+def list_documents(workspace: Workspace, task_id: str) -> HandoffDocuments:
     """Return the documents of a task, and those that cannot be read; what another tool wrote is left out."""
     read: list[HandoffFile] = []
     unread: list[tuple[str, str]] = []
     for place in (folder(task_id), f"{folder(task_id)}/{ARCHIVE}"):
         for name in files.names(workspace.state_root / place):
             path = f"{place}/{name}"
-            if is_place(path, task_id):
+            if is_handoff_path(path, task_id):
                 try:
                     file = _file(workspace, path)
                     if file.is_foreign:
@@ -109,7 +109,7 @@ def survey(workspace: Workspace, task_id: str) -> Documents:
                     read.append(_required(file, task_id))
                 except TaskstateError as error:
                     unread.append((path, error.message))
-    return Documents(tuple(sorted(read, key=lambda each: (each.text("created_at"), each.path))), tuple(unread))
+    return HandoffDocuments(tuple(sorted(read, key=lambda each: (each.text("created_at"), each.path))), tuple(unread))
 
 
 def read_handoff(workspace: Workspace, path: str, task_id: str) -> HandoffFile:
@@ -119,7 +119,7 @@ def read_handoff(workspace: Workspace, path: str, task_id: str) -> HandoffFile:
         TaskstateError: code "not-found": it is not there; code "unreadable" or "not-utf8"; code "no-handoff": there
             cannot be a handoff document of this task, or is another.
     """
-    if not is_place(path, task_id):
+    if not is_handoff_path(path, task_id):
         raise _no_handoff(path, f"is no place of a handoff document of task {task_id}")
     return _required(_file(workspace, path), task_id)
 
@@ -130,8 +130,8 @@ def open_document(workspace: Workspace, named: str, task_id: str) -> HandoffFile
     Raises:
         TaskstateError: as `read_handoff`; what to do about it is said.
     """
-    there = is_place(named, task_id) and files.size(workspace.state_root / named) is None
-    other = archived(named)
+    there = is_handoff_path(named, task_id) and files.size(workspace.state_root / named) is None
+    other = archive_path(named)
     if there and files.size(workspace.state_root / other) is not None:
         named = other  # the other side of a merge has accepted it
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.handoff.document import Handoff, path_in, reason_in
+from taskstate.handoff.document import Handoff, referenced_path, split_reason
 from taskstate.syntax.escaping import is_none
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def draft(known: DraftSources, exists: Callable[[str], bool], longest: int = LEN
         decisions=write.carried(earlier.decisions, _decisions(state.sessions)),
         avoid=write.carried(earlier.avoid, _failed(phase)),
         context=write.last(_context(newest, objective)),
-        references=write.last(text for text in earlier.references if exists(path_in(text))),
+        references=write.last(text for text in earlier.references if exists(referenced_path(text))),
     )
 
 
@@ -79,7 +79,7 @@ class _Writer(NamedTuple):
     def carried(self, earlier: Iterable[str], recorded: Iterable[tuple[str, str]]) -> tuple[str, ...]:
         """Return the newest of what the state file records, and of what only the last handoff said."""
         texts = [self.pair(*pair) for pair in recorded]
-        said = (self.pair(*pair) for pair in map(reason_in, earlier) if all(pair))
+        said = (self.pair(*pair) for pair in map(split_reason, earlier) if all(pair))
         own = [text for text in said if text not in texts][-_FROM_BEFORE:]
         return self.last((*own, *texts[len(own) - _MOST :]))
 
@@ -99,7 +99,7 @@ def _decisions(sessions: Iterable[Session]) -> Iterator[tuple[str, str]]:
     for session in sessions:
         for text in session.did:
             match = re.match(_DECISION, text)
-            what, why = reason_in(text[match.end() :]) if match else ("", "")
+            what, why = split_reason(text[match.end() :]) if match else ("", "")
             if what and why:
                 yield what, why
 

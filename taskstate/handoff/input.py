@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.handoff.document import Handoff, Reading, is_unsaid
+from taskstate.handoff.document import Handoff, HandoffReader, is_unfilled
 from taskstate.syntax.document import parse
 from taskstate.syntax.escaping import is_none
 from taskstate.syntax.json_input import read_object, unknown_key, wrong_value
@@ -33,7 +33,7 @@ def read_input(text: str, name: str) -> Handoff:
     """
     bare = text.removeprefix("\ufeff")
     if not bare.lstrip().startswith(("{", "[")):
-        return Reading(parse(text)).handoff
+        return HandoffReader(parse(text)).handoff
     return Handoff(**dict(_field(key, value, name) for key, value in read_object(bare, name, _FORM).items()))
 
 
@@ -68,14 +68,14 @@ def _entry(value: object, key: str, name: str) -> str:
         first, second = (value[each] for each in pair)
         if key == "references":
             return f"{first}, {second}" if second.strip() else first
-        if is_unsaid(second) or is_none(second):
+        if is_unfilled(second) or is_none(second):
             raise wrong_value(name, key, f"a list whose every item has its {pair[1]}, which {first!r} lacks")
         return f"{first}: {second}"
     form = f'texts, or of {{"{pair[0]}": "..", "{pair[1]}": ".."}}' if pair else "texts"
     raise wrong_value(name, key, f"a list of {form}")
 
 
-def joined(first: Handoff, second: Handoff) -> Handoff:
+def merge_handoffs(first: Handoff, second: Handoff) -> Handoff:
     """Return two records as one: texts of the second go before, items of its lists come behind, each once."""
     merged: dict[str, Any] = {}
     for field in Handoff._fields:

@@ -18,14 +18,14 @@ def folder(task_id: str) -> str:
     return f"{FOLDER}/task-{task_id}"
 
 
-def is_place(path: str, task_id: str) -> bool:
+def is_handoff_path(path: str, task_id: str) -> bool:
     """Return whether a path, from the state folder, is one that a handoff document of a task may lie at."""
     above, _, name = path.rpartition("/")
     own = own_file(name)
     return above in {folder(task_id), f"{folder(task_id)}/{ARCHIVE}"} and own is not None and own.type == HANDOFF
 
 
-def time_in(path: str) -> str:
+def timestamp_in(path: str) -> str:
     """Return the time in the name of a document, nothing where it has none; such texts sort as the times do."""
     found = re.search(_TIME, path)
     return found[1] if found else ""

@@ -264,7 +264,9 @@ def extend(workspace: Workspace, task_id: str, name: str, text: str, request: Re
     return change(workspace, task_id, job, request)
 
 
-def tried(workspace: Workspace, task_id: str, name: str, attempt: tuple[str, str], request: Request) -> Outcome:
+def record_attempt(
+    workspace: Workspace, task_id: str, name: str, attempt: tuple[str, str], request: Request
+) -> Outcome:
     """Record what was tried in a phase, as the approach and its result; the same is not recorded twice."""
     approach = escaping.clean(attempt[0], what="--approach").strip()
     result = escaping.clean(attempt[1], what="--result").strip()
@@ -288,7 +290,7 @@ def with_changes(loaded: Loaded, phase: Phase, changes: dict[str, Any], now: str
     return apply(document.text, update_json(document.text, phase.root, wanted, order=order, newline=document.newline))
 
 
-class Exported(NamedTuple):
+class ExportedPhase(NamedTuple):
     """A phase in a file of its own: the text, and the outcome of writing it."""
 
     text: str
@@ -296,7 +298,7 @@ class Exported(NamedTuple):
     outcome: Outcome
 
 
-def export(workspace: Workspace, task_id: str, name: str, output: Path | None, request: Request) -> Exported:
+def export(workspace: Workspace, task_id: str, name: str, output: Path | None, request: Request) -> ExportedPhase:
     """Write a phase as a progress file: to `output`, or among the task's artifacts, since it is derived.
 
     An existing file is replaced only where it is a progress file of the same phase.
@@ -322,7 +324,7 @@ def export(workspace: Workspace, task_id: str, name: str, output: Path | None, r
         else:
             files.replace(path, text.encode())
     shown = f"{workspace.config.root}/{where}" if output is None else output.as_posix()
-    return Exported(text, phase.value, Outcome(path=shown, revision=loaded.token, changed=not same))
+    return ExportedPhase(text, phase.value, Outcome(path=shown, revision=loaded.token, changed=not same))
 
 
 def _place(workspace: Workspace, output: Path, task_id: str, phase: Phase) -> Path:

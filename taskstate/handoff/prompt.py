@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.handoff import token_count
-from taskstate.handoff.accept import find
+from taskstate.handoff.accept import find_handoff
 from taskstate.handoff.document import OPEN
 from taskstate.model.phases import phases_in
 from taskstate.syntax.nodes import Node
@@ -38,7 +38,7 @@ def prompt(workspace: Workspace, task_id: str) -> Prompt:
     Raises:
         TaskstateError: code "not-found": there is none; code "template".
     """
-    loaded, file = find(workspace, task_id)
+    loaded, file = find_handoff(workspace, task_id)
     path = f"{workspace.config.root}/{file.path}"
     text = ""
     for level in _LEVELS:

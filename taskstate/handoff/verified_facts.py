@@ -26,7 +26,7 @@ _NAMED = 3  # paths
 _SHORT = 10  # digits of a commit
 
 
-class Tree(NamedTuple):
+class WorkingTree(NamedTuple):
     """The working tree as it is now; nothing is known of it outside git."""
 
     branch: str | None
@@ -35,16 +35,16 @@ class Tree(NamedTuple):
     dirty_files: int
 
 
-def seen_in(state: TaskState, phases: Sequence[Mapping[str, object]]) -> dict[str, object]:
+def state_facts(state: TaskState, phases: Sequence[Mapping[str, object]]) -> dict[str, object]:
     """Return what a handoff document keeps of the state file under `verified`."""
     return {
         "baseline": blocks_of(state.document).baseline.status,
-        "sessions": newest_session(state),
+        "sessions": newest_session_number(state),
         "objectives": objectives_digest(phases),
     }
 
 
-def tree_now(workspace: Workspace) -> Tree:
+def current_tree(workspace: Workspace) -> WorkingTree:
     """Return branch, commit and tree as they are now, nothing of them outside git.
 
     A file that git cannot read leaves the tree unknown. In a large repository this takes a second, so it is done
@@ -55,10 +55,10 @@ def tree_now(workspace: Workspace) -> Tree:
     with suppress(GitFailed):
         dirty = worktree.dirty_files(root, workspace.is_ours)
         tree = worktree.tree_id(root, workspace.is_ours, folder=workspace.config.root)
-    return Tree(worktree.branch(root), git.head(root), tree, len(dirty))
+    return WorkingTree(worktree.branch(root), git.head(root), tree, len(dirty))
 
 
-def newest_session(state: TaskState) -> int:
+def newest_session_number(state: TaskState) -> int:
     """Return the highest number of a session that a state file knows of; 0 where there is none."""
     return max([state.archived, *(session.number for session in state.sessions)])
 
@@ -96,7 +96,7 @@ def _git_differences(workspace: Workspace, verified: SeenState) -> Iterator[str]
         if then is not None:
             yield f"there is no git repository here; the handoff was written at commit {then[:_SHORT]}"
         return
-    now = tree_now(workspace)
+    now = current_tree(workspace)
     if verified.branch != now.branch:
         was, is_ = verified.branch or "no branch", now.branch or "no branch"
         yield f"{is_} is checked out; the handoff was written on {was}"

@@ -91,11 +91,11 @@ def _archive(change: Change, work: _Work) -> Change:
 
 def _respan(change: Change, work: _Work) -> Change:
     """Bring the spans of a sealed section up to date, and seal it anew where it matched its seal."""
-    from taskstate.context.citations import respanned
+    from taskstate.context.citations import refresh_line_spans
 
     repository = work.checking.repository
     queries = RepositoryQueries(repository, repository.workspace.root / work.loaded.relative)
-    done = respanned(change.text, queries.standard)
+    done = refresh_line_spans(change.text, queries.standard)
     if not done.sections:
         return change
     verb = "would bring" if work.request.dry_run else "brought"

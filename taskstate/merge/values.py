@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from taskstate.handoff.paths import time_in
+from taskstate.handoff.paths import timestamp_in
 from taskstate.merge.three_way import Versions, settled
 from taskstate.model.names import id_key
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, IN_PROGRESS, NOT_STARTED, PENDING
@@ -242,7 +242,7 @@ def _same_handoff(sides: Versions[Any]) -> object:
 def _newest_handoff(sides: Versions[Any]) -> object:
     """Return the newest document that a side names as open; the others stay open beside it, and lint tells of them."""
     named = [value for value in (sides.ours, sides.theirs) if isinstance(value, str)]
-    return max(named, key=lambda path: (time_in(path), path)) if named else NOTHING
+    return max(named, key=lambda path: (timestamp_in(path), path)) if named else NOTHING
 
 
 def _later_snapshot(sides: Versions[Any]) -> object:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import OPEN
-from taskstate.handoff.document_files import archived, handoff_files
+from taskstate.handoff.document_files import archive_path, handoff_files
 from taskstate.model import chain, chain_quotes
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.statuses import BLOCKED, COMPLETE
@@ -173,7 +173,7 @@ def _handoff_gaps(workspace: Workspace, loaded: Loaded) -> Iterator[Gap]:
     """Yield the handoffs that are open: the one that the front matter names, and each document that says so."""
     task_id = loaded.state.id
     written = [each.path for each in handoff_files(workspace, task_id) if each.status == OPEN]
-    told = (blocks_of(loaded.document).handoffs.open, *(path for path in written if path != archived(path)))
+    told = (blocks_of(loaded.document).handoffs.open, *(path for path in written if path != archive_path(path)))
     for path in dict.fromkeys(filter(None, told)):
         accept = f"`taskstate handoff accept {task_id}`"
         yield Gap("handoff", f"a handoff is open: {files.shown(path)}; {accept}")

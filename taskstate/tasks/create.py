@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.context.capture_paths import bare, named_words, paths_among
-from taskstate.context.task_file import read_task_file, unsaid
+from taskstate.context.capture_paths import left_out_notes, paths_among, pattern_of
+from taskstate.context.task_file import default_requirement, read_task_file
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import formatted
 from taskstate.model import names
@@ -66,7 +66,7 @@ def create(workspace: Workspace, task: NewTask, request: Request) -> Outcome:
     relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
     text = render(workspace, task, request, upstreams)
     made = create_file(workspace, relative, formatted(text, relative), request)  # what was given has its own layout
-    words = named_words(task.scope_in, paths_among(task.scope_in)) if task.paths else ()
+    words = left_out_notes(task.scope_in, paths_among(task.scope_in)) if task.paths else ()
     return made._replace(notes=(*made.notes, *words))
 
 
@@ -173,7 +173,7 @@ def with_task_file(task: NewTask, name: str, data: bytes) -> NewTask:
         scope_out=given.scope_out,
         commands=given.commands,
         standards=tuple(_citation(each) for each in given.standards),
-        paths=tuple(sorted({bare(each) for each in paths_among(given.scope_in)})),
+        paths=tuple(sorted({pattern_of(each) for each in paths_among(given.scope_in)})),
         task_file=name if is_file else "",
         task_file_sha=given.sha if is_file else "",
     )
@@ -181,5 +181,5 @@ def with_task_file(task: NewTask, name: str, data: bytes) -> NewTask:
 
 def _citation(given: Citation) -> Mapping[str, str]:
     """Return a citation as the Standards fence holds it before `context init` has looked the section up."""
-    requirement = given.requirement or unsaid(given.section)
+    requirement = given.requirement or default_requirement(given.section)
     return {"file": given.file, "section": given.section, "requirement": requirement}

@@ -82,9 +82,9 @@ def _taking_over(workspace: Workspace, loaded: Loaded, entry: NewSession, actor:
     """Return the entry; the first one after a handoff was accepted also says from where its agent took over."""
     if "handoffs" not in loaded.document.front_matter:
         return entry
-    from taskstate.handoff.accept import takeover_note
+    from taskstate.handoff.accept import accepted_note
 
-    said = takeover_note(workspace, loaded.state)
+    said = accepted_note(workspace, loaded.state)
     return entry._replace(agent=f"{entry.agent or actor}, {said}") if said else entry
 
 

@@ -17,7 +17,7 @@ from taskstate.model.config import export_drop
 from taskstate.model.derived_values import session_counts
 from taskstate.model.static_context import seal_broken
 from taskstate.model.write_metadata import blocks_of
-from taskstate.workflow.brief_sections import ALWAYS, SHOW_SECTION, BriefSection, parts_of
+from taskstate.workflow.brief_sections import ALWAYS, SHOW_SECTION, BriefSection, brief_sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -133,7 +133,7 @@ def _source(workspace: Workspace, loaded: Loaded, role: str, sessions: int) -> _
     state = loaded.state
     blocks = blocks_of(state.document)
     dropped = export_drop(workspace.config, role) if role else ()
-    all_parts = parts_of(state, blocks, workspace.config.root, sessions)
+    all_parts = brief_sections(state, blocks, workspace.config.root, sessions)
     withheld = ", ".join(part.title for part in all_parts if part.row.field in dropped)
     short = protocol.short_protocol(workspace, role=role, task=(state.id, state.kind))
     return _Source(

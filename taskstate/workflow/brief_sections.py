@@ -71,7 +71,7 @@ class BriefSection(NamedTuple):
 SHOW_SECTION = 'taskstate show {id} --section "NAME"'
 # In the order in which they are shown. Cut first is what is oldest: earlier sessions, then their summary, what came
 # from other tasks, what the task is; last what is to be done next.
-TASK_ROWS = (
+SECTION_SPECS = (
     SectionSpec("next", "Next step", ALWAYS, "taskstate show {id}"),
     SectionSpec("features", "Open features", ALWAYS, "taskstate show {id}"),
     SectionSpec("findings", "Blocking findings", 1, "taskstate role show {id}", "coordination"),
@@ -107,7 +107,7 @@ _NOTHING = ("", "None.", "None")  # what says that there are no inputs
 _ITEM = r"(?:[-*+]|\d{1,9}[.)])[ \t]"
 
 
-def parts_of(state: TaskState, blocks: ToolBlocks, folder: str, sessions: int) -> tuple[BriefSection, ...]:
+def brief_sections(state: TaskState, blocks: ToolBlocks, folder: str, sessions: int) -> tuple[BriefSection, ...]:
     """Return the parts of a task's brief that say something, in the order in which they are shown.
 
     `blocks` are those of its front matter, `folder` the state folder's path from the repository's root, `sessions` how
@@ -130,7 +130,7 @@ def parts_of(state: TaskState, blocks: ToolBlocks, folder: str, sessions: int) -
     }
     told = {name: tuple(make()) for name, make in makers.items()} | _static(state, static)
     headings = {"summary": state.summary.section.title} if state.summary else {}
-    found = (BriefSection(row, told[row.name], headings.get(row.name, "")) for row in TASK_ROWS)
+    found = (BriefSection(row, told[row.name], headings.get(row.name, "")) for row in SECTION_SPECS)
     return (*(part for part in found if part.units), *_sections(state))
 
 

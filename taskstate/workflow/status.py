@@ -22,7 +22,7 @@ _SNAPSHOT = ("snapshot_time", "actor", "base_commit", "tree", "diff_stat")
 _NONE = "-"
 
 
-def at_work(workspace: Workspace) -> tuple[list[Loaded], tuple[str, ...]]:
+def active_tasks(workspace: Workspace) -> tuple[list[Loaded], tuple[str, ...]]:
     """Return the tasks that are at work, or whose roles are, in natural order; and a line for each unreadable file."""
     found, unreadable = [], []
     for path in workspace.state_files():

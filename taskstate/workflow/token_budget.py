@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _PERCENT = 100
 
 
-class Pasted(NamedTuple):
+class PastedFile(NamedTuple):
     """A file that is pasted to every role where nothing else is done; `tokens` is None where it is not here."""
 
     part: str
@@ -34,7 +34,7 @@ class Pasted(NamedTuple):
     tokens: int | None
 
 
-class Needed(NamedTuple):
+class RoleCost(NamedTuple):
     """What a role needs instead."""
 
     role: str
@@ -47,12 +47,12 @@ class Needed(NamedTuple):
         return self.export + self.brief
 
 
-class Budget(NamedTuple):
+class TokenBudget(NamedTuple):
     """The tokens of a task, before and after, and what they were counted with."""
 
     counter: token_count.Counter
-    pasted: tuple[Pasted, ...]
-    roles: tuple[Needed, ...]
+    pasted: tuple[PastedFile, ...]
+    roles: tuple[RoleCost, ...]
 
     @property
     def each(self) -> int:
@@ -74,17 +74,17 @@ class Budget(NamedTuple):
         return round(_PERCENT * (1 - needed / pasted), 1) if pasted else 0.0
 
 
-def budget(workspace: Workspace, loaded: Loaded) -> Budget:
+def budget(workspace: Workspace, loaded: Loaded) -> TokenBudget:
     """Return what a task costs in tokens.
 
     Raises:
         TaskstateError: a file cannot be read.
     """
     roles = tuple(_needed(workspace, loaded, role) for role in workspace.config.roles)
-    return Budget(counter=token_count.counter(), pasted=tuple(_pasted(workspace, loaded)), roles=roles)
+    return TokenBudget(counter=token_count.counter(), pasted=tuple(_pasted(workspace, loaded)), roles=roles)
 
 
-def shape(told: Budget) -> dict[str, Any]:
+def shape(told: TokenBudget) -> dict[str, Any]:
     """Return a budget as programs read it."""
     roles = [
         {
@@ -108,7 +108,7 @@ def shape(told: Budget) -> dict[str, Any]:
     }
 
 
-def table(told: Budget) -> str:
+def table(told: TokenBudget) -> str:
     """Return a budget as people read it."""
     counted = f"counted with {told.counter.name}"
     how = counted if told.counter.is_exact else "estimated; with `pip install 'taskstate[tokens]'` they are counted"
@@ -151,29 +151,29 @@ def _columns(rows: list[tuple[str, ...]], *, left: set[int]) -> list[str]:
     return lines
 
 
-def _needed(workspace: Workspace, loaded: Loaded, role: str) -> Needed:
+def _needed(workspace: Workspace, loaded: Loaded, role: str) -> RoleCost:
     told = brief(workspace, loaded, role=role)
-    return Needed(
+    return RoleCost(
         role=role,
         export=token_count.count(export_text(workspace.config, loaded.state, role)),
         brief=token_count.count(told.text),
     )
 
 
-def _pasted(workspace: Workspace, loaded: Loaded) -> Iterator[Pasted]:
+def _pasted(workspace: Workspace, loaded: Loaded) -> Iterator[PastedFile]:
     blocks = blocks_of(loaded.state.document)
     task_file, log, archive = blocks.context.task_file, blocks.baseline.log, blocks.values.get("archive_path")
     if task_file is not None:
         yield _file(workspace, "task file", task_file)
     for path in _standards(loaded.state):
         yield _file(workspace, "standard", path)
-    yield Pasted("state file", loaded.relative, token_count.count(loaded.document.text))
+    yield PastedFile("state file", loaded.relative, token_count.count(loaded.document.text))
     if isinstance(archive, str):
         yield _file(workspace, "archive", f"{workspace.config.root}/{archive}")
     if log is not None:
         data = artifacts.read(workspace, log)
         data = artifacts.gunzipped(data, log) if data is not None and log.endswith(".gz") else data
-        yield Pasted("baseline log", f"{workspace.config.root}/{log}", _counted(data))
+        yield PastedFile("baseline log", f"{workspace.config.root}/{log}", _counted(data))
 
 
 def _standards(state: TaskState) -> tuple[str, ...]:
@@ -181,14 +181,14 @@ def _standards(state: TaskState) -> tuple[str, ...]:
     return tuple(dict.fromkeys(sorted(path for path in cited if isinstance(path, str))))
 
 
-def _file(workspace: Workspace, part: str, relative: str) -> Pasted:
+def _file(workspace: Workspace, part: str, relative: str) -> PastedFile:
     """Return a file of the repository; one that is gone, or leads out of it, counts as not here."""
     try:
         path = files.inside(workspace.root, relative)
         data = None if files.size(path) is None else files.read(path)
     except TaskstateError:
         data = None
-    return Pasted(part, relative, _counted(data))
+    return PastedFile(part, relative, _counted(data))
 
 
 def _counted(data: bytes | None) -> int | None:

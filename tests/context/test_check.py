@@ -25,7 +25,7 @@ from tests.support.place import TASK, Place, refusal
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.context.check import Point
+    from taskstate.context.check import ContextFinding
     from taskstate.workspace.change import Request
 
 
@@ -53,7 +53,7 @@ def request(place: Place) -> Request:
     return asked._replace(stamp=asked.stamp._replace(git_head=git.head(place.root)))
 
 
-def points(place: Place) -> tuple[Point, ...]:
+def points(place: Place) -> tuple[ContextFinding, ...]:
     """Return what no longer holds; the rules find the same."""
     found = context_check.check(place.workspace, TASK).points
     queries = RepositoryQueries(place.checking().repository, place.path)
@@ -340,10 +340,10 @@ def test_a_value_that_no_version_holds_is_guessed(place: Place, old: str, new: s
     seal = block(place)["seal"]
     place.text = place.text.replace(f"\n{old}\n", f"\n{new}\n")
     values, text = front_matter_values(place.state.document), static_text(place.state.document) or ""
-    found = past_versions.values_with_seal(place.state, values, text, seal)
+    found = past_versions.guess_sealed_version(place.state, values, text, seal)
     assert found
     assert found.values[old.partition(":")[0]] == then
-    assert past_versions.values_with_seal(place.state, values, f"{text} more", seal) is None
+    assert past_versions.guess_sealed_version(place.state, values, f"{text} more", seal) is None
 
 
 def test_a_shallow_clone_says_that_it_cannot_tell(place: Place, tmp_path: Path) -> None:

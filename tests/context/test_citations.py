@@ -6,7 +6,15 @@ import hashlib
 
 import pytest
 
-from taskstate.context.citations import Standard, citation_status, content_sha, cut, first_sentence, slug_of, span_of
+from taskstate.context.citations import (
+    Standard,
+    citation_status,
+    content_sha,
+    first_sentence,
+    parse_line_span,
+    slug_of,
+    truncated,
+)
 
 TEXT = """\
 # Backend tier
@@ -127,10 +135,10 @@ def test_requirement_is_the_first_sentence(body: str, requirement: str) -> None:
 def test_requirement_is_cut_at_a_word() -> None:
     """At most 140 characters, an ellipsis included, and no word is cut but one that fills it all."""
     words = "word " * 40
-    assert cut(words) == ("word " * 28).strip() + "…"
-    assert len(cut("x" * 141)) == 140
-    assert cut("x" * 140) == "x" * 140
-    assert cut(" a\n b\x1b ") == "a b"
+    assert truncated(words) == ("word " * 28).strip() + "…"
+    assert len(truncated("x" * 141)) == 140
+    assert truncated("x" * 140) == "x" * 140
+    assert truncated(" a\n b\x1b ") == "a b"
     assert first_sentence("No end") == "No end"
 
 
@@ -155,7 +163,7 @@ def test_nearest_heading() -> None:
 )
 def test_span_of(span: str, lines: tuple[int, int] | None) -> None:
     """A span names its first and last line, in that order."""
-    assert span_of(span) == lines
+    assert parse_line_span(span) == lines
 
 
 def test_standing() -> None:

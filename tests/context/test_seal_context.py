@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate.context import seal_context
-from taskstate.context.capture_citations import mapped_citations
+from taskstate.context.capture_citations import configured_citations
 from taskstate.context.capture_plan import CaptureRequest
 from taskstate.context.task_file import git_blob_id
 from taskstate.errors import TaskstateError
@@ -25,7 +25,7 @@ from taskstate.tasks import create
 from tests.support.place import MINUTE, TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
-    from taskstate.context.seal_context import Sealed
+    from taskstate.context.seal_context import SealResult
 
 STANDARD = """\
 # Backend
@@ -108,7 +108,7 @@ def by_hand(place: Place, **parts: Any) -> None:  # noqa: ANN401 - the fields of
     place.new(**parts)
 
 
-def init(place: Place, *, dry_run: bool = False, **wanted: Any) -> Sealed:  # noqa: ANN401 - what is wanted
+def init(place: Place, *, dry_run: bool = False, **wanted: Any) -> SealResult:  # noqa: ANN401 - what is wanted
     """Seal task 101; what comes of it is clean, and its seal holds."""
     done = seal_context.init(place.workspace, TASK, CaptureRequest(**wanted), place.request(dry_run=dry_run))
     if not dry_run:
@@ -116,7 +116,7 @@ def init(place: Place, *, dry_run: bool = False, **wanted: Any) -> Sealed:  # no
     return done
 
 
-def rebuild(place: Place, **wanted: Any) -> Sealed:  # noqa: ANN401 - what is wanted
+def rebuild(place: Place, **wanted: Any) -> SealResult:  # noqa: ANN401 - what is wanted
     """Seal task 101 anew; what comes of it is clean, and its seal holds."""
     done = seal_context.rebuild(place.workspace, TASK, CaptureRequest(**wanted), place.request())
     proved(place)
@@ -148,7 +148,7 @@ def block(place: Place) -> dict[str, Any]:
     return dict(parse(place.text).front_matter["context"])
 
 
-def sources(done: Sealed) -> dict[str, str]:
+def sources(done: SealResult) -> dict[str, str]:
     """Return where each part came from."""
     return {row.part: row.source for row in done.rows}
 
@@ -298,8 +298,8 @@ def test_the_sample_in_the_manual_is_a_configuration() -> None:
     config = parse_config(page.split("```toml\n")[1].split("```")[0], "taskstate.toml")
     assert config
     areas = ("backend", "mobile", "shared", "infrastructure", "other")
-    assert [len(mapped_citations(config, area, "P2", "x")) for area in areas] == [11, 8, 9, 7, 3]
-    assert len(mapped_citations(config, "backend", "P3", "x")) == 3
+    assert [len(configured_citations(config, area, "P2", "x")) for area in areas] == [11, 8, 9, 7, 3]
+    assert len(configured_citations(config, "backend", "P3", "x")) == 3
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.context.task_file import Citation, blob_ids, cited_in, git_blob_id, read_task_file, unsaid
+from taskstate.context.task_file import (
+    Citation,
+    blob_ids,
+    default_requirement,
+    git_blob_id,
+    parse_reference,
+    read_task_file,
+)
 from tests.support.place import refusal
 
 TEXT = """\
@@ -68,13 +75,13 @@ def test_ids_whatever_the_line_ends() -> None:
 )
 def test_cited_in(reference: str, cited: tuple[str, str] | None) -> None:
     """A reference names a file and a slug, or nothing."""
-    assert cited_in(reference) == cited
+    assert parse_reference(reference) == cited
 
 
 def test_unsaid_words_fit() -> None:
     """Where nobody has said what a section asks for, its slug stands there, as long as is allowed."""
-    assert unsaid("handlers") == "see handlers"
-    assert len(unsaid("x" * 300)) == 140
+    assert default_requirement("handlers") == "see handlers"
+    assert len(default_requirement("x" * 300)) == 140
 
 
 @pytest.mark.parametrize(

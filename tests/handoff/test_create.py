@@ -12,9 +12,9 @@ import pytest
 from taskstate.handoff import accept as handoff_accept
 from taskstate.handoff import phases, token_count
 from taskstate.handoff.create import HandoffRequest, HandoffResult
-from taskstate.handoff.document import Handoff, Reading, with_values
+from taskstate.handoff.document import Handoff, HandoffReader, with_values
 from taskstate.handoff.document_files import handoff_files
-from taskstate.handoff.input import joined, read_input
+from taskstate.handoff.input import merge_handoffs, read_input
 from taskstate.handoff.prompt import prompt
 from taskstate.lint.runner import check_files
 from taskstate.merge.files import merge_files
@@ -100,7 +100,7 @@ def test_a_handoff_is_written_and_counted(place: Place) -> None:
     document = parse(text)
     assert document.front_matter["state_revision"] == place.state.revision
     assert document.front_matter["from_agent"] == "somebody"
-    read = Reading(document).handoff
+    read = HandoffReader(document).handoff
     assert read == FULL._replace(references=("`app.py`, the main part",))
     assert codes(place) == set()
     assert written.metadata["status"] == "partial"
@@ -242,13 +242,13 @@ def test_a_draft_says_what_the_state_file_knows(place: Place) -> None:
         ("Recursion", "works"),
         ("Locks", "Works; all tests pass."),
     ):
-        phases.tried(place.workspace, "101", "3", attempt, place.request())
+        phases.record_attempt(place.workspace, "101", "3", attempt, place.request())
     move_on(place, "1 of 2")
     before = tree(place.root)
     drafted = new(place, Handoff(), draft=True)
     assert (drafted.path, drafted.missing, drafted.outcome) == ("", ("--location",), None)
     assert tree(place.root) == before
-    read = Reading(parse(drafted.text)).handoff
+    read = HandoffReader(parse(drafted.text)).handoff
     assert (read.action, read.file, read.goal) == ("Go on in `src/a.py`", "src/a.py", "Define the state")
     assert read.decisions == ("use RS256: keys rotate",)
     assert read.avoid == ("Induction: failed: no structure",)
@@ -279,8 +279,8 @@ def test_a_draft_says_what_the_state_file_knows(place: Place) -> None:
 )
 def test_a_draft_lists_what_leaves_a_doubt(place: Place, result: str, is_listed: bool) -> None:  # noqa: FBT001 - a case
     """An approach is left out only where its result says that it succeeded, and nothing more."""
-    phases.tried(place.workspace, "101", "3", ("Locks", result), place.request())
-    read = Reading(parse(new(place, Handoff(), draft=True).text)).handoff
+    phases.record_attempt(place.workspace, "101", "3", ("Locks", result), place.request())
+    read = HandoffReader(parse(new(place, Handoff(), draft=True).text)).handoff
     assert bool(read.avoid) == is_listed
 
 
@@ -333,7 +333,7 @@ def test_json_says_the_same(place: Place) -> None:
         ' "refs": [{"path": "app.py", "what": "all"}]}',
         "x.json",
     )
-    both = joined(given, Handoff(action="Stay.", decisions=("C: d", "G: h")))
+    both = merge_handoffs(given, Handoff(action="Stay.", decisions=("C: d", "G: h")))
     assert (both.action, both.phase, both.decisions) == ("Stay.", "3", ("A: b", "C: d", "G: h"))
     assert "1. E: f\n" in new(place, both).text
 
@@ -712,12 +712,12 @@ def test_a_draft_of_much_still_fits(place: Place, word: str) -> None:
         *(f"Decided on {number} {long}: {long}" for number in range(9)), state=long, next=(f"{long} in `app.py`",)
     )
     for number in range(9):
-        phases.tried(place.workspace, "101", "3", (f"{number} {long}", f"failed: {long}"), place.request())
+        phases.record_attempt(place.workspace, "101", "3", (f"{number} {long}", f"failed: {long}"), place.request())
     for number in range(3):
         move_on(place, f"{number} {long}")
         written = new(place, Handoff(location="line 1", decisions=(f"{number}: one more",)), draft=True)
         assert written.path, written.missing
         assert codes(place) <= {"TS501", "TS504"}
-        said = Reading(parse(written.text)).handoff
+        said = HandoffReader(parse(written.text)).handoff
         assert (len(said.decisions), len(said.avoid)) == (6, 5)
         accept(place)

@@ -15,11 +15,11 @@ from taskstate.handoff.document import (
     CONTEXT,
     DECISIONS,
     Handoff,
-    Reading,
-    head,
-    parts_of,
-    path_in,
-    reason_in,
+    HandoffReader,
+    front_matter_text,
+    referenced_path,
+    split_reason,
+    template_values,
     with_values,
     without_position,
 )
@@ -67,7 +67,7 @@ pairs = st.tuples(prose, prose).map(lambda pair: f"said {pair[0]}: because {pair
 
 def rendered(handoff: Handoff) -> str:
     """Return the document of a handoff, by the shipped template."""
-    return head(FRONT) + _template().render(parts_of(handoff, "2026-01-31T12:00:00Z"))
+    return front_matter_text(FRONT) + _template().render(template_values(handoff, "2026-01-31T12:00:00Z"))
 
 
 @cache
@@ -105,7 +105,7 @@ def test_what_is_written_is_read(
         "References",
     ]
     assert document.problems == ()
-    read = Reading(document)
+    read = HandoffReader(document)
     assert (read.handoff.phase, read.handoff.file, read.handoff.do_not_reread) == ("1", "src/a.py", ("docs/plan.md",))
     assert len(read.passages(CONTEXT)) == len(context)
     assert [_flat(text) for text in read.handoff.context] == [_flat("that " + text) for text in context]
@@ -125,8 +125,8 @@ def _flat(text: str) -> str:
 @given(st.lists(words | st.just(""), max_size=8).map("\n\n".join), st.sampled_from(["\n", "\r\n", "\r"]))
 def test_any_text_can_be_read(text: str, newline: str) -> None:
     """No body makes reading fail, every passage stands where it is said to, and the pieces do not overlap."""
-    whole = (head(FRONT) + f"## {CONTEXT}\n\n{text}\n\n## {ACTION}\n\n{text}").replace("\n", newline)
-    read = Reading(parse(whole))
+    whole = (front_matter_text(FRONT) + f"## {CONTEXT}\n\n{text}\n\n## {ACTION}\n\n{text}").replace("\n", newline)
+    read = HandoffReader(parse(whole))
     for name in (CONTEXT, ACTION):
         ends = [0]
         for piece in read.pieces(name):
@@ -154,15 +154,15 @@ def test_any_text_can_be_read(text: str, newline: str) -> None:
 )
 def test_a_reason_stands_behind_a_colon(text: str, what: str, why: str) -> None:
     """Not one in code marks, in an address, or with nothing behind it."""
-    assert reason_in(text) == (what, why)
+    assert split_reason(text) == (what, why)
 
 
 def test_other_tools_divide_otherwise() -> None:
     """In their documents a dash, an arrow or a word will do."""
     for text in ("A - b", "A \u2014 b", "A -> b", "A because b", "A: b"):
-        assert reason_in(text, loose=True)[1], text
-        assert reason_in(text)[1] or not text.startswith("A: ")
-    assert reason_in("well-known", loose=True)[1] == ""
+        assert split_reason(text, loose=True)[1], text
+        assert split_reason(text)[1] or not text.startswith("A: ")
+    assert split_reason("well-known", loose=True)[1] == ""
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_other_tools_divide_otherwise() -> None:
 )
 def test_a_reference_begins_with_its_path(text: str, path: str) -> None:
     """In code marks, as a link, behind a label, or up to a comma."""
-    assert path_in(text) == path
+    assert referenced_path(text) == path
 
 
 def test_a_position_is_no_part_of_a_path() -> None:

@@ -175,18 +175,18 @@ def test_the_work_moves_on_with_its_objectives(place: Place) -> None:
 def test_saying_the_same_again_changes_nothing(place: Place) -> None:
     """An objective with that status, and an approach with that result, are there already."""
     attempt = ("Induction", "failed: needs structure")
-    assert phases.tried(place.workspace, "101", "3", attempt, place.request()).changed
+    assert phases.record_attempt(place.workspace, "101", "3", attempt, place.request()).changed
     assert put(place, "1", "done").changed
     before = place.text
     assert not put(place, "1", "done").changed
-    assert not phases.tried(place.workspace, "101", "3", attempt, place.request()).changed
+    assert not phases.record_attempt(place.workspace, "101", "3", attempt, place.request()).changed
     assert place.text == before
 
 
 def test_what_was_tried_only_grows(place: Place) -> None:
     """Each entry comes behind the others; the same approach may have another result later."""
     for attempt in (("A", "failed"), ("B", "failed\ntwice"), ("A", "works")):
-        phases.tried(place.workspace, "101", "3", attempt, place.request())
+        phases.record_attempt(place.workspace, "101", "3", attempt, place.request())
     told = [(each["approach"], each["result"]) for each in value(place)["approaches_tried"]]
     assert told == [("A", "failed"), ("B", "failed\ntwice"), ("A", "works")]
 
@@ -195,7 +195,7 @@ def test_line_ends_stay(place: Place) -> None:
     """What is written into a file with CRLF has CRLF too."""
     place.text = place.text.replace("\n", "\r\n")
     put(place, "1", "in_progress", "one\ntwo")
-    phases.tried(place.workspace, "101", "3", ("A", "failed"), place.request())
+    phases.record_attempt(place.workspace, "101", "3", ("A", "failed"), place.request())
     phases.extend(place.workspace, "101", "3", "More", place.request())
     assert place.text.count("\n") == place.text.count("\r\n")
     assert codes(place) == []

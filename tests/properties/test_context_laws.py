@@ -7,9 +7,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate.context.capture import MOST_BYTES, shortened
+from taskstate.context.capture import MAX_VALUE_BYTES, shorten
 from taskstate.context.capture_paths import captured_paths
-from taskstate.context.citations import Standard, content_sha, cut, slug_of
+from taskstate.context.citations import Standard, content_sha, slug_of, truncated
 from taskstate.context.static_context_edits import changed_parts, with_parts
 from taskstate.model.static_context import StaticPart, context_seal, read_static, static_text
 from taskstate.model.task_state import read_state
@@ -159,15 +159,15 @@ def test_any_text_can_be_cited(text: str) -> None:
 @given(st.text(), st.integers(min_value=10, max_value=200))
 def test_a_cut_text_is_short(text: str, most: int) -> None:
     """However long its words are, a cut text has no more characters, and what fits is not cut."""
-    assert len(cut(text, most)) <= most
+    assert len(truncated(text, most)) <= most
 
 
 @given(st.text(min_size=1).filter(str.strip))
 def test_a_shortened_value_is_short(text: str) -> None:
     """It has at most 2 KiB, and names where the whole is."""
     plain = "".join(char for char in text if char.isprintable() or char in " \n") or "x"
-    found = shortened(f"x{plain * 3000}", "tasks/x.yaml#L3")
-    assert len(found.encode()) <= MOST_BYTES
+    found = shorten(f"x{plain * 3000}", "tasks/x.yaml#L3")
+    assert len(found.encode()) <= MAX_VALUE_BYTES
     assert found.endswith("… see tasks/x.yaml#L3")
 
 

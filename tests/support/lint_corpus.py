@@ -44,7 +44,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from taskstate.context.citations import Standard
-from taskstate.handoff.document import WrittenHandoff, written_in
+from taskstate.handoff.document import WrittenHandoff, read_written_handoff
 from taskstate.lint.queries.interface import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM, Queries
 from taskstate.model.algorithms import Dependencies
 from taskstate.model.chain import read_upstream
@@ -174,7 +174,7 @@ class Told(Queries):
         told = [(name.removeprefix(_HANDOFF), text) for name, text in self.parts if name.startswith(_HANDOFF)]
         if not told and "handoffs" not in self.header:
             return None
-        return tuple(written_in(parse(text), path) for path, text in told)
+        return tuple(read_written_handoff(parse(text), path) for path, text in told)
 
     def standard(self, path: str) -> tuple[Standard, ...] | None:
         """Return the file of the case that a citation names."""

@@ -8,7 +8,7 @@ from taskstate.model.config import EXPORT_FIELDS
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of
 from taskstate.syntax.document import parse
-from taskstate.workflow.brief_sections import ALWAYS, TASK_ROWS, BriefSection, Unit, parts_of, units_of
+from taskstate.workflow.brief_sections import ALWAYS, SECTION_SPECS, BriefSection, Unit, brief_sections, units_of
 
 EXAMPLE = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 
@@ -16,7 +16,7 @@ EXAMPLE = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_
 def parts(text: str = EXAMPLE) -> dict[str, BriefSection]:
     """Return the parts of a state file's brief by name."""
     state = read_state(parse(text))
-    return {part.row.name: part for part in parts_of(state, blocks_of(state.document), ".taskstate", 9)}
+    return {part.row.name: part for part in brief_sections(state, blocks_of(state.document), ".taskstate", 9)}
 
 
 def texts(name: str, text: str = EXAMPLE) -> list[str]:
@@ -32,18 +32,18 @@ def permanent(*sections: str) -> str:
 
 def test_table_is_in_order() -> None:
     """What the task is outlives what others handed down, and that the old sessions; next steps and features stay."""
-    keep = {row.name: row.keep for row in TASK_ROWS}
+    keep = {row.name: row.keep for row in SECTION_SPECS}
     assert [name for name, rank in keep.items() if rank == ALWAYS] == ["next", "features"]
     assert (
         keep["session"] < keep["criteria"] <= keep["description"] < keep["inputs"] < keep["summary"] < keep["sessions"]
     )
     assert max(keep.values()) == keep["sessions"]
-    assert {row.field for row in TASK_ROWS} - {""} <= set(EXPORT_FIELDS)
+    assert {row.field for row in SECTION_SPECS} - {""} <= set(EXPORT_FIELDS)
 
 
 def test_parts_of_a_task() -> None:
     """Every part that says something is there, in the order of the table, in a few words."""
-    assert list(parts()) == [row.name for row in TASK_ROWS]
+    assert list(parts()) == [row.name for row in SECTION_SPECS]
     assert texts("next") == ["- Decide on 30 s of leeway", "- Write the test"]
     assert texts("features") == ["- jwt-2: checks the signature", "- jwt-4: rotates keys"]
     assert [unit.short for unit in parts()["features"].units] == ["- jwt-2", "- jwt-4"]

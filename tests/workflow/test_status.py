@@ -127,14 +127,14 @@ def test_tasks_at_work_are_shown(place: Place, words: str, blocks: str, shown: b
     """Those in progress or blocked, those whose roles have begun, and any with a drift that nobody resolved."""
     place.text = place.text.replace("status: in_progress", f"status: {words}", 1)
     with_blocks(place, blocks)
-    found, unreadable = status.at_work(place.workspace)
+    found, unreadable = status.active_tasks(place.workspace)
     assert ([loaded.state.id for loaded in found], unreadable) == (["101"] if shown else [], ())
 
 
 def test_an_unreadable_task_is_told_beside_the_others(place: Place) -> None:
     """A file that is not UTF-8 hides none of the rest."""
     place.path.with_name("task-7-state.md").write_bytes(b"\xff")
-    found, unreadable = status.at_work(place.workspace)
+    found, unreadable = status.active_tasks(place.workspace)
     assert [loaded.state.id for loaded in found] == ["101"]
     assert len(unreadable) == 1
     assert "task-7-state.md is not UTF-8" in unreadable[0]

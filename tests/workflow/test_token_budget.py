@@ -10,7 +10,7 @@ from benchmarks import sample
 from taskstate.context import export as context_export
 from taskstate.handoff import token_count
 from taskstate.workflow.brief import brief
-from taskstate.workflow.token_budget import Budget, Needed, Pasted, budget, shape, table
+from taskstate.workflow.token_budget import PastedFile, RoleCost, TokenBudget, budget, shape, table
 from taskstate.workspace import artifacts
 from taskstate.workspace.workspace import find_workspace
 from tests.support.place import Place
@@ -29,7 +29,7 @@ def place(tmp_path: Path) -> Place:
     return place
 
 
-def told(workspace: Workspace, task: str = "101") -> Budget:
+def told(workspace: Workspace, task: str = "101") -> TokenBudget:
     """Return the budget of a task."""
     return budget(workspace, workspace.load(workspace.locate(task)))
 
@@ -53,12 +53,12 @@ def test_each_part_is_counted(place: Place) -> None:
     log = "$ pytest\n42 passed\n"
     artifacts.write(place.workspace, "101", "baseline.log.gz", artifacts.gzipped(log.encode()))
     assert told(place.workspace).pasted == (
-        Pasted("task file", "tasks/TASK-0101.task.yaml", task),
-        Pasted("standard", "standards/a.md", first),
-        Pasted("standard", "standards/b.md", second),
-        Pasted("state file", ".taskstate/tasks/task-101-state.md", token_count.count(place.text)),
-        Pasted("archive", ".taskstate/archives/task-101-archive.md", archive),
-        Pasted("baseline log", ".taskstate/artifacts/task-101/baseline.log.gz", token_count.count(log)),
+        PastedFile("task file", "tasks/TASK-0101.task.yaml", task),
+        PastedFile("standard", "standards/a.md", first),
+        PastedFile("standard", "standards/b.md", second),
+        PastedFile("state file", ".taskstate/tasks/task-101-state.md", token_count.count(place.text)),
+        PastedFile("archive", ".taskstate/archives/task-101-archive.md", archive),
+        PastedFile("baseline log", ".taskstate/artifacts/task-101/baseline.log.gz", token_count.count(log)),
     )
 
 
@@ -66,7 +66,7 @@ def test_each_role_needs_its_export_and_its_brief(place: Place) -> None:
     """Instead of all that, a role needs its own export and its own brief."""
     loaded = place.workspace.load(place.path)
     expected = tuple(
-        Needed(
+        RoleCost(
             role,
             token_count.count(context_export.export_text(place.workspace.config, loaded.state, role)),
             token_count.count(brief(place.workspace, loaded, role=role).text),
@@ -101,10 +101,10 @@ def test_task_with_nothing_but_itself(tmp_path: Path) -> None:
 
 def test_shape_and_table() -> None:
     """Both tell the same: what was counted with, every part, every role, and what is saved."""
-    counted = Budget(
+    counted = TokenBudget(
         counter=token_count.Counter("o200k_base", is_exact=True),
-        pasted=(Pasted("state file", ".taskstate/x.md", 8000), Pasted("standard", "a.md", 2000)),
-        roles=(Needed("implementer", 500, 1500), Needed("reviewer", 400, 600)),
+        pasted=(PastedFile("state file", ".taskstate/x.md", 8000), PastedFile("standard", "a.md", 2000)),
+        roles=(RoleCost("implementer", 500, 1500), RoleCost("reviewer", 400, 600)),
     )
     data = json.loads(json.dumps(shape(counted)))
     assert data["pasted"][0] == {"part": "state file", "path": ".taskstate/x.md", "tokens": 8000}

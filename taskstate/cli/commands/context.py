@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from taskstate.cli.invocation import Invocation
     from taskstate.context.capture_plan import CaptureRequest
-    from taskstate.context.seal_context import Sealed
+    from taskstate.context.seal_context import SealResult
 
 _FOUND = 1
 
@@ -90,17 +90,17 @@ def run_rebuild(invocation: Invocation) -> int:
 
 def _wanted(invocation: Invocation) -> CaptureRequest:
     from taskstate.context.capture_plan import CaptureRequest
-    from taskstate.context.sources import named_file
+    from taskstate.context.sources import path_from_root
 
     source = invocation.given("source", name="--from")
     if source == "-":
         what = "--from - would read the task file from standard input, and nobody could read it again"
         raise TaskstateError(what, help="name a file of the repository", code="usage")
-    name = named_file(invocation.workspace, source) if source else ""
+    name = path_from_root(invocation.workspace, source) if source else ""
     return CaptureRequest(task_file=name, shorten=invocation.args.shorten)
 
 
-def _done(invocation: Invocation, sealed: Sealed, what: str, **more: object) -> int:
+def _done(invocation: Invocation, sealed: SealResult, what: str, **more: object) -> int:
     from taskstate.context.view import rows_shape, table
 
     outcome = sealed.outcome

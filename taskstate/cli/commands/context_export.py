@@ -40,13 +40,13 @@ def configure(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 def run_export(invocation: Invocation) -> int:
     """Print or write the export of a role."""
     from taskstate.context.export import export, save
-    from taskstate.context.preconditions import require_handed_on
+    from taskstate.context.preconditions import require_exportable
     from taskstate.context.view import broken_notes
     from taskstate.model.canonical_json import canonical_json, sha256
 
     workspace, role = invocation.workspace, invocation.args.role
     loaded = workspace.load(workspace.locate(invocation.task_id(invocation.args.id)))
-    require_handed_on(loaded)
+    require_exportable(loaded)
     told = export(workspace.config, loaded.state, role)
     text = canonical_json(told)
     warnings = broken_notes(loaded)
@@ -71,10 +71,10 @@ def _write(text: str) -> None:
 
 def run_budget(invocation: Invocation) -> int:
     """Count the tokens of a task."""
-    from taskstate.context.preconditions import require_handed_on
+    from taskstate.context.preconditions import require_exportable
     from taskstate.workflow.token_budget import budget, shape, table
 
     loaded = invocation.workspace.load(invocation.workspace.locate(invocation.task_id(invocation.args.id)))
-    require_handed_on(loaded)
+    require_exportable(loaded)
     told = budget(invocation.workspace, loaded)
     return invocation.tell(shape(told), table(told))

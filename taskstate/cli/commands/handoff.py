@@ -128,7 +128,7 @@ def _aside(invocation: Invocation, *lines: str) -> None:
 
 def _given(invocation: Invocation) -> Handoff:
     from taskstate.handoff.document import Handoff
-    from taskstate.handoff.input import joined, read_input
+    from taskstate.handoff.input import merge_handoffs, read_input
 
     args = invocation.args
     said: dict[str, Any] = {name: invocation.text_of(getattr(args, name)) for _, name, _, _ in _TEXTS}
@@ -136,7 +136,7 @@ def _given(invocation: Invocation) -> Handoff:
     flags = Handoff(**said)
     if args.source is None:
         return flags
-    return joined(read_input(invocation.read(args.source), args.source), flags)
+    return merge_handoffs(read_input(invocation.read(args.source), args.source), flags)
 
 
 def run_show(invocation: Invocation) -> int:
@@ -167,11 +167,11 @@ def run_accept(invocation: Invocation) -> int:
 
 def run_list(invocation: Invocation) -> int:
     """List the handoffs of a task."""
-    from taskstate.handoff.document_files import survey
+    from taskstate.handoff.document_files import list_documents
 
     workspace = invocation.workspace
     task = workspace.load(workspace.locate(invocation.task_id(invocation.args.id))).state.id
-    found, unread = survey(workspace, task)
+    found, unread = list_documents(workspace, task)
     told = ("status", "phase", "created_at", "from_agent", "accepted_by")
     data: list[dict[str, Any]] = [
         {

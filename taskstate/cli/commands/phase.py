@@ -114,11 +114,13 @@ def run_extend(invocation: Invocation) -> int:
 
 def run_tried(invocation: Invocation) -> int:
     """Record what was tried."""
-    from taskstate.handoff.phases import tried
+    from taskstate.handoff.phases import record_attempt
 
     args = invocation.args
     attempt = (invocation.text_of(args.approach), invocation.text_of(args.result))
-    outcome = tried(invocation.workspace, invocation.task_id(args.id), args.phase, attempt, invocation.request())
+    outcome = record_attempt(
+        invocation.workspace, invocation.task_id(args.id), args.phase, attempt, invocation.request()
+    )
     return invocation.done(outcome, f"{outcome.path}: recorded what was tried in phase {args.phase}")
 
 

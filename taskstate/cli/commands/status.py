@@ -23,13 +23,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(invocation: Invocation) -> int:
     """Show where the tasks in progress stand, or one task."""
-    from taskstate.workflow.status import at_work, status_shape, status_text
+    from taskstate.workflow.status import active_tasks, status_shape, status_text
 
     workspace, task = invocation.workspace, invocation.args.id
     names = workspace.config.roles
     if task is not None:
         loaded = workspace.load(workspace.locate(invocation.task_id(task)))
         return invocation.tell(status_shape(loaded, names), status_text((loaded,), names))
-    found, unreadable = at_work(workspace)
+    found, unreadable = active_tasks(workspace)
     invocation.complain(unreadable)
     return invocation.tell({"tasks": [status_shape(loaded, names) for loaded in found]}, status_text(found, names))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.handoff.document import Reading
+from taskstate.handoff.document import HandoffReader
 from taskstate.lint.diagnostics import WARNING
 from taskstate.lint.facts.outline import Outline
 from taskstate.model.document_kinds import HANDOFF, kind
@@ -24,7 +24,7 @@ class Sheet(NamedTuple):
     """A handoff document that can be read."""
 
     facts: Facts
-    reading: Reading
+    reading: HandoffReader
     outline: Outline
 
     @property
@@ -44,4 +44,4 @@ def sheet_of(facts: Facts) -> Sheet | None:
     unknown = facts.front_matter is None and not facts.foreign
     if unknown or facts.newer or not facts.document.text.strip("\ufeff \t\r\n"):
         return None
-    return Sheet(facts, Reading(facts.document), Outline(facts.document, kind(HANDOFF)))
+    return Sheet(facts, HandoffReader(facts.document), Outline(facts.document, kind(HANDOFF)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.handoff.document import WrittenHandoff, front_matter_of, written_in
+from taskstate.handoff.document import WrittenHandoff, front_matter_of, read_written_handoff
 from taskstate.handoff.paths import folder
 from taskstate.model import document_kinds, names
 from taskstate.model.names import ARCHIVE
@@ -23,7 +23,7 @@ def documents(file: File) -> tuple[WrittenHandoff, ...]:
     for place, path in _paths(file):
         document = file.repository.document(path)
         if document and front_matter_of(document).get("kind") == document_kinds.HANDOFF:
-            found.append(written_in(document, place))
+            found.append(read_written_handoff(document, place))
     return tuple(found)
 
 

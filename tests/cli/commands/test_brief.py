@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.cli.main import _parser_of
-from taskstate.workflow.brief_sections import TASK_ROWS, SectionSpec
+from taskstate.workflow.brief_sections import SECTION_SPECS, SectionSpec
 from tests.support.place import tree
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def test_unknown_role_and_task_are_refused(cli: Cli) -> None:
     assert "there is no task 7" in cli.refused("brief", "7")
 
 
-@pytest.mark.parametrize("row", TASK_ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", SECTION_SPECS, ids=lambda row: row.name)
 def test_commands_that_show_the_rest_exist(row: SectionSpec) -> None:
     """Each command that a brief names for what it left out is one that the command line takes."""
     told = row.more.format(id="101").replace("NAME", row.title)

@@ -34,7 +34,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from taskstate.context.citations import citation_status, span_of
+from taskstate.context.citations import citation_status, parse_line_span
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.citations import captured, citations_value, is_over
 from taskstate.lint.facts.wording import first_line_of, shown
@@ -65,7 +65,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     yield from value.told(document, RULE)
     for number, node in enumerate(value.root.items):
         span = node.get("line_span")
-        if span and value.is_sound(number, "line_span") and span_of(span.text) is None:
+        if span and value.is_sound(number, "line_span") and parse_line_span(span.text) is None:
             what = f"the span {shown(span.text)} ends before it begins"
             yield RULE.at(span.span, what, help="`taskstate context rebuild` computes spans")
     yield from _unsorted(document, value)
@@ -106,7 +106,7 @@ def _sorting(document: Document, items: tuple[Node, ...], keys: list[tuple[str, 
 def _outdated(value: JsonValue, facts: Facts) -> Iterator[Diagnostic]:
     for cited in captured(value):
         span = cited.node.get("line_span")
-        if span is None or not value.is_sound(cited.number, "line_span") or span_of(span.text) is None:
+        if span is None or not value.is_sound(cited.number, "line_span") or parse_line_span(span.text) is None:
             continue
         found = facts.queries.standard(cited.values["file"])
         stands = citation_status({**cited.values, "line_span": span.text}, found[0]) if found else None

@@ -35,7 +35,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.handoff.document import ACCEPTED, OPEN, WrittenHandoff
-from taskstate.handoff.paths import is_place
+from taskstate.handoff.paths import is_handoff_path
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.names import own_file
@@ -93,7 +93,7 @@ def _other_thing(facts: Facts, named: str, found: tuple[WrittenHandoff, ...]) ->
     own = own_file(facts.name)
     if own is None or not own.id:
         return ""
-    if not is_place(named, own.id):
+    if not is_handoff_path(named, own.id):
         return f"the open handoff {shown(named)} is no handoff document of task {own.id}"
     task_id = next((each.task_id for each in found if each.path == named), "")
     return f"the open handoff {shown(named)} is one of task {shown(task_id)}" if task_id not in {"", own.id} else ""

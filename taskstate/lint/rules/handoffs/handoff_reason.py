@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.handoff.document import AVOID, DECISIONS, reason_in
+from taskstate.handoff.document import AVOID, DECISIONS, split_reason
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.lint.facts.handoffs import sheet_of
 from taskstate.lint.facts.wording import first_line_of, shown
@@ -74,7 +74,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         return
     for name, message, help_ in _ASKED:
         for passage in sheet.reading.passages(name):
-            what, why = reason_in(passage.text, loose=not sheet.is_ours)
+            what, why = split_reason(passage.text, loose=not sheet.is_ours)
             if not is_none(passage.text) and not (what and why):
                 place = first_line_of(document, passage.span)
                 said = shown(passage.text.split("\n", 1)[0])
