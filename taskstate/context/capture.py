@@ -1,8 +1,9 @@
-"""Decides what the static part of a task becomes, from the state file, its task file and the configuration.
+"""Decides the values of a task's Static Context, from the state file, its task file and the configuration.
 
-At the first capture the state file is the truth: what a part already says is kept, and what the task file gives fills
-the rest. What `new` only copied from the task file is no word of the state file's own, so there the task file goes on
-to count. When it is captured anew, what was captured from decides. Pure; who reads standards hands over how to cite.
+At the first capture the state file wins: parts that are filled in stay, and the task file fills the empty ones. A part
+that `new` merely copied from the task file does not count as filled in, so a later change of the task file still
+reaches it. At a rebuild the task file and the configuration win. Pure: reading standards is passed in as
+`CaptureInput.cite`.
 """
 
 from __future__ import annotations
@@ -25,25 +26,25 @@ if TYPE_CHECKING:
     from taskstate.validation.schema_files import KeyPath
 
 
-MAX_VALUE_BYTES = 2048  # of a value; a longer one costs whoever reads the task each time
+MAX_VALUE_BYTES = 2048  # of one value: every reader of the task pays for it each time
 OWN, FRONT_MATTER = "section 1", "front matter"
 NONE = "none"
 ALL_AREAS = "*"
-_MARK = "\u2026 see "  # before the place of what was left out
+_MARK = "\u2026 see "  # before the pointer to the full text
 
 
 class CapturedField(NamedTuple):
-    """What was captured of one part, in words, and where it came from."""
+    """One part of the static context: a summary of what was captured for it, and its source."""
 
     part: str
-    what: str
+    summary: str
     source: str
 
 
 class CapturedContext(NamedTuple):
-    """What title, priority and area, and the static part, become; where each part came from, and what to tell.
+    """The captured values: title, priority and area, and the static part; with a row for each part, and remarks.
 
-    `kept` are the parts that stay although the task file says otherwise.
+    `kept_parts` names the parts of the state file that stay although the task file differs.
     """
 
     values: Mapping[str, str]
@@ -53,218 +54,239 @@ class CapturedContext(NamedTuple):
     kept: tuple[str, ...] = ()
 
 
-def capture(known: CaptureInput) -> CapturedContext:
-    """Return what the static part becomes.
+def capture(inputs: CaptureInput) -> CapturedContext:
+    """Return the values that are to be sealed.
 
     Raises:
         TaskstateError: a citation, a path or a macro is wrong.
     """
-    return _Capture(known).captured()
+    return _Capture(inputs).captured()
 
 
 class _Capture:
-    """One capture: the table and the remarks grow part by part."""
+    """One capture; each method decides one part, and adds its row and its remarks."""
 
-    def __init__(self, known: CaptureInput) -> None:
-        self.known = known
-        self.held = known.static
-        self.given = known.given
+    def __init__(self, inputs: CaptureInput) -> None:
+        self.inputs = inputs
+        self.current = inputs.static
+        self.task_file = inputs.task_file
         self.rows: list[CapturedField] = []
         self.notes: list[str] = []
-        self.kept: list[str] = []
-        self._long: list[str] = []  # remarks on values that may not be taken
+        self.kept_parts: list[str] = []
+        self._length_notes: list[str] = []  # dropped again where the value is not taken
 
     def captured(self) -> CapturedContext:
-        """Return what everything becomes."""
-        given, held = self.given, self.held
+        """Return the values of all parts."""
+        task_file, current = self.task_file, self.current
         values = {key: self.value(key) for key in SEALED_VALUES}
-        description = self.description(held.description, given.description if given else "")
-        scope_in, scope_out = self.scope(given.scope_in, given.scope_out) if given else self.scope((), ())
-        criteria = self.criteria(held.criteria, given.criteria if given else ())
-        found = captured_citations(self.known, values)
-        self.notes += found.notes
-        self.tell("standards", _counted(len(found.citations), "citation"), found.source)
+        description = self.description(current.description, task_file.description if task_file else "")
+        scope_in, scope_out = self.scope(task_file.scope_in, task_file.scope_out) if task_file else self.scope((), ())
+        criteria = self.criteria(current.criteria, task_file.criteria if task_file else ())
+        citations = captured_citations(self.inputs, values)
+        self.notes += citations.notes
+        self.add_row("standards", _counted(len(citations.citations), "citation"), citations.source)
         commands = self.commands(values["area"])
         paths = self.paths(scope_in)
-        static = StaticPart(description, scope_in, scope_out, criteria, found.citations, commands, paths)
-        return CapturedContext(values, static, tuple(self.rows), tuple(self.notes), tuple(self.kept))
+        static = StaticPart(description, scope_in, scope_out, criteria, citations.citations, commands, paths)
+        return CapturedContext(values, static, tuple(self.rows), tuple(self.notes), tuple(self.kept_parts))
 
     def value(self, key: str) -> str:
-        """Return title, priority or area."""
-        held, offered = self.known.values.get(key, ""), getattr(self.given, key, "")
-        copies = (_words(getattr(each, key)) for each in self.known.copied)
-        same = _words(held) == _words(offered)
-        takes = self.takes(key, held=held, offered=offered, same=same, is_copy=_words(held) in copies)
-        taken = escaping.one_line(" ".join(offered.split()), what=f"the {key}") if takes else held
-        self.tell(key, taken, self.source(held, offered if takes or held == offered else "", own=FRONT_MATTER))
-        return taken
+        """Return the title, priority or area, as `key` says."""
+        current, offered = self.inputs.values.get(key, ""), getattr(self.task_file, key, "")
+        copies = (_words(getattr(each, key)) for each in self.inputs.task_file_versions)
+        is_same = _words(current) == _words(offered)
+        is_taken = self.should_take(
+            key, current=current, offered=offered, is_same=is_same, is_copy=_words(current) in copies
+        )
+        result = escaping.one_line(" ".join(offered.split()), what=f"the {key}") if is_taken else current
+        self.add_row(
+            key, result, self.source(current, offered if is_taken or current == offered else "", own=FRONT_MATTER)
+        )
+        return result
 
-    def description(self, held: str, offered: str) -> str:
+    def description(self, current: str, offered: str) -> str:
         """Return the description."""
-        copies = (_words(_written(each.description)) for each in self.known.copied)
-        is_copy = _words(held) in copies
+        copies = (_words(_written(each.description)) for each in self.inputs.task_file_versions)
+        is_copy = _words(current) in copies
         offered = _written(offered)
-        offered = self.fitting("the description", offered, ("description",), held)
-        same = _words(held) == _words(offered)
-        takes = self.takes("description", held=held, offered=offered, same=same, is_copy=is_copy)
-        taken = offered if takes else held
-        if not takes and not same:
-            self.warn_long("the description", held)
-        what = _counted(len(taken.split("\n")), "line") if taken else ""
-        self.tell("description", what, self.source(held, offered if takes or same else ""))
-        return taken
+        offered = self.fitted("the description", offered, ("description",), current)
+        is_same = _words(current) == _words(offered)
+        is_taken = self.should_take("description", current=current, offered=offered, is_same=is_same, is_copy=is_copy)
+        result = offered if is_taken else current
+        if not is_taken and not is_same:
+            self.warn_long("the description", current)
+        summary = _counted(len(result.split("\n")), "line") if result else ""
+        self.add_row("description", summary, self.source(current, offered if is_taken or is_same else ""))
+        return result
 
     def scope(self, offered_in: tuple[str, ...], offered_out: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-        """Return what is in and what is out of the task."""
-        held = self.held.scope_in, self.held.scope_out
+        """Return the items in scope, and those out of scope."""
+        current = self.current.scope_in, self.current.scope_out
         offered = (
-            self.each_fitting("an item of the scope", offered_in, ("scope", "in"), held[0]),
-            self.each_fitting("an item of the scope", offered_out, ("scope", "out"), held[1]),
+            self.all_fitted("an item of the scope", offered_in, ("scope", "in"), current[0]),
+            self.all_fitted("an item of the scope", offered_out, ("scope", "out"), current[1]),
         )
-        same = _same(held[0], offered[0]) and _same(held[1], offered[1])
-        is_copy = any(_same(held[0], each.scope_in) and _same(held[1], each.scope_out) for each in self.known.copied)
-        takes = self.takes("scope", held=any(held), offered=any(offered), same=same, is_copy=is_copy)
-        taken = offered if takes else held
-        what = f"{len(taken[0])} in, {len(taken[1])} out" if any(taken) else ""
-        self.tell("scope", what, self.source(any(held), any(offered) and (takes or same)))
-        return taken
+        is_same = _same(current[0], offered[0]) and _same(current[1], offered[1])
+        is_copy = any(
+            _same(current[0], each.scope_in) and _same(current[1], each.scope_out)
+            for each in self.inputs.task_file_versions
+        )
+        is_taken = self.should_take(
+            "scope", current=any(current), offered=any(offered), is_same=is_same, is_copy=is_copy
+        )
+        result = offered if is_taken else current
+        summary = f"{len(result[0])} in, {len(result[1])} out" if any(result) else ""
+        self.add_row("scope", summary, self.source(any(current), any(offered) and (is_taken or is_same)))
+        return result
 
-    def criteria(self, held: tuple[str, ...], offered: tuple[str, ...]) -> tuple[str, ...]:
+    def criteria(self, current: tuple[str, ...], offered: tuple[str, ...]) -> tuple[str, ...]:
         """Return the acceptance criteria."""
-        offered = self.each_fitting("a criterion", offered, ("acceptance_criteria",), held)
-        same = _same(held, offered)
-        is_copy = any(_same(held, each.criteria) for each in self.known.copied)
-        takes = self.takes("acceptance criteria", held=held, offered=offered, same=same, is_copy=is_copy)
-        taken = offered if takes else held
-        what = str(len(taken)) if taken else ""
-        self.tell("acceptance criteria", what, self.source(held, offered if takes or same else ()))
-        return taken
+        offered = self.all_fitted("a criterion", offered, ("acceptance_criteria",), current)
+        is_same = _same(current, offered)
+        is_copy = any(_same(current, each.criteria) for each in self.inputs.task_file_versions)
+        is_taken = self.should_take(
+            "acceptance criteria", current=current, offered=offered, is_same=is_same, is_copy=is_copy
+        )
+        result = offered if is_taken else current
+        summary = str(len(result)) if result else ""
+        self.add_row("acceptance criteria", summary, self.source(current, offered if is_taken or is_same else ()))
+        return result
 
     def commands(self, area: str) -> tuple[str, ...]:
         """Return the validation commands: the task's own, else those of its area, else those of all areas."""
-        held, offered = self.held.commands, self.given.commands if self.given else ()
-        usual = self.known.config.validation.get(area, ()) if area else ()
-        where = f"{self.known.settings}, {area}"
-        if not usual:
-            usual, where = self.known.config.validation.get(ALL_AREAS, ()), f"{self.known.settings}, all areas"
-        # What section 1 holds may be what the configuration said then: with a task file, it is no word of the task's.
-        if usual and not offered and (not held or (self.known.anew and self.given)):
-            taken, source = usual, where
+        current, offered = self.current.commands, self.task_file.commands if self.task_file else ()
+        configured = self.inputs.config.validation.get(area, ()) if area else ()
+        config_source = f"{self.inputs.config_name}, {area}"
+        if not configured:
+            configured, config_source = (
+                self.inputs.config.validation.get(ALL_AREAS, ()),
+                f"{self.inputs.config_name}, all areas",
+            )
+        # Commands in section 1 may have come from an older configuration. A task file would name the task's own: at a
+        # rebuild with one that names none, the configuration's replace them.
+        if configured and not offered and (not current or (self.inputs.rebuild and self.task_file)):
+            result, source = configured, config_source
         else:
-            is_copy = any(held == each.commands for each in self.known.copied)
-            takes = self.takes("validation", held=held, offered=offered, same=held == offered, is_copy=is_copy)
-            taken = offered if takes else held
-            source = self.source(held, offered if takes or held == offered else ())
-        for command in taken:
+            is_copy = any(current == each.commands for each in self.inputs.task_file_versions)
+            is_taken = self.should_take(
+                "validation", current=current, offered=offered, is_same=current == offered, is_copy=is_copy
+            )
+            result = offered if is_taken else current
+            source = self.source(current, offered if is_taken or current == offered else ())
+        for command in result:
             self.warn_long("a validation command", command)
-        self.tell("validation", _counted(len(taken), "command") if taken else "", source)
-        return taken
+        self.add_row("validation", _counted(len(result), "command") if result else "", source)
+        return result
 
     def paths(self, scope_in: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the repository paths: macros resolved, globs kept, sorted."""
-        macros, held = self.known.config.scope, captured_paths(self.held.paths, self.known.config.scope)
-        given = self.given.scope_in if self.given else ()
-        named = paths_among(given) if given else scope_in if looks_like_paths(scope_in) else ()
-        offered = captured_paths([pattern_of(each) for each in named], macros)
-        self.notes += left_out_notes(given, named)
-        same = [pattern_of(each) for each in held] == [pattern_of(each) for each in offered]
-        is_copy = any(self.is_copy_of(held, each) for each in self.known.copied)
-        # Without a task file the scope only fills a gap: the paths may well say more than it.
-        takes = (not given and not held) or self.takes(
-            "repository paths", held=held, offered=offered, same=same, is_copy=is_copy
+        """Return the repository paths, sorted: macros are resolved, globs stay."""
+        macros, current = self.inputs.config.scope, captured_paths(self.current.paths, self.inputs.config.scope)
+        file_scope = self.task_file.scope_in if self.task_file else ()
+        path_items = paths_among(file_scope) if file_scope else scope_in if looks_like_paths(scope_in) else ()
+        offered = captured_paths([pattern_of(each) for each in path_items], macros)
+        self.notes += left_out_notes(file_scope, path_items)
+        is_same = [pattern_of(each) for each in current] == [pattern_of(each) for each in offered]
+        is_copy = any(self.is_copy_of(current, each) for each in self.inputs.task_file_versions)
+        # Without a task file the scope only fills an empty part: paths that are there may be more precise.
+        is_taken = (not file_scope and not current) or self.should_take(
+            "repository paths", current=current, offered=offered, is_same=is_same, is_copy=is_copy
         )
-        taken = offered if takes else held
-        source = self.source(held, offered if takes or same else ()) if given or held else "scope"
-        self.tell("repository paths", str(len(taken)) if taken else "", source)
-        return taken
+        result = offered if is_taken else current
+        source = self.source(current, offered if is_taken or is_same else ()) if file_scope or current else "scope"
+        self.add_row("repository paths", str(len(result)) if result else "", source)
+        return result
 
-    def is_copy_of(self, held: tuple[str, ...], given: TaskFile) -> bool:
-        """Return whether repository paths are those that a task file names."""
-        with suppress(TaskstateError):  # a macro of then may be gone
-            named = captured_paths([pattern_of(each) for each in paths_among(given.scope_in)], self.known.config.scope)
-            return [pattern_of(each) for each in held] == [pattern_of(each) for each in named]
+    def is_copy_of(self, current: tuple[str, ...], task_file: TaskFile) -> bool:
+        """Return whether repository paths are the same as those in a task file's scope."""
+        with suppress(TaskstateError):  # an older task file may use a macro that no longer exists
+            file_paths = captured_paths(
+                [pattern_of(each) for each in paths_among(task_file.scope_in)], self.inputs.config.scope
+            )
+            return [pattern_of(each) for each in current] == [pattern_of(each) for each in file_paths]
         return False
 
-    # What they share
+    # Shared by all parts
 
-    def takes(self, part: str, *, held: object, offered: object, same: bool, is_copy: bool) -> bool:
-        """Return whether a part is taken from the task file; a remark says what was kept although that differs.
+    def should_take(self, part: str, *, current: object, offered: object, is_same: bool, is_copy: bool) -> bool:
+        """Return whether a part is taken from the task file; otherwise remark on it where the two differ.
 
-        What the state file has as a mere copy of the task file gives way to what that says now.
+        `is_copy` says that the current value is an unedited copy of the task file, which gives way to its new value.
         """
-        long, self._long = self._long, []
-        if not offered or (held and same):
-            self.notes += long
+        length_notes, self._length_notes = self._length_notes, []
+        if not offered or (current and is_same):
+            self.notes += length_notes
             return False
-        if held and not self.known.anew and not is_copy:
-            self.kept.append(part)
+        if current and not self.inputs.rebuild and not is_copy:
+            self.kept_parts.append(part)
             self.notes.append(
                 f"{part}: kept as the state file has it, although {self._file} says otherwise; "
                 "`taskstate context rebuild` takes what that says"
             )
             return False
-        self.notes += long
+        self.notes += length_notes
         return True
 
     @property
     def _file(self) -> str:
-        return self.given.name if self.given else "the task file"
+        return self.task_file.name if self.task_file else "the task file"
 
-    def source(self, held: object, offered: object, *, own: str = OWN) -> str:
-        """Return where a part came from."""
-        return self._file if offered else own if held else ""
+    def source(self, current: object, offered: object, *, own: str = OWN) -> str:
+        """Return the name of the source of a part, empty where it has no value."""
+        return self._file if offered else own if current else ""
 
-    def tell(self, part: str, what: str, source: str) -> None:
+    def add_row(self, part: str, summary: str, source: str) -> None:
         """Add a row to the table."""
-        self.rows.append(CapturedField(part, " ".join(what.split()) or NONE, source if what else ""))
+        self.rows.append(CapturedField(part, " ".join(summary.split()) or NONE, source if summary else ""))
 
     # Values that are too long
 
-    def fitting(self, what: str, text: str, path: KeyPath, held: str) -> str:
-        """Return a value of the task file, cut and with a pointer to the whole where it is long and that is wanted.
+    def fitted(self, what: str, text: str, path: KeyPath, text_before: str) -> str:
+        """Return a value of the task file; a long one is cut with a pointer to the rest if `--shorten` was given.
 
-        What was cut once is cut again, so that capturing anew gives the same.
+        A value that was cut before is cut again, so that a rebuild without the flag gives the same text.
         """
         size = size_in_bytes(text)
-        if size <= MAX_VALUE_BYTES or self.given is None:
+        if size <= MAX_VALUE_BYTES or self.task_file is None:
             return text
-        place = f"{self.given.name}#L{self.given.lines.get(path, 1)}"
-        if self.known.shorten or f"{_MARK}{self.given.name}#L" in held:
-            self._long.append(f"{what} is cut to {MAX_VALUE_BYTES} of its {size} bytes, and points to {place}")
-            return shorten(text, place)
-        self._long.append(
-            f"{what} holds {size} bytes, more than {MAX_VALUE_BYTES}: --shorten cuts it, and points to {place}"
+        pointer = f"{self.task_file.name}#L{self.task_file.lines.get(path, 1)}"
+        if self.inputs.shorten or f"{_MARK}{self.task_file.name}#L" in text_before:
+            self._length_notes.append(
+                f"{what} is cut to {MAX_VALUE_BYTES} of its {size} bytes, and points to {pointer}"
+            )
+            return shorten(text, pointer)
+        self._length_notes.append(
+            f"{what} holds {size} bytes, more than {MAX_VALUE_BYTES}: --shorten cuts it, and points to {pointer}"
         )
         return text
 
-    def each_fitting(self, what: str, texts: tuple[str, ...], path: KeyPath, held: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the values of a list, as `fitting` does."""
-        known = "\n".join(held)
-        return tuple(self.fitting(what, text, (*path, index), known) for index, text in enumerate(texts))
+    def all_fitted(self, what: str, texts: tuple[str, ...], path: KeyPath, current: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the values of a list, each as `fitted` returns it."""
+        text_before = "\n".join(current)
+        return tuple(self.fitted(what, text, (*path, index), text_before) for index, text in enumerate(texts))
 
     def warn_long(self, what: str, text: str) -> None:
-        """Remark on a value for which there is no other place to point to."""
+        """Remark on a long value that cannot be cut, since no file holds the full text."""
         size = size_in_bytes(text)
         if size > MAX_VALUE_BYTES:
             self.notes.append(f"{what} holds {size} bytes, more than {MAX_VALUE_BYTES}: say it in fewer words")
 
 
 def shorten(text: str, place: str) -> str:
-    """Return a text of at most `MAX_VALUE_BYTES` bytes, cut between words, that points to the place of the whole."""
+    """Return a text of at most `MAX_VALUE_BYTES` bytes: cut between words, with a pointer to the full one."""
     pointer = f"{_MARK}{place}"
-    room = MAX_VALUE_BYTES - len(pointer.encode()) - len("\n```\n\n")
-    kept = text.encode()[:room].decode("utf-8", "ignore")
-    end = max(kept.rfind(char) for char in " \n")
-    kept = (kept[:end] if end > 0 else kept).rstrip()
+    limit = MAX_VALUE_BYTES - len(pointer.encode()) - len("\n```\n\n")
+    beginning = text.encode()[:limit].decode("utf-8", "ignore")
+    end = max(beginning.rfind(char) for char in " \n")
+    beginning = (beginning[:end] if end > 0 else beginning).rstrip()
     return (
-        f"{escaping.paragraphs(kept, deepest=escaping.SUBSECTION_LEVEL)}\n\n{pointer}"
-        if "\n" in kept
-        else f"{kept} {pointer}"
+        f"{escaping.paragraphs(beginning, deepest=escaping.SUBSECTION_LEVEL)}\n\n{pointer}"
+        if "\n" in beginning
+        else f"{beginning} {pointer}"
     )
 
 
 def _written(description: str) -> str:
-    """Return a task file's description as it stands in section 1."""
+    """Return a task file's description in the form in which section 1 holds it."""
     return (
         escaping.paragraphs(description, what="the description", deepest=escaping.SUBSECTION_LEVEL)
         if description
@@ -277,7 +299,7 @@ def _words(text: str) -> list[str]:
 
 
 def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return whether two lists of texts have the same words."""
+    """Return whether two lists of texts are equal but for white space."""
     return [_words(each) for each in one] == [_words(each) for each in other]
 
 

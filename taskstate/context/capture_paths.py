@@ -1,4 +1,4 @@
-"""The repository paths of a task as they are captured: named macros resolved, globs kept, sorted."""
+"""Collects the Repository Paths of a task for a capture: macros are resolved, globs stay, the result is sorted."""
 
 from __future__ import annotations
 
@@ -13,42 +13,45 @@ from taskstate.validation.paths import escape_reason
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-_NAMED = 3  # words; of more it is told how many
-_SHOWN = 60  # characters of each
+_NAMED = 3  # items in a message
+_SHOWN = 60  # characters of each of them
 _CODE = r"(?s)(`+)\s*(.+?)\s*\1(?!`)"
 _REMARK = r"(?s)\s+(?:[-\u2013\u2014#]\s|\().*"
-_PATH = r"[/*?\[{.]|\A!?:"  # what a word has to hold to be taken for a path
+_PATH = r"[/*?\[{.]|\A!?:"  # a word with one of these looks like a path
 
 
 def pattern_of(item: str) -> str:
-    """Return the pattern that an item names: what stands in code marks, else what stands before a remark."""
-    found = re.compile(_CODE).match(item)
-    return found[2] if found else re.compile(_REMARK).sub("", item).strip()
+    """Return the pattern of an item: its text in code marks, else its text before a remark (` - …`, ` (…`)."""
+    match = re.compile(_CODE).match(item)
+    return match[2] if match else re.compile(_REMARK).sub("", item).strip()
 
 
 def in_code_marks(item: str) -> str:
-    """Return an item with its pattern in code marks, where that is all there is."""
+    """Return an item in code marks, unless it has a remark or code marks already."""
     return f"`{item}`" if pattern_of(item) == item and "`" not in item else item
 
 
 def looks_like_paths(items: Sequence[str], *, loosely: bool = False) -> bool:
-    """Return whether items are paths, globs and macros and no words; `loosely` takes any word without blanks."""
+    """Return whether all items are paths, globs or macros; `loosely` accepts any single word."""
     return bool(items) and all(_is_path(each, loosely=loosely) for each in items)
 
 
 def paths_among(items: Sequence[str]) -> tuple[str, ...]:
-    """Return the paths, globs and macros of a task file's scope: where it holds words too, what surely is none."""
+    """Return the items of a task file's scope that are paths, globs or macros.
+
+    A single word such as `Makefile` counts as a path only where every item is a single word.
+    """
     loosely = looks_like_paths(items, loosely=True)
     return tuple(each for each in items if _is_path(each, loosely=loosely))
 
 
 def left_out_notes(items: Sequence[str], paths: Sequence[str]) -> tuple[str, ...]:
-    """Return the remark on those items of a scope that are no paths, where others are."""
+    """Return a remark on the items of a scope that are not paths, if at least one other is."""
     words = [each for each in items if each not in paths] if paths else []
     if not words:
         return ()
-    named = first_of([truncated(each, _SHOWN) for each in words], _NAMED)
-    return (f"repository paths: left out what looks like words in the scope: {named}",)
+    shown = first_of([truncated(each, _SHOWN) for each in words], _NAMED)
+    return (f"repository paths: left out what looks like words in the scope: {shown}",)
 
 
 def _is_path(item: str, *, loosely: bool) -> bool:
@@ -57,45 +60,47 @@ def _is_path(item: str, *, loosely: bool) -> bool:
 
 
 def captured_paths(items: Sequence[str], macros: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Return list items with each macro replaced by what it stands for, sorted by pattern, each pattern once.
+    """Return list items with their macros resolved, sorted by pattern, each pattern once.
 
     Raises:
         TaskstateError: code "invalid-input": a macro is not known, stands for itself, or a path leads out.
     """
-    found: dict[str, str] = {}
+    items_by_name: dict[str, str] = {}
     for item in items:
-        written = pattern_of(item)
-        mark = "!" if written.startswith("!") else ""
-        for pattern in _resolved(written.removeprefix("!"), macros, ()):
+        pattern_text = pattern_of(item)
+        mark = "!" if pattern_text.startswith("!") else ""
+        for pattern in _resolved(pattern_text.removeprefix("!"), macros, ()):
             _require_inside(pattern)
             name = mark + pattern
-            told = item if name == written else item.replace(written, name, 1)
-            found[name] = max(told, found.get(name, ""), key=lambda each: (len(each), each))  # in whatever order
-    return tuple(found[name] for name in sorted(found))
+            resolved_item = item if name == pattern_text else item.replace(pattern_text, name, 1)
+            items_by_name[name] = max(
+                resolved_item, items_by_name.get(name, ""), key=lambda each: (len(each), each)
+            )  # of two items with one pattern: in any order the same
+    return tuple(items_by_name[name] for name in sorted(items_by_name))
 
 
-def _resolved(pattern: str, macros: Mapping[str, tuple[str, ...]], within: tuple[str, ...]) -> Iterator[str]:
+def _resolved(pattern: str, macros: Mapping[str, tuple[str, ...]], enclosing: tuple[str, ...]) -> Iterator[str]:
     if not pattern.startswith(":"):
         yield pattern
         return
     name = pattern[1:]
-    if name in within:
-        what = f"the macro :{name} of the configuration's scope stands for itself"
-        raise TaskstateError(what, help="correct it there", code="invalid-input")
+    if name in enclosing:
+        message = f"the macro :{name} of the configuration's scope stands for itself"
+        raise TaskstateError(message, help="correct it there", code="invalid-input")
     if name not in macros:
-        raise TaskstateError(f"there is no macro :{name}", help=_known(name, macros), code="invalid-input")
+        raise TaskstateError(f"there is no macro :{name}", help=_macro_help(name, macros), code="invalid-input")
     for each in macros[name]:
-        yield from _resolved(each, macros, (*within, name))
+        yield from _resolved(each, macros, (*enclosing, name))
 
 
-def _known(name: str, macros: Mapping[str, tuple[str, ...]]) -> str:
+def _macro_help(name: str, macros: Mapping[str, tuple[str, ...]]) -> str:
     near = closest(name, [*macros], cutoff=0.0)
-    named = f"did you mean :{near}? " if near else ""
-    return f"{named}macros stand under [scope] of the configuration, as in `{name} = ['src/**']`"
+    suggestion = f"did you mean :{near}? " if near else ""
+    return f"{suggestion}macros stand under [scope] of the configuration, as in `{name} = ['src/**']`"
 
 
 def _require_inside(pattern: str) -> None:
-    why = escape_reason(pattern)
-    if why:
-        what = f"the repository path {pattern!r} {why}"
-        raise TaskstateError(what, help="name paths of this repository", code="invalid-input")
+    reason = escape_reason(pattern)
+    if reason:
+        message = f"the repository path {pattern!r} {reason}"
+        raise TaskstateError(message, help="name paths of this repository", code="invalid-input")

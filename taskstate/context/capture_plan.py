@@ -1,6 +1,6 @@
-"""Turns captured fields into the new text of a state file, and proves that the text says what was captured.
+"""Plans a capture: reads its sources, makes the new text of the state file, and proves that it reads as captured.
 
-Reads the sources from disk; nothing is written here.
+Nothing is written here.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 
 class CaptureRequest(NamedTuple):
-    """What was asked for: another task file than the recorded one, the commit that the work starts from, short values.
+    """The options of a capture: a task file in place of the recorded one, the base commit, whether to cut long values.
 
-    A task file is named by its path from the repository's root.
+    `task_file` is a path from the repository's root.
     """
 
     task_file: str = ""
@@ -45,101 +45,117 @@ class CaptureRequest(NamedTuple):
 
 
 class CapturePlan(NamedTuple):
-    """What a capture came to: the text, not sealed yet, and what it was made from."""
+    """A planned capture: the new text, not sealed yet, with what was captured and from what."""
 
     text: str
     captured: CapturedContext
     sources: Sources
-    given: TaskFile | None
+    task_file: TaskFile | None
     notes: tuple[str, ...]
 
 
-def plan_capture(workspace: Workspace, loaded: Loaded, wanted: CaptureRequest, *, anew: bool) -> CapturePlan:
-    """Return what capturing the static part of a task comes to; `anew` lets its sources go before what it says.
+def plan_capture(
+    workspace: Workspace, loaded: Loaded, capture_request: CaptureRequest, *, rebuild: bool
+) -> CapturePlan:
+    """Return the planned capture of a task's static part; with `rebuild` its sources win over its present values.
 
     Raises:
-        TaskstateError: the file cannot be read fully, a source is wrong, or nothing is said.
+        TaskstateError: the file cannot be read fully, a source is wrong, or the task has no title or description.
     """
     require_sealable(loaded)
     state, sources = loaded.state, Sources(workspace)
     recorded = blocks_of(loaded.document).context
-    name, sha = wanted.task_file or recorded.task_file, recorded.task_file_sha or ""
-    given = sources.task_file(name) if name else None
-    changed = bool(not anew and name and name == recorded.task_file and sha not in {"", *sources.blob_ids})
-    before = _before(workspace, name, sha) if name and changed else None
-    held = read_static(state)
-    texts = {key: state.text(key) or "" for key in SEALED_VALUES}
-    known = CaptureInput(
-        texts, held, given, workspace.config, sources.settings, sources.cite, anew, wanted.shorten, before
+    name, sha = capture_request.task_file or recorded.task_file, recorded.task_file_sha or ""
+    task_file = sources.task_file(name) if name else None
+    changed = bool(not rebuild and name and name == recorded.task_file and sha not in {"", *sources.blob_ids})
+    earlier = _earlier_task_file(workspace, name, sha) if name and changed else None
+    current = read_static(state)
+    values = {key: state.text(key) or "" for key in SEALED_VALUES}
+    inputs = CaptureInput(
+        values,
+        current,
+        task_file,
+        workspace.config,
+        sources.config_name,
+        sources.cite,
+        rebuild,
+        capture_request.shorten,
+        earlier,
     )
-    remarks = _require_fences(loaded, known)
-    found = capture(known)
-    _require_said(state, found, given)
-    bodies = changed_parts(held, found.static)
-    text = with_checked_criteria(with_parts(with_sealed_values(loaded.document, found.values), bodies), state)
-    if changed and before is None and given and found.kept:
-        given = given._replace(sha=sha)  # so that it goes on to show that the two differ
-    remarks += _told_changed(given, before) if changed and given else ()
-    return CapturePlan(text, found, sources, given, remarks)
+    notes = _require_fences(loaded, inputs)
+    captured = capture(inputs)
+    _require_described(state, captured, task_file)
+    bodies = changed_parts(current, captured.static)
+    text = with_checked_criteria(with_parts(with_sealed_values(loaded.document, captured.values), bodies), state)
+    if changed and earlier is None and task_file and captured.kept:
+        task_file = task_file._replace(
+            sha=sha
+        )  # the recorded hash stays the old one, so that `context check` still reports the change
+    notes += _changed_notes(task_file, earlier) if changed and task_file else ()
+    return CapturePlan(text, captured, sources, task_file, notes)
 
 
-def _told_changed(given: TaskFile, before: TaskFile | None) -> tuple[str, ...]:
-    """Return the remark on a task file that somebody changed after the task was made from it."""
-    what = f"{given.name} has changed since the task was made from it"
-    if before is None:
-        return (f"{what}, and git does not have what it said then: what section 1 says is kept",)
-    return (f"{what}: what it says now is taken where nobody changed section 1",)
+def _changed_notes(task_file: TaskFile, earlier: TaskFile | None) -> tuple[str, ...]:
+    """Return a remark that the task file was changed after the task was made from it."""
+    subject = f"{task_file.name} has changed since the task was made from it"
+    if earlier is None:
+        return (f"{subject}, and git does not have what it said then: what section 1 says is kept",)
+    return (f"{subject}: what it says now is taken where nobody changed section 1",)
 
 
-def _require_said(state: TaskState, captured: CapturedContext, given: TaskFile | None) -> None:
-    """Refuse a task that has no title, or of which nothing is said.
+def _require_described(state: TaskState, captured: CapturedContext, task_file: TaskFile | None) -> None:
+    """Refuse a task without a title or a description.
 
     Raises:
         TaskstateError: code "invalid-input".
     """
-    told = f"; {given.name} has none either" if given else ""
+    addition = f"; {task_file.name} has none either" if task_file else ""
     if not captured.values["title"].strip():
-        what = f"task {state.id} has no title{told}"
-        raise TaskstateError(what, help="give it one in its front matter, then seal it", code="invalid-input")
+        message = f"task {state.id} has no title{addition}"
+        raise TaskstateError(message, help="give it one in its front matter, then seal it", code="invalid-input")
     if not captured.static.description.strip():
-        what = f"task {state.id} has no description{told}"
-        raise TaskstateError(what, help="write it under ### Task Description, then seal it", code="invalid-input")
+        message = f"task {state.id} has no description{addition}"
+        raise TaskstateError(message, help="write it under ### Task Description, then seal it", code="invalid-input")
 
 
-def _require_fences(loaded: Loaded, known: CaptureInput) -> tuple[str, ...]:
-    """Refuse fences that cannot be used, and return the remarks on those that are made anew from what is recorded.
+def _require_fences(loaded: Loaded, inputs: CaptureInput) -> tuple[str, ...]:
+    """Refuse JSON fences that cannot be used; return remarks on those that a rebuild makes anew from a source.
 
     Raises:
         TaskstateError: code "unreadable".
     """
-    remarks = []
+    notes = []
     for broken in broken_fences(loaded.state):
-        if known.anew and broken.is_told:
-            continue  # what is wrong is computed anew
-        source = _elsewhere(known, broken.part) if known.anew else ""
+        if inputs.rebuild and broken.has_references:
+            continue  # only computed values are wrong: the capture computes them again
+        source = _other_source(inputs, broken.part) if inputs.rebuild else ""
         if not source:
-            help_ = "mend it, or take it back from git: section 1 alone says what it held" if known.anew else FIX_HELP
-            raise unreadable_error(loaded, broken.span, broken.what, help_=help_)
-        remarks.append(f"{broken.what}: made anew from {source}; what only stood there is gone, see the diff")
-    return tuple(remarks)
+            help_ = (
+                "mend it, or take it back from git: section 1 alone says what it held" if inputs.rebuild else FIX_HELP
+            )
+            raise unreadable_error(loaded, broken.span, broken.message, help_=help_)
+        notes.append(f"{broken.message}: made anew from {source}; what only stood there is gone, see the diff")
+    return tuple(notes)
 
 
-def _elsewhere(known: CaptureInput, part: str) -> str:
-    """Return who else says what belongs into the fence of a part, nothing where nobody does."""
-    given, area = known.given, known.values.get("area", "")
+def _other_source(inputs: CaptureInput, part: str) -> str:
+    """Return the name of the file from which the fence of a part can be rebuilt, empty where there is none."""
+    task_file, area = inputs.task_file, inputs.values.get("area", "")
     if part == STANDARDS:
-        own = bool(given and given.standards)
-        usual = bool(configured_citations(known.config, area, known.values.get("priority", ""), known.settings))
+        in_task_file = bool(task_file and task_file.standards)
+        in_config = bool(
+            configured_citations(inputs.config, area, inputs.values.get("priority", ""), inputs.config_name)
+        )
     else:
-        own = bool(given and given.commands)
-        usual = bool(known.config.validation.keys() & {area, ALL_AREAS})
-    return given.name if given and own else known.settings if usual else ""
+        in_task_file = bool(task_file and task_file.commands)
+        in_config = bool(inputs.config.validation.keys() & {area, ALL_AREAS})
+    return task_file.name if task_file and in_task_file else inputs.config_name if in_config else ""
 
 
-def _before(workspace: Workspace, name: str, sha: str) -> TaskFile | None:
-    """Return what the task file said when it was recorded, where git still has that."""
+def _earlier_task_file(workspace: Workspace, name: str, sha: str) -> TaskFile | None:
+    """Return the version of the task file that was recorded, or None where git does not have it or it is invalid."""
     data = read_blob(workspace, sha)
-    with suppress(TaskstateError):  # what cannot be read says nothing
+    with suppress(TaskstateError):  # an invalid old version is as good as none
         return read_task_file(name, data) if data is not None else None
     return None
 
@@ -148,39 +164,42 @@ _TITLE_LEVEL = 1
 
 
 def with_sealed_values(document: Document, values: Mapping[str, str]) -> Document:
-    """Return a document with title, priority and area in its front matter, and the title in the title line too."""
-    before = read_state(document)
+    """Return the document with title, priority and area in its front matter, and the title in its title line.
+
+    A title line that people reworded stays.
+    """
+    state = read_state(document)
     for key in SEALED_VALUES:
-        if values[key] and before.text(key) != values[key]:
+        if values[key] and state.text(key) != values[key]:
             document = parse(apply(document.text, set_front_matter(document, key, values[key])))
-    shape = kind_of(before.kind)
+    spec = kind_of(state.kind)
     line = next((each for each in document.sections if each.level == _TITLE_LEVEL), None)
-    old = shape.title_line(task_id=before.id, title=before.title).removeprefix("# ")
-    if line is None or before.title == values["title"] or line.title != old:
+    old_title = spec.title_line(task_id=state.id, title=state.title).removeprefix("# ")
+    if line is None or state.title == values["title"] or line.title != old_title:
         return document
-    new = shape.title_line(task_id=before.id, title=values["title"])
-    return parse(apply(document.text, [Edit(*line.heading, new)]))
+    new_title = spec.title_line(task_id=state.id, title=values["title"])
+    return parse(apply(document.text, [Edit(*line.heading, new_title)]))
 
 
-def with_checked_criteria(text: str, before: TaskState) -> str:
-    """Return a text in which each criterion is checked that was checked `before` in the same words."""
-    done = {" ".join(each.text.split()) for each in before.criteria if each.checked}
+def with_checked_criteria(text: str, state: TaskState) -> str:
+    """Return the text with each criterion checked that was checked, in the same words, in `state` before."""
+    checked = {" ".join(each.text.split()) for each in state.criteria if each.checked}
     criteria = read_state(parse(text)).criteria
-    edits = [Edit(*each.mark, "x") for each in criteria if not each.checked and " ".join(each.text.split()) in done]
+    edits = [Edit(*each.mark, "x") for each in criteria if not each.checked and " ".join(each.text.split()) in checked]
     return apply(text, edits) if edits else text
 
 
 def require_as_captured(loaded: Loaded, text: str, captured: CapturedContext, seal: str) -> None:
-    """Refuse a result that does not say what was captured: a fault of ours must not be sealed.
+    """Refuse a text that does not read back as it was captured, so that no fault of ours is sealed.
 
     Raises:
         TaskstateError: code "unsafe".
     """
     document = parse(text)
     if (
-        _said(read_static(read_state(document))) == _said(captured.static)
+        _content(read_static(read_state(document))) == _content(captured.static)
         and context_seal(document, front_matter_values(document)) == seal
-        and _sections(document) == _sections(loaded.document)
+        and _section_titles(document) == _section_titles(loaded.document)
     ):
         return
     raise TaskstateError(
@@ -190,11 +209,11 @@ def require_as_captured(loaded: Loaded, text: str, captured: CapturedContext, se
     )
 
 
-def _said(static: StaticPart) -> tuple[object, ...]:
-    """Return what a static part says, whatever its layout."""
-    words = [[each.split() for each in texts] for texts in (static.scope_in, static.scope_out, static.criteria)]
-    return static.description.split(), words, static.standards, static.commands, static.paths
+def _content(static: StaticPart) -> tuple[object, ...]:
+    """Return the content of a static part for comparison, white space aside."""
+    lists = [[each.split() for each in texts] for texts in (static.scope_in, static.scope_out, static.criteria)]
+    return static.description.split(), lists, static.standards, static.commands, static.paths
 
 
-def _sections(document: Document) -> list[str]:
+def _section_titles(document: Document) -> list[str]:
     return [each.title for each in document.sections if each.level == SECTION_LEVEL]

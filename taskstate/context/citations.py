@@ -1,7 +1,7 @@
-"""Citations of standards: which lines of a document they name, and whether those lines still say the same.
+"""Finds the sections of a standard that citations name, and tells whether they moved or changed since.
 
-A section that moved without changing gets its new line span, in the sealed part as well; the seal of that section is
-then made anew, and nothing else of it.
+A section that moved without changing gets its new line span in the citation. That is the one edit allowed inside a
+sealed section, and the seal is computed again after it.
 """
 
 from __future__ import annotations
@@ -32,19 +32,20 @@ if TYPE_CHECKING:
 
 
 MOST_REQUIREMENT = 140  # characters
-MOST_BYTES = 10 * 1024**2  # of a file that is cited: a standard is a text that people read
+MOST_BYTES = 10 * 1024**2  # of a cited file: standards are texts that people read
 SHA_DIGITS = 16
 
-_MARKUP = frozenset("\\`*_[]<>&!")  # a heading without these is its own text
-_WORD_CATEGORIES = frozenset({"Nd", "Nl", "Pc"})  # besides letters and marks; all else goes from a slug
-_LONGEST_PARAGRAPH = 4000  # characters that are looked at for its first sentence
+_MARKUP = frozenset("\\`*_[]<>&!")  # a text without these needs no Markdown parser
+_WORD_CATEGORIES = frozenset({"Nd", "Nl", "Pc"})  # besides letters and marks; a slug drops all other characters
+_LONGEST_PARAGRAPH = 4000  # characters: the first sentence is looked for in these
+# Before a lower-case word a mark ends no sentence ("v1.2 of it"); Chinese and Japanese ones need no blank behind them.
 _SENTENCE_END = r"[.!?\u2026][\"'\u201d\u2019)\]]*(?=\s+[^\sa-z])|[\u3002\uff01\uff1f]"
 _ABBREVIATION = r"(?:\b(?:e\.g|i\.e|cf|vs|etc|approx|resp|no|nos|fig|sec|ch|vol|dr|mr|mrs|ms|st|bzw|ca)|\b[A-Za-z])\.\Z"
 _SPAN = r"L([1-9][0-9]*)-L([1-9][0-9]*)"
 
 
 class CitedSection(NamedTuple):
-    """A section as a citation names it: its lines, their hash, and its first sentence."""
+    """A section as a citation holds it: line span, hash of the lines, and requirement (its first sentence)."""
 
     line_span: str
     content_sha: str
@@ -60,35 +61,35 @@ class Standard(_Standard):
 
     @cached_property
     def document(self) -> Document:
-        """The file as the Markdown reader sees it."""
+        """The parsed file."""
         return parse(self.text)
 
     @cached_property
     def sections(self) -> Mapping[str, Section]:
-        """The sections by slug; of headings with one text the second has `-1` behind its slug, the third `-2`.
+        """The sections by slug, as GitHub makes them: equal headings get `-1`, `-2` and so on behind their slug.
 
-        A heading without a letter, digit or hyphen has none, and cannot be cited.
+        A heading without a letter, digit or hyphen has no slug, and cannot be cited.
         """
-        found: dict[str, Section] = {}
+        by_slug: dict[str, Section] = {}
         counts: dict[str, int] = {}
         for section in self.document.sections:
             base = slug = slug_of(section.title)
-            while slug in found:
+            while slug in by_slug:
                 counts[base] = counts.get(base, 0) + 1
                 slug = f"{base}-{counts[base]}"
             if slug:
-                found[slug] = section
-        return found
+                by_slug[slug] = section
+        return by_slug
 
     def lines(self, slug: str) -> tuple[str, ...] | None:
-        """Return the lines of a section, or None where there is none of that slug."""
+        """Return the lines of the section with a slug, or None where there is none."""
         section = self.sections.get(slug)
         if section is None:
             return None
         return tuple(with_newlines(_whole_lines(self.text, section).of(self.text), "\n").split("\n"))
 
     def cited(self, slug: str) -> CitedSection | None:
-        """Return a section as a citation holds it, or None where there is none of that slug."""
+        """Return the section with a slug as a citation holds it, or None where there is none."""
         section, lines = self.sections.get(slug), self.lines(slug)
         if section is None or lines is None:
             return None
@@ -100,13 +101,13 @@ class Standard(_Standard):
         )
 
     def nearest(self, slug: str) -> str:
-        """Return the slug of the heading that is most like `slug`, or nothing where the file has no heading."""
+        """Return the slug most similar to `slug`, or an empty text where the file has no heading."""
         return closest(slug_of(slug), [*self.sections], cutoff=0.0)
 
 
 def slug_of(title: str) -> str:
-    """Return the anchor that GitHub gives a heading, but for the number that tells equal ones apart."""
-    text = "".join(_words(_inline(title), break_="", alt=False)) if not _MARKUP.isdisjoint(title) else title
+    """Return the anchor that GitHub gives a heading, without the number that tells equal headings apart."""
+    text = "".join(_words(_inline(title), line_break="", image_text=False)) if not _MARKUP.isdisjoint(title) else title
     return "".join("-" if char == " " else char for char in text.lower() if char in " -" or _is_word(char))
 
 
@@ -118,14 +119,14 @@ def _is_word(char: str) -> bool:
 
 
 def content_sha(lines: tuple[str, ...]) -> str:
-    """Return the beginning of the SHA-256 of some lines joined by LF, as a citation holds it."""
+    """Return the hash of some lines for a citation: the first digits of the SHA-256 of them joined by LF."""
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:SHA_DIGITS]
 
 
 class CitationStatus(NamedTuple):
-    """How a citation stands to its file as it is now: what is gone or differs ("file", "section", "content"), or moved.
+    """A citation compared with its file: `fault` says what is missing or changed ("file", "section", "content").
 
-    `cited` is the section now, where there is one.
+    `moved` says that only the line span changed; `cited` is the section as it is now, where it exists.
     """
 
     fault: str = ""
@@ -134,7 +135,7 @@ class CitationStatus(NamedTuple):
 
 
 def citation_status(citation: Mapping[str, object], standard: Standard | None) -> CitationStatus:
-    """Return how a captured citation stands to its file; None for one that is not there or cannot be read."""
+    """Compare a captured citation with its file; `standard` is None where that is missing or cannot be read."""
     if standard is None:
         return CitationStatus("file")
     cited = standard.cited(str(citation.get("section")))
@@ -146,22 +147,22 @@ def citation_status(citation: Mapping[str, object], standard: Standard | None) -
 
 
 def parse_line_span(line_span: str) -> tuple[int, int] | None:
-    """Return the first and last line that a span such as `L42-L68` names, or None where it names none."""
-    found = re.fullmatch(_SPAN, line_span)
-    if found is None or len(found[1]) > len(found[2]) or int(found[2]) < int(found[1]):
+    """Return the first and last line of a span such as `L42-L68`, or None where it is malformed."""
+    match = re.fullmatch(_SPAN, line_span)
+    if match is None or len(match[1]) > len(match[2]) or int(match[2]) < int(match[1]):
         return None
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def _whole_lines(text: str, section: Section) -> Span:
-    """Return a section's lines from its heading to its last one that is not blank, blanks at its end included."""
+    """Return the span of a section from its heading to the end of its last line that is not blank."""
     end = trimmed(text, section.span).end
     while end < section.span.end and text[end] in " \t":
         end += 1
     return Span(section.span.start, end)
 
 
-# What a section asks for, in one sentence
+# The requirement of a section: its first sentence
 
 
 def _requirement(body: str, title: str) -> str:
@@ -170,7 +171,7 @@ def _requirement(body: str, title: str) -> str:
 
 
 def _paragraphs(body: str) -> Iterator[str]:
-    """Yield the text of each paragraph, wherever it stands, without its markup; tables and pictures are none."""
+    """Yield each paragraph without its markup, also those in lists and quotes; tables do not count."""
     parser = _parser()
     tokens: list[Token] = []
     parser.block.parse(with_newlines(body, "\n") + "\n", parser, {}, tokens)
@@ -182,36 +183,40 @@ def _paragraphs(body: str) -> Iterator[str]:
 
 
 def first_sentence(text: str) -> str:
-    """Return a text up to the end of its first sentence."""
+    """Return the first sentence of a text; a full stop behind an abbreviation ends none."""
     for end in re.compile(_SENTENCE_END).finditer(text):
         if not re.compile(_ABBREVIATION, re.IGNORECASE).search(text[: end.start() + 1]):
             return text[: end.end()]
     return text
 
 
-def truncated(text: str, most: int = MOST_REQUIREMENT) -> str:
-    """Return a text in one line of at most `most` characters, cut behind a word where it is longer."""
+def truncated(text: str, limit: int = MOST_REQUIREMENT) -> str:
+    """Return a text as one line of at most `limit` characters, cut behind a word."""
     text = " ".join(re.compile(CONTROLS).sub(" ", text).split())
-    if len(text) <= most:
+    if len(text) <= limit:
         return text
-    kept = text[: most - 1]
-    at = kept.rfind(" ") if text[most - 1] != " " else len(kept)
-    return (kept[:at] if at > 0 else kept).rstrip(" ,;:-") + "…"
+    beginning = text[: limit - 1]
+    end = beginning.rfind(" ") if text[limit - 1] != " " else len(beginning)
+    return (beginning[:end] if end > 0 else beginning).rstrip(" ,;:-") + "…"
 
 
 def _plain(markdown: str) -> str:
-    """Return the words of a paragraph or heading without its markup."""
-    text = "".join(_words(_inline(markdown), break_=" ", alt=True)) if not _MARKUP.isdisjoint(markdown) else markdown
+    """Return a paragraph or heading as plain text, without its markup."""
+    text = (
+        "".join(_words(_inline(markdown), line_break=" ", image_text=True))
+        if not _MARKUP.isdisjoint(markdown)
+        else markdown
+    )
     return " ".join(text.split())
 
 
-def _words(tokens: list[Token], *, break_: str, alt: bool) -> Iterator[str]:
-    """Yield what a reader sees of inline tokens; `break_` stands for a line end, `alt` says whether pictures count."""
+def _words(tokens: list[Token], *, line_break: str, image_text: bool) -> Iterator[str]:
+    """Yield the visible text of inline tokens; `image_text` includes the alternative text of images."""
     for token in tokens:
         if token.type in {"softbreak", "hardbreak"}:
-            yield break_
+            yield line_break
         elif token.type == "image":
-            yield token.content if alt else ""
+            yield token.content if image_text else ""
         elif token.type != "html_inline":
             yield token.content
 
@@ -234,7 +239,7 @@ _markdown: MarkdownIt | None = None
 
 
 class LineSpanRefresh(NamedTuple):
-    """A text with other spans: the sections whose span is another one now, and whether it was sealed anew."""
+    """A text with updated line spans: the sections that moved, and whether the seal was computed again."""
 
     text: str
     sections: tuple[str, ...] = ()
@@ -242,26 +247,32 @@ class LineSpanRefresh(NamedTuple):
 
 
 def refresh_line_spans(text: str, standard_of: Callable[[str], tuple[Standard, ...] | None]) -> LineSpanRefresh:
-    """Return the text of a state file with the spans of its citations as they are now.
+    """Return the text of a state file with the line spans of its citations updated.
 
-    `standard_of` gives the file that a citation names, none where it cannot be read.
+    `standard_of` returns the file that a citation names, as a tuple of one, or nothing where it cannot be read.
+    A seal that was broken before stays as it is, so that the change by hand stays visible.
     """
     document = parse(text)
-    found = list(_moved(document, standard_of))
-    if not found:
+    moved = list(_moved_citations(document, standard_of))
+    if not moved:
         return LineSpanRefresh(text)
     blocks = blocks_of(document)
-    held = blocks.context.seal is not None and context_seal(document, blocks.values) == blocks.context.seal
-    after = apply(text, [edit for _, edit in found])
-    if held:
-        moved = parse(after)
-        anew = {**blocks.context.values, "seal": context_seal(moved, front_matter_values(moved))}
-        after = apply(after, set_front_matter(moved, "context", anew))
-    return LineSpanRefresh(after, tuple(section for section, _ in found), held)
+    seal_holds = blocks.context.seal is not None and context_seal(document, blocks.values) == blocks.context.seal
+    refreshed = apply(text, [edit for _, edit in moved])
+    if seal_holds:
+        after = parse(refreshed)
+        context = {
+            **blocks.context.values,
+            "seal": context_seal(after, front_matter_values(after)),
+        }
+        refreshed = apply(refreshed, set_front_matter(after, "context", context))
+    return LineSpanRefresh(refreshed, tuple(section for section, _ in moved), seal_holds)
 
 
-def _moved(document: Document, standard_of: Callable[[str], tuple[Standard, ...] | None]) -> Iterator[tuple[str, Edit]]:
-    """Yield each citation whose span is outdated, with the edit that mends it."""
+def _moved_citations(
+    document: Document, standard_of: Callable[[str], tuple[Standard, ...] | None]
+) -> Iterator[tuple[str, Edit]]:
+    """Yield the section of each citation whose line span is outdated, with the edit that corrects it."""
     section = read_state(document).subsection(SECTION, STANDARDS)
     fence = json_fence(document, section.own) if section else None
     root = document.json(fence) if fence else None
@@ -270,7 +281,7 @@ def _moved(document: Document, standard_of: Callable[[str], tuple[Standard, ...]
         span, file = node.get("line_span"), citation.get("file")
         if span is None or parse_line_span(span.text) is None or not isinstance(file, str) or not file:
             continue
-        found = standard_of(file)
-        stands = citation_status(citation, found[0]) if found else None
-        if stands and stands.moved and stands.cited:
-            yield str(citation.get("section")), Edit(*span.span, f'"{stands.cited.line_span}"')
+        standards = standard_of(file)
+        status = citation_status(citation, standards[0]) if standards else None
+        if status and status.moved and status.cited:
+            yield str(citation.get("section")), Edit(*span.span, f'"{status.cited.line_span}"')

@@ -1,7 +1,7 @@
-"""What one role needs to know of a task, and no more, as canonical JSON: the same bytes on every machine.
+"""Exports what one role needs to know of a task as canonical JSON: the same bytes on every machine.
 
-Standards and inputs are named by file, span and hash instead of being copied. The manifest lists the exports that were
-written. Which fields a role goes without is configuration.
+Standards and inputs are referred to by file, span and hash instead of being copied. The configuration says which fields
+a role does not get. The manifest lists the exports that were written.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ MANIFEST_FORMAT = 1
 
 
 def manifest(task_id: str, context: Mapping[str, object], exports: Mapping[str, str]) -> dict[str, object]:
-    """Return the manifest of a task: its context in full, and each export with the hash of its text."""
-    listed = [
+    """Return the manifest of a task: its `context` block, and each export (name to text) with the hash of its text."""
+    entries = [
         {"path": artifacts.name_of(task_id, name), "sha256": sha256(text)} for name, text in sorted(exports.items())
     ]
-    return {"manifest": MANIFEST_FORMAT, "task_id": task_id, **context, "exports": listed}
+    return {"manifest": MANIFEST_FORMAT, "task_id": task_id, **context, "exports": entries}
 
 
 def artifacts_of(workspace: Workspace, loaded: Loaded, context: Mapping[str, object]) -> tuple[artifacts.Artifact, ...]:
-    """Return a task's exports and its manifest, to be written together with the state file."""
+    """Return a task's exports and its manifest as artifacts, to be written together with the state file."""
     task_id = loaded.state.id
     exports = export_texts(workspace, loaded)
     texts = {**dict(sorted(exports.items())), NAME: canonical_json(manifest(task_id, context, exports))}
@@ -56,7 +56,7 @@ _CONTEXT = ("seal", "git_head", "task_file", "task_file_sha")
 
 
 def export_texts(workspace: Workspace, loaded: Loaded) -> dict[str, str]:
-    """Return the export of a task for every configured role, by the name of the artifact that holds it."""
+    """Return the export of a task for every configured role, by the name of its artifact."""
     return {artifact_name(role): export_text(workspace.config, loaded.state, role) for role in workspace.config.roles}
 
 
@@ -75,21 +75,21 @@ def export_text(config: Config, state: TaskState, role: str) -> str:
 
 
 def save(workspace: Workspace, path: Path, text: str) -> None:
-    """Write an export to a file; those that are taskstate's own are no place for it, artifacts excepted.
+    """Write an export to a file, which may not be one of taskstate's own unless it is an artifact.
 
     Raises:
         TaskstateError: code "path": it is such a file; it cannot be written.
     """
     relative = path.relative_to(workspace.root).as_posix() if path.is_relative_to(workspace.root) else ""
-    place = f"{workspace.config.root}/{artifacts.FOLDER}/"
-    if relative and workspace.is_ours(relative) and not relative.startswith(place):
-        what = f"{files.shown(relative)} is one of taskstate's own files"
-        raise TaskstateError(what, help=f"write the export elsewhere, or under {place}", code="path")
+    artifact_folder = f"{workspace.config.root}/{artifacts.FOLDER}/"
+    if relative and workspace.is_ours(relative) and not relative.startswith(artifact_folder):
+        message = f"{files.shown(relative)} is one of taskstate's own files"
+        raise TaskstateError(message, help=f"write the export elsewhere, or under {artifact_folder}", code="path")
     files.replace(path, text.encode())
 
 
 def export(config: Config, state: TaskState, role: str) -> dict[str, object]:
-    """Return the export of a task for a role: what identifies the task, and each field that the role gets.
+    """Return the export of a task for a role as JSON values: the task's identity, and the fields that the role gets.
 
     Raises:
         TaskstateError: code "usage": there is no such role.
@@ -98,38 +98,38 @@ def export(config: Config, state: TaskState, role: str) -> dict[str, object]:
     blocks = blocks_of(state.document)
     dropped = export_drop(config, role)
     broken = seal_broken(state, blocks)
-    shape = {
+    result = {
         "export": EXPORT_FORMAT,
         "serializer": CANONICAL_VERSION,
         "role": role,
         "task": {"id": state.id, "title": state.title, "priority": state.text("priority"), "area": state.text("area")},
         "sealed": blocks.context.seal is not None and not broken,
         **({"seal_broken": True} if broken else {}),
-        "context": _only(blocks.context.values, _CONTEXT),
+        "context": _present(blocks.context.values, _CONTEXT),
     }
-    told = _fields(config, state, blocks)
-    return shape | {name: told[name] for name in EXPORT_FIELDS if name not in dropped}
+    fields = _fields(config, state, blocks)
+    return result | {name: fields[name] for name in EXPORT_FIELDS if name not in dropped}
 
 
 def _fields(config: Config, state: TaskState, blocks: ToolBlocks) -> dict[str, object]:
-    static, mentioned = read_static(state), roles.pipeline(blocks, config.roles)
+    static, pipeline = read_static(state), roles.pipeline(blocks, config.roles)
     return {
         "description": static.description,
         "scope": {"in": list(static.scope_in), "out": list(static.scope_out)},
         "criteria": list(static.criteria),
-        "standards": sorted(static.standards, key=_place_of),
+        "standards": sorted(static.standards, key=_section_of),
         "commands": list(static.commands),
         "paths": sorted(static.paths),
-        "baseline": _only(blocks.baseline.values, _BASELINE),
+        "baseline": _present(blocks.baseline.values, _BASELINE),
         "inputs": _inputs(state),
-        "evidence": sorted((_only(each, _EVIDENCE) for each in blocks.evidence), key=_id_of),
-        "coordination": {role.name: _coordination(role) for role in mentioned},
-        "qa": {role.name: told for role in mentioned if (told := _only(role.values, _ROLE_QA))},
+        "evidence": sorted((_present(each, _EVIDENCE) for each in blocks.evidence), key=_id_of),
+        "coordination": {role.name: _coordination(role) for role in pipeline},
+        "qa": {role.name: told for role in pipeline if (told := _present(role.values, _ROLE_QA))},
         "delta": _delta(blocks.delta),
     }
 
 
-def _place_of(citation: Mapping[str, object]) -> tuple[str, str]:
+def _section_of(citation: Mapping[str, object]) -> tuple[str, str]:
     return str(citation.get("file", "")), str(citation.get("section", ""))
 
 
@@ -138,14 +138,14 @@ def _id_of(excerpt: Mapping[str, object]) -> str:
 
 
 def _inputs(state: TaskState) -> list[dict[str, object]]:
-    """Return the chain inputs by reference: the task, the heading they stand under, and the hash of the output."""
+    """Return the chain inputs as references: upstream task, heading, revision and hash of its output."""
     pulled = {each.id.casefold(): each for each in chain.inputs_of(state.document)}
-    told = []
-    for named in chain.named_inputs(state.document):
-        entry: dict[str, object] = {"task": named.id, "heading": named.section.title}
-        known = pulled.get(named.id.casefold())
-        told.append(entry | ({"revision": known.revision, "sha256": known.sha} if known else {}))
-    return told
+    entries = []
+    for upstream in chain.named_inputs(state.document):
+        entry: dict[str, object] = {"task": upstream.id, "heading": upstream.section.title}
+        input_ = pulled.get(upstream.id.casefold())
+        entries.append(entry | ({"revision": input_.revision, "sha256": input_.sha} if input_ else {}))
+    return entries
 
 
 def _coordination(role: Role) -> dict[str, object]:
@@ -153,14 +153,14 @@ def _coordination(role: Role) -> dict[str, object]:
 
 
 def _delta(delta: Delta) -> dict[str, object]:
-    """Return where the changes of each role are found: the base commit, and of each snapshot numbers and files."""
+    """Return the base commit and, for each snapshot, its statistics and files: references, no diffs."""
     if not delta.values:
         return {}
-    taken = {name: each for name, each in delta.snapshots.items() if not name.startswith("x-")}
-    snapshots = {name: _only(each.values, _SNAPSHOT) for name, each in taken.items()}
+    own = {name: each for name, each in delta.snapshots.items() if not name.startswith("x-")}
+    snapshots = {name: _present(each.values, _SNAPSHOT) for name, each in own.items()}
     return {"base_commit": delta.values.get("base_commit"), "snapshots": snapshots}
 
 
-def _only(values: Mapping[str, object], keys: tuple[str, ...]) -> dict[str, object]:
-    """Return those of the keys that have a value."""
+def _present(values: Mapping[str, object], keys: tuple[str, ...]) -> dict[str, object]:
+    """Return the values of these keys, without those that are missing or None."""
     return {key: values[key] for key in keys if values.get(key) is not None}

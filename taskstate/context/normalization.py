@@ -1,4 +1,4 @@
-"""Brings text captured from a task file into one form, so that its hash says something (normalizer 2.0.0)."""
+"""Normalizes text captured from a task file, so that its hash changes only with its meaning (normalizer 2.0.0)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from taskstate.syntax.spans import with_newlines
 NORMALIZER_VERSION = "2.0.0"
 WIDTH = 120
 
-_BLANKS = re.compile(r"[ \t]+")  # where lines may be wrapped: other white space is part of a word
+_BLANKS = re.compile(r"[ \t]+")  # other white space, such as a no-break space, is part of a word
 _COMMENT = re.compile(r"#(?!#)")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})")
 _TABLE = re.compile(r"(?=.*-)(?=.*[|:])[-:| \t]+\Z")  # the line below the head of a table
 _FENCE_END = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*\Z")
-# Lines whose end is part of their meaning: items, headings, quotes, tables, HTML, rules and underlines, definitions of
-# links, and what is indented, by whatever white space.
-_KEPT = re.compile(
+# Lines whose end matters, so that they are never joined: items, headings, quotes, tables, HTML, rules and underlines,
+# link definitions, and indented lines, by any white space.
+_LINE_END_MATTERS = re.compile(
     r"\s|[-*+](?:[ \t]|\Z)|\d{1,9}[.)](?:[ \t]|\Z)|##|[>|<]|(?:=+|-+|(?:[*_-][ \t]*){3,})[ \t]*\Z|\[[^\]]+\]:"
 )
 
@@ -24,24 +24,25 @@ _KEPT = re.compile(
 def normalize(text: str) -> str:
     """Return `text` without comments, paragraphs wrapped at 120 characters, blank lines single, one LF at the end.
 
-    What may be code or a table stays as it is.
+    Fences, tables and indented lines, which may be code, stay as they are. A line that begins with a single `#` is a
+    comment; `##` begins a heading.
     """
     blocks: list[str] = []
     paragraph: list[str] = []
     fence = ""
     in_table = False
     for line in [*with_newlines(text, "\n").split("\n"), ""]:
-        inside = fence
+        fence_before = fence
         fence = _fence_after(line, fence)
-        fenced = bool(inside or fence)
+        fenced = bool(fence_before or fence)
         if not fenced and _COMMENT.match(line):
             continue
         begins_table = not fenced and bool(_TABLE.match(line))
         in_table = begins_table or (in_table and not fenced and bool(line.strip(" \t")))
-        head = [paragraph.pop()] if begins_table and paragraph else []
-        if fenced or in_table or not line.strip(" \t") or _KEPT.match(line):
+        table_head = [paragraph.pop()] if begins_table and paragraph else []
+        if fenced or in_table or not line.strip(" \t") or _LINE_END_MATTERS.match(line):
             _flush(paragraph, blocks)
-            blocks += [*head, line.rstrip(" \t")]
+            blocks += [*table_head, line.rstrip(" \t")]
         else:
             paragraph.append(line.strip(" \t"))
     _flush(paragraph, blocks)
@@ -49,7 +50,7 @@ def normalize(text: str) -> str:
 
 
 def _fence_after(line: str, fence: str) -> str:
-    """Return the marks of the fence that is open behind a line, given those of the one before it, empty for none."""
+    """Return the marks of the fence that is open after a line, empty for none; `fence` is the one open before it."""
     marks = (_FENCE_END if fence else _FENCE).match(line)
     if not fence:
         return marks[1] if marks else ""
@@ -57,18 +58,20 @@ def _fence_after(line: str, fence: str) -> str:
 
 
 def _flush(paragraph: list[str], blocks: list[str]) -> None:
-    """Move the lines of a paragraph, joined and wrapped, to `blocks`."""
+    """Move a paragraph, joined and wrapped anew, to `blocks`."""
     if paragraph:
         words = _BLANKS.split(" ".join(paragraph))
         wrapped = _wrapped(words)
-        structure = any(pattern.match(line) for pattern in (_KEPT, _COMMENT, _FENCE, _TABLE) for line in wrapped)
-        # A wrap must not make a list or a comment of a word.
-        blocks.extend([" ".join(words)] if structure else wrapped)
+        changes_meaning = any(
+            pattern.match(line) for pattern in (_LINE_END_MATTERS, _COMMENT, _FENCE, _TABLE) for line in wrapped
+        )
+        # A wrapped line may begin with a word such as `-` or `#`, which would make it a list item or a comment.
+        blocks.extend([" ".join(words)] if changes_meaning else wrapped)
         paragraph.clear()
 
 
 def _wrapped(words: list[str]) -> list[str]:
-    """Return lines of at most `WIDTH` characters, as many words on each as there is room for."""
+    """Return the words in lines of at most `WIDTH` characters; a longer word has a line of its own."""
     lines = words[:1]
     for word in words[1:]:
         if len(lines[-1]) + 1 + len(word) <= WIDTH:
@@ -79,19 +82,19 @@ def _wrapped(words: list[str]) -> list[str]:
 
 
 def _single_blanks(lines: list[str]) -> list[str]:
-    """Return the lines with several blank ones made one, but in fences and before what is indented: it may be code."""
-    kept: list[str] = []
+    """Return the lines with runs of blank ones made one, except in fences and before indented lines (maybe code)."""
+    result: list[str] = []
     fence = ""
     for line, indented in zip(lines, _before_indented(lines), strict=True):
         fence = _fence_after(line, fence)
-        if line or fence or not kept or kept[-1] or indented:
-            kept.append(line)
-    return kept
+        if line or fence or not result or result[-1] or indented:
+            result.append(line)
+    return result
 
 
 def _before_indented(lines: list[str]) -> list[bool]:
-    """Return of each line whether the first one from it on that is not blank is indented."""
-    found: list[bool] = []
+    """Return, for each line, whether the next line that is not blank, itself included, is indented."""
+    indented: list[bool] = []
     for line in reversed(lines):
-        found.append(line[0] in " \t" if line else bool(found) and found[-1])
-    return found[::-1]
+        indented.append(line[0] in " \t" if line else bool(indented) and indented[-1])
+    return indented[::-1]

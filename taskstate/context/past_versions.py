@@ -1,6 +1,6 @@
-"""Finds what was sealed or cited in the versions that are still to be had: those of late, and git's.
+"""Finds the text behind a seal or a citation's hash in earlier versions of a file: recent backups, and git.
 
-A state file keeps hashes and no old texts, so what a hash stood for can only be shown where a version has that hash.
+A state file keeps hashes and no old texts, so each version is tried until one has the hash.
 """
 
 from __future__ import annotations
@@ -25,41 +25,41 @@ if TYPE_CHECKING:
 
 _TITLE_LEVEL = 1
 _PRIORITIES = ("P0", "P1", "P2", "P3", None)
-_MOST_COMMITS = 40  # that are looked through
+_MOST_COMMITS = 40  # that are searched
 
 
 class SealedVersion(NamedTuple):
-    """What was sealed: title, priority and area, and the text of section 1."""
+    """The sealed values of some version: its front matter, and the text of section 1."""
 
     values: Mapping[str, object]
     text: str
 
 
 def find_sealed_version(workspace: Workspace, relative: str, seal: str) -> SealedVersion | None:
-    """Return what has this seal in an earlier version of a state file, or None where none is found."""
+    """Return the earlier version of a state file that has this seal, or None where none is found."""
     for data in _versions(workspace, relative):
-        found = version_with_seal(data, seal)
-        if found is not None:
-            return found
+        version = version_with_seal(data, seal)
+        if version is not None:
+            return version
     return None
 
 
 def version_with_seal(data: bytes, seal: str) -> SealedVersion | None:
-    """Return what is sealed of a state file if it has this seal."""
+    """Return the sealed values in the bytes of a state file if they have this seal."""
     document = parse(data.decode("utf-8", "replace"))
     text, values = static_text(document), front_matter_values(document)
     return SealedVersion(values, text) if text is not None and seal_of(values, text) == seal else None
 
 
 def guess_sealed_version(state: TaskState, values: Mapping[str, object], text: str, seal: str) -> SealedVersion | None:
-    """Return what was sealed if section 1 is as it was then, and title, priority or area can be guessed.
+    """Return the sealed values if only the title or the priority changed since, by guessing the old ones.
 
-    A file that was changed by hand still has the old title in its title line, and there are few priorities.
+    A file edited by hand often has the old title in its title line still, and there are few priorities to try.
     """
-    line = next((each.title for each in state.document.sections if each.level == _TITLE_LEVEL), "")
-    now = kind_of(state.kind).title_line(task_id=state.id, title="\0").removeprefix("# ").split("\0")
-    old = line.removeprefix(now[0]).removesuffix(now[-1])
-    for title in dict.fromkeys((values.get("title"), old)):
+    title_line = next((each.title for each in state.document.sections if each.level == _TITLE_LEVEL), "")
+    affixes = kind_of(state.kind).title_line(task_id=state.id, title="\0").removeprefix("# ").split("\0")
+    title_in_line = title_line.removeprefix(affixes[0]).removesuffix(affixes[-1])
+    for title in dict.fromkeys((values.get("title"), title_in_line)):
         for priority in dict.fromkeys((values.get("priority"), *_PRIORITIES)):
             guessed = {"title": title, "priority": priority, "area": values.get("area")}
             if seal_of(guessed, text) == seal:
@@ -68,9 +68,9 @@ def guess_sealed_version(state: TaskState, values: Mapping[str, object], text: s
 
 
 def cited_lines(workspace: Workspace, head: str | None, file: str, section: str, sha: str) -> tuple[str, ...] | None:
-    """Return the lines that a citation's hash was taken of, or None where no commit is found that has them."""
+    """Return the lines that a citation's hash was made from, or None where no searched commit has them."""
     revisions = dict.fromkeys((*([head] if head else ()), *_commits(workspace, file)))
-    for data in _at(workspace, tuple(revisions), file):
+    for data in _contents_at(workspace, tuple(revisions), file):
         lines = citations.Standard(data.decode("utf-8", "replace")).lines(section)
         if lines and citations.content_sha(lines) == sha:
             return lines
@@ -78,7 +78,7 @@ def cited_lines(workspace: Workspace, head: str | None, file: str, section: str,
 
 
 def read_blob(workspace: Workspace, sha: str) -> bytes | None:
-    """Return the content that has this id in git, or None where git does not have it."""
+    """Return the content of a blob in git, or None where git does not have it."""
     if git.toplevel(workspace.root) is None:
         return None
     objects = git.Objects(workspace.root)
@@ -91,31 +91,32 @@ def read_blob(workspace: Workspace, sha: str) -> bytes | None:
 
 
 def _versions(workspace: Workspace, relative: str) -> Iterator[bytes]:
-    for version in reversed(backups.of_file(workspace.journal, relative)):
+    for backup in reversed(backups.of_file(workspace.journal, relative)):
         try:
-            data = version.read()
-        except TaskstateError:  # it may have been dropped this instant
+            data = backup.read()
+        except TaskstateError:  # another process may just have pruned it
             continue
         if data is not None:
             yield data
-    yield from _at(workspace, _commits(workspace, relative), relative)
+    yield from _contents_at(workspace, _commits(workspace, relative), relative)
 
 
 def _commits(workspace: Workspace, relative: str) -> tuple[str, ...]:
-    """Return the newest commits that changed a file, none where git does not tell."""
+    """Return the newest commits that changed a file; none where git fails."""
     try:
-        said = git.run(
+        output = git.run(
+            # `log.showSignature` would mix the output of gpg into that of --format.
             ["log", f"-{_MOST_COMMITS}", "--format=%H", "--no-show-signature", "--", f":(literal){relative}"],
             workspace.root,
         )
     except GitFailed:
         return ()
-    return tuple(said.decode("ascii", "replace").split())
+    return tuple(output.decode("ascii", "replace").split())
 
 
-def _at(workspace: Workspace, revisions: tuple[str, ...], relative: str) -> Iterator[bytes]:
-    """Yield what a file held at each of these commits."""
-    if not revisions or "\n" in relative:
+def _contents_at(workspace: Workspace, revisions: tuple[str, ...], relative: str) -> Iterator[bytes]:
+    """Yield the contents of a file at each of these commits that has it."""
+    if not revisions or "\n" in relative:  # a line feed would end the request to `git cat-file --batch`
         return
     objects = git.Objects(workspace.root)
     try:

@@ -1,7 +1,7 @@
-"""Which files belong to a task: the paths, globs and macros of its Repository Paths against paths of the repository.
+"""Matches file paths against the Repository Paths of a task: paths, globs and macros.
 
-A path is compared part by part, never as the beginning of a string: `src/app` covers `src/app/main.py` and not
-`src/application.py`. Pure, and linear in the path for every pattern, since patterns stand in files that anybody writes.
+Paths are compared part by part, never as string prefixes: `src/app` covers `src/app/main.py` and not
+`src/application.py`. Pure. No pattern makes matching exponential, since anybody may write one.
 """
 
 from __future__ import annotations
@@ -20,77 +20,80 @@ _REMARK = r"(?s)\s+(?:[-\u2013\u2014#]\s|\().*"
 _ESCAPE = r"\\([*?\[\]])"
 _ESCAPED = r"\\(.)"
 _BRACES = r"\{([^{}]*,[^{}]*)\}"
-_MOST_BRACES = 256  # patterns that one with braces may stand for
+_MOST_BRACES = 256  # patterns from one with braces: their number doubles with every pair
 
 
 class Scope(NamedTuple):
-    """What a task covers, and what it takes out of that, as patterns cut into their parts."""
+    """The patterns that a task covers, and those that it excludes again, each cut into the parts of a path."""
 
     inside: tuple[tuple[str, ...], ...] = ()
     outside: tuple[tuple[str, ...], ...] = ()
 
     def covers(self, path: str) -> bool:
-        """Return whether a path, from the repository's root with `/`, belongs to the task."""
+        """Return whether a path, relative to the repository's root with `/`, belongs to the task."""
         parts = tuple(path.split("/"))
-        return any(_fits(parts, each) for each in self.inside) and not any(_fits(parts, each) for each in self.outside)
+        return any(_matches(parts, each) for each in self.inside) and not any(
+            _matches(parts, each) for each in self.outside
+        )
 
 
 def read_scope(items: Iterable[str], macros: Mapping[str, tuple[str, ...]]) -> Scope:
     """Return the scope that list items describe, each a pattern or `:macro`, in code marks or before a remark.
 
-    `*`, `?` and `[…]` stand for something within one part, `**` for any number of parts, `{a,b}` for either; without a
-    wildcard at its end a pattern covers all that lies under it. What `!` precedes is taken out. A macro that is not
-    known stands for nothing.
+    `*`, `?` and `[…]` match within one part, `**` any number of parts, `{a,b}` either alternative. A pattern whose last
+    part has no wildcard also covers everything below it. A pattern after `!` is excluded. An unknown macro is ignored.
     """
     inside: list[tuple[str, ...]] = []
     outside: list[tuple[str, ...]] = []
     for item in items:
-        for written in _written(item):
-            chosen, pattern = (outside, written[1:].strip()) if written.startswith("!") else (inside, written)
+        for pattern_text in _patterns_in(item):
+            target, pattern = (
+                (outside, pattern_text[1:].strip()) if pattern_text.startswith("!") else (inside, pattern_text)
+            )
             for each in _expanded(pattern, macros, frozenset()):
                 parts = _parts(each)
                 if parts:
-                    chosen.append(parts)
+                    target.append(parts)
     return Scope(inside=tuple(inside), outside=tuple(outside))
 
 
-def _written(item: str) -> list[str]:
-    """Return the patterns of an item: what stands in code marks, or the text before a remark."""
+def _patterns_in(item: str) -> list[str]:
+    """Return the patterns of an item: its texts in code marks, else the text before a remark."""
     coded = [match[2].strip() for match in re.compile(_CODE).finditer(item)]
     return coded or [re.compile(_REMARK).sub("", item).strip()]
 
 
-def _expanded(pattern: str, macros: Mapping[str, tuple[str, ...]], within: frozenset[str]) -> Iterator[str]:
-    """Yield what a pattern stands for; a macro may name others, but not itself."""
+def _expanded(pattern: str, macros: Mapping[str, tuple[str, ...]], enclosing: frozenset[str]) -> Iterator[str]:
+    """Yield the patterns that a pattern or macro stands for; a macro inside itself is ignored."""
     if not pattern.startswith(":"):
         yield from _alternatives(pattern)
         return
     name = pattern[1:]
-    for each in macros.get(name, ()) if name not in within else ():
-        yield from _expanded(each, macros, within | {name})
+    for each in macros.get(name, ()) if name not in enclosing else ():
+        yield from _expanded(each, macros, enclosing | {name})
 
 
 def _alternatives(pattern: str) -> list[str]:
     done, waiting = list[str](), [pattern]
     while waiting and len(done) + len(waiting) <= _MOST_BRACES:
-        each = waiting.pop()
-        found = re.compile(_BRACES).search(each)
-        if found is None:
-            done.append(each)
+        candidate = waiting.pop()
+        match = re.compile(_BRACES).search(candidate)
+        if match is None:
+            done.append(candidate)
             continue
-        waiting += [each[: found.start()] + choice + each[found.end() :] for choice in found[1].split(",")]
+        waiting += [candidate[: match.start()] + choice + candidate[match.end() :] for choice in match[1].split(",")]
     return [pattern] if waiting else done
 
 
 def _parts(pattern: str) -> tuple[str, ...]:
-    """Return a pattern cut at its slashes, a folder with all that lies under it; nothing for one that leads out."""
+    """Return the parts of a pattern, with `**` behind a folder; none for a pattern that leads out of the repository."""
     if pattern.startswith("/") or not pattern:
         return ()
     parts = [part for part in pattern.split("/") if part not in {"", "."}]
     if ".." in parts:
         return ()
-    plain = not parts or not re.compile(_WILDCARD).search(re.compile(_ESCAPED).sub("", parts[-1]))
-    if pattern.endswith("/") or plain:
+    is_literal = not parts or not re.compile(_WILDCARD).search(re.compile(_ESCAPED).sub("", parts[-1]))
+    if pattern.endswith("/") or is_literal:
         parts.append(_ANY_DEPTH)
     elif parts[-1] == _ANY_DEPTH:
         parts.append("*")
@@ -98,22 +101,26 @@ def _parts(pattern: str) -> tuple[str, ...]:
 
 
 def _literal(part: str) -> str:
-    """Return a part with its escaped characters in the form that `fnmatch` knows."""
+    """Return a part with escapes as `fnmatch` writes them: it knows `[*]`, not a backslash."""
     return re.compile(_ESCAPED).sub(r"\1", re.compile(_ESCAPE).sub(r"[\1]", part)) if "\\" in part else part
 
 
-def _fits(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
-    """Return whether the parts of a path fit a pattern; it suffices to go back to the last `**`."""
-    at = here = 0
-    back, mark = -1, 0
-    while here < len(parts):
-        if at < len(pattern) and pattern[at] == _ANY_DEPTH:
-            back, mark, at = at, here, at + 1
-        elif at < len(pattern) and fnmatchcase(parts[here], pattern[at]):
-            at, here = at + 1, here + 1
-        elif back >= 0:
-            mark += 1
-            at, here = back + 1, mark
+def _matches(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    """Return whether the parts of a path match the parts of a pattern.
+
+    On a mismatch only the last `**` takes one more part: going back to earlier ones could not help, and costs
+    exponential time.
+    """
+    position = index = 0
+    last_wildcard, resume = -1, 0
+    while index < len(parts):
+        if position < len(pattern) and pattern[position] == _ANY_DEPTH:
+            last_wildcard, resume, position = position, index, position + 1
+        elif position < len(pattern) and fnmatchcase(parts[index], pattern[position]):
+            position, index = position + 1, index + 1
+        elif last_wildcard >= 0:
+            resume += 1
+            position, index = last_wildcard + 1, resume
         else:
             return False
-    return all(part == _ANY_DEPTH for part in pattern[at:])
+    return all(part == _ANY_DEPTH for part in pattern[position:])

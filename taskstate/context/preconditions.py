@@ -1,6 +1,6 @@
-"""Refuses a state file whose static part cannot be read for certain: what is sealed, or handed on, is what people see.
+"""Refuses state files that cannot be sealed or exported, because their static part cannot be read with certainty.
 
-A part that cannot be read would otherwise count as empty. Pure.
+Otherwise a part that cannot be read would be sealed or exported as empty. Pure.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _CITED = ("file", "section")
 
 
 class BrokenFence(NamedTuple):
-    """A json fence of section 1 that cannot be used: the name of its part, where it stands, and what is wrong.
+    """A JSON fence of section 1 that cannot be used: the name of its part, its span, and the message.
 
-    `is_told` where it says all the same what is cited, so that only what is computed is wrong.
+    `has_references`: every citation in it names file and section, so that only computed values are wrong.
     """
 
     part: str
     span: Span
-    what: str
-    is_told: bool
+    message: str
+    has_references: bool
     is_json: bool
 
 
 def require_exportable(loaded: Loaded) -> None:
-    """Refuse a file of which a reader would get less than it says.
+    """Refuse a file of which an export would leave something out.
 
     Raises:
         TaskstateError: code "unreadable" or "file-name".
@@ -53,11 +53,11 @@ def require_exportable(loaded: Loaded) -> None:
         problem = loaded.document.problems[0]
         raise unreadable_error(loaded, problem.span, problem.message)
     for broken in broken_fences(loaded.state):
-        raise unreadable_error(loaded, broken.span, broken.what)
+        raise unreadable_error(loaded, broken.span, broken.message)
 
 
 def require_sealed(loaded: Loaded) -> None:
-    """Refuse a task whose static part is not sealed, and one whose front matter does not say whether it is.
+    """Refuse a task that is not sealed, or whose front matter cannot be read.
 
     Raises:
         TaskstateError: code "not-sealed", "unreadable" or "file-name".
@@ -65,12 +65,12 @@ def require_sealed(loaded: Loaded) -> None:
     preconditions.require_whole(loaded)
     state = loaded.state
     if not is_sealed(state.document.front_matter.node):
-        what = f"the context of task {state.id} is not sealed"
-        raise TaskstateError(what, help=f"seal it with `taskstate context init {state.id}`", code="not-sealed")
+        message = f"the context of task {state.id} is not sealed"
+        raise TaskstateError(message, help=f"seal it with `taskstate context init {state.id}`", code="not-sealed")
 
 
 def require_sealable(loaded: Loaded) -> None:
-    """Refuse a file of which section 1 cannot be read fully; its fences are for `broken_fences` to tell.
+    """Refuse a file whose section 1 cannot be read fully; `broken_fences` checks its JSON fences.
 
     Raises:
         TaskstateError: code "kind", "section-missing", "merge-conflict" or "unreadable".
@@ -82,42 +82,42 @@ def require_sealable(loaded: Loaded) -> None:
             loaded, conflict.span, "a merge conflict stands here", help_=help_, code="merge-conflict"
         )
     if state.kind != _KIND:
-        what = f"{state.id} is a {state.kind} task, which has no static part to seal"
-        raise TaskstateError(what, help="name an ordinary task", code="kind")
+        message = f"{state.id} is a {state.kind} task, which has no static part to seal"
+        raise TaskstateError(message, help="name an ordinary task", code="kind")
     if state.section(SECTION) is None:
-        what = f"task {state.id} has no section Static Context"
-        raise TaskstateError(what, help="`taskstate lint --fix` adds it", code="section-missing")
+        message = f"task {state.id} has no section Static Context"
+        raise TaskstateError(message, help="`taskstate lint --fix` adds it", code="section-missing")
     problem = unreadable(state.document)
     if problem:
         raise unreadable_error(loaded, problem.span, problem.message)
 
 
 def unreadable_error(
-    loaded: Loaded, span: Span, why: str, *, help_: str = FIX_HELP, code: str = "unreadable"
+    loaded: Loaded, span: Span, reason: str, *, help_: str = FIX_HELP, code: str = "unreadable"
 ) -> TaskstateError:
-    """Return the refusal that names a place in a state file."""
+    """Return the error that refuses a state file, with the line of `span`."""
     line = loaded.document.position(span.start).line + 1
-    return TaskstateError(f"{loaded.relative}, line {line}: {why}", help=help_, code=code)
+    return TaskstateError(f"{loaded.relative}, line {line}: {reason}", help=help_, code=code)
 
 
 def broken_fences(state: TaskState) -> Iterator[BrokenFence]:
-    """Yield the json fences of section 1 that are no JSON, or break their schema."""
-    for name, shape in _FENCES:
+    """Yield the JSON fences of section 1 that are not JSON or do not match their schema."""
+    for name, schema_name in _FENCES:
         section = state.subsection(SECTION, name)
         fence = json_fence(state.document, section.own) if section else None
         root = state.document.json(fence) if fence else None
         if fence is None or root is None:
             continue
-        faults = schema.faults(root.value(), shape) if isinstance(root, Node) else ()
-        wrong = faults[0].message if faults else getattr(root, "message", "")
-        if wrong:
-            told = isinstance(root, Node) and shape == _FENCES[0][1] and _is_told(root.value())
-            what = f"the fence of {shape} cannot be used: {wrong}"
-            yield BrokenFence(name, fence.span, what, told, isinstance(root, Node))
+        faults = schema.faults(root.value(), schema_name) if isinstance(root, Node) else ()
+        reason = faults[0].message if faults else getattr(root, "message", "")
+        if reason:
+            has_references = isinstance(root, Node) and schema_name == _FENCES[0][1] and _names_sections(root.value())
+            message = f"the fence of {schema_name} cannot be used: {reason}"
+            yield BrokenFence(name, fence.span, message, has_references, isinstance(root, Node))
 
 
-def _is_told(value: object) -> bool:
-    """Return whether each citation names a file and a section, whatever else is wrong."""
+def _names_sections(value: object) -> bool:
+    """Return whether every citation in a list names a file and a section."""
     return isinstance(value, list) and all(
         isinstance(each, dict) and all(isinstance(each.get(key), str) and each[key].strip() for key in _CITED)
         for each in value

@@ -1,7 +1,7 @@
-"""Seals the static part of a task: captures it once, and anew from what it was captured from.
+"""Seals the static part of a task (`context init`), and captures and seals it again (`context rebuild`).
 
-What is captured is found in `context_capture`; here it is sealed and written: section 1, the block `context` and what
-goes with it in the front matter, the exports and their manifest among the artifacts.
+`capture_plan` decides the values. Here the seal is computed, and everything is written in one step: section 1, the
+`context` block of the front matter, and the exports with their manifest as artifacts.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ if TYPE_CHECKING:
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Workspace
 
-_NAMED = 5  # dirty files; of more it is told how many
+_NAMED = 5  # dirty files in a message
 
 
 class SealResult(NamedTuple):
-    """What a sealing came to: the change, the seal, and where each part came from."""
+    """The result of sealing: the outcome of the change, the seal, and a row for each captured part."""
 
     outcome: Outcome
     seal: str
     rows: tuple[CapturedField, ...]
 
 
-class _Made(NamedTuple):
-    """A static part that is to be sealed: the text with its context block, and what to tell."""
+class _SealPlan(NamedTuple):
+    """A planned sealing: the text with its `context` block, that block, the rows, and remarks."""
 
     text: str
     context: Mapping[str, Any]
@@ -58,132 +58,138 @@ class _Made(NamedTuple):
     notes: tuple[str, ...]
 
 
-def init(workspace: Workspace, task_id: str, wanted: CaptureRequest, request: Request) -> SealResult:
+def init(workspace: Workspace, task_id: str, capture_request: CaptureRequest, request: Request) -> SealResult:
     """Capture the static part of a task, and seal it.
 
     Raises:
         TaskstateError: it is sealed already, has no description or cites nothing, or a source is wrong.
     """
-    base = _base_commit(workspace, wanted.base_commit, request)
+    base = _base_commit(workspace, capture_request.base_commit, request)
 
-    def plan(loaded: Loaded) -> _Made:
+    def plan(loaded: Loaded) -> _SealPlan:
         if is_sealed(loaded.document.front_matter.node):
-            what = f"the context of task {loaded.state.id} is sealed already"
+            message = f"the context of task {loaded.state.id} is sealed already"
             help_ = f"`taskstate context check {loaded.state.id}` says whether it holds; `context rebuild` seals anew"
-            raise TaskstateError(what, help=help_, code="context-exists")
-        return _begun(_made(workspace, loaded, wanted, request, anew=False), base)
+            raise TaskstateError(message, help=help_, code="context-exists")
+        return _with_first_blocks(_plan(workspace, loaded, capture_request, request, rebuild=False), base)
 
-    return _sealed(workspace, task_id, plan, request)
+    return _seal(workspace, task_id, plan, request)
 
 
-def rebuild(workspace: Workspace, task_id: str, wanted: CaptureRequest, request: Request) -> SealResult:
-    """Capture the static part of a task anew from its recorded sources, and seal that.
+def rebuild(workspace: Workspace, task_id: str, capture_request: CaptureRequest, request: Request) -> SealResult:
+    """Capture the static part of a task again from its recorded sources, and seal it.
 
     Raises:
         TaskstateError: it is not sealed yet, or a source is wrong.
     """
 
-    def plan(loaded: Loaded) -> _Made:
+    def plan(loaded: Loaded) -> _SealPlan:
         require_sealed(loaded)
-        return _made(workspace, loaded, wanted, request, anew=True)
+        return _plan(workspace, loaded, capture_request, request, rebuild=True)
 
-    return _sealed(workspace, task_id, plan, request)
+    return _seal(workspace, task_id, plan, request)
 
 
-def _sealed(workspace: Workspace, task_id: str, plan: Callable[[Loaded], _Made], request: Request) -> SealResult:
-    def job(loaded: Loaded) -> Change[_Made]:
-        made = plan(loaded)
-        document = parse(made.text)
-        after = Loaded(loaded.relative, made.text.encode(), document, read_state(document, loaded.state.id))
-        kept = context_export.artifacts_of(workspace, after, made.context)
-        return Change(text=made.text, notes=made.notes, kept=kept, result=made)
+def _seal(workspace: Workspace, task_id: str, plan: Callable[[Loaded], _SealPlan], request: Request) -> SealResult:
+    def job(loaded: Loaded) -> Change[_SealPlan]:
+        sealing = plan(loaded)
+        document = parse(sealing.text)
+        after = Loaded(loaded.relative, sealing.text.encode(), document, read_state(document, loaded.state.id))
+        exports = context_export.artifacts_of(workspace, after, sealing.context)
+        return Change(text=sealing.text, notes=sealing.notes, kept=exports, result=sealing)
 
     outcome = change(workspace, task_id, job, request)
     return SealResult(outcome, outcome.result.context["seal"], outcome.result.rows)
 
 
 def _base_commit(workspace: Workspace, given: str, request: Request) -> str | None:
-    """Return the commit that the work starts from: the named one, else HEAD, or None where there is none.
+    """Return the base commit of the work: the given one, else HEAD; None in a repository without commits.
 
     Raises:
         TaskstateError: code "unknown-commit": there is no such commit.
     """
     if not given:
         return request.stamp.git_head
-    found = ""
+    commit = ""
     with suppress(GitFailed):
-        found = "" if given.startswith("-") else git.commit(workspace.root, given)
-    if not found:
-        what = f"--base-commit {given!r} names no commit of this repository"
-        raise TaskstateError(what, help="`git log` lists them", code="unknown-commit")
-    return found
+        commit = "" if given.startswith("-") else git.commit(workspace.root, given)
+    if not commit:
+        message = f"--base-commit {given!r} names no commit of this repository"
+        raise TaskstateError(message, help="`git log` lists them", code="unknown-commit")
+    return commit
 
 
-def _made(workspace: Workspace, loaded: Loaded, wanted: CaptureRequest, request: Request, *, anew: bool) -> _Made:
-    text, found, sources, given, changed = plan_capture(workspace, loaded, wanted, anew=anew)
-    held = blocks_of(loaded.document).context.values
-    context = _context(text, held, sources, given, request)
+def _plan(
+    workspace: Workspace, loaded: Loaded, capture_request: CaptureRequest, request: Request, *, rebuild: bool
+) -> _SealPlan:
+    text, captured, sources, task_file, change_notes = plan_capture(workspace, loaded, capture_request, rebuild=rebuild)
+    recorded = blocks_of(loaded.document).context.values
+    context = _context_block(text, recorded, sources, task_file, request)
     text = apply(text, set_front_matter(parse(text), "context", context))
-    require_as_captured(loaded, text, found, context["seal"])
-    globs = unmatched_globs(workspace, found.static.paths)
+    require_as_captured(loaded, text, captured, context["seal"])
+    globs = unmatched_globs(workspace, captured.static.paths)
     notes = (
-        *changed,
-        *found.notes,
+        *change_notes,
+        *captured.notes,
         *unmatched_notes(globs),
-        *_told_state(loaded.state, found),
-        *_told_dirty(workspace),
+        *_state_notes(loaded.state, captured),
+        *_dirty_notes(workspace),
     )
-    return _Made(text, context, found.rows, notes)
+    return _SealPlan(text, context, captured.rows, notes)
 
 
-# The result
+# The front matter
 
 
-def _context(
-    text: str, held: Mapping[str, object], sources: Sources, given: TaskFile | None, request: Request
+def _context_block(
+    text: str, recorded: Mapping[str, object], sources: Sources, task_file: TaskFile | None, request: Request
 ) -> dict[str, Any]:
-    """Return the block that says what was sealed, when and from what; the old one where only its time would differ."""
+    """Return the `context` block; time and actor stay as recorded where nothing else differs."""
     document = parse(text)
     context = {
         "sealed_at": timestamp(request.stamp.now),
         "sealed_by": request.stamp.actor,
         "git_head": request.stamp.git_head,
-        "task_file": given.name if given else None,
-        "task_file_sha": given.sha if given else None,
+        "task_file": task_file.name if task_file else None,
+        "task_file_sha": task_file.sha if task_file else None,
         "sources": sources.listed(),
         "normalizer": NORMALIZER_VERSION,
         "serializer": CANONICAL_VERSION,
         "seal": context_seal(document, front_matter_values(document)),
-        **{key: value for key, value in held.items() if key.startswith("x-")},
+        **{key: value for key, value in recorded.items() if key.startswith("x-")},
     }
-    same = all(held.get(key) == value for key, value in context.items() if key not in {"sealed_at", "sealed_by"})
-    return {**context, **{key: held[key] for key in ("sealed_at", "sealed_by") if key in held}} if same else context
+    is_same = all(recorded.get(key) == value for key, value in context.items() if key not in {"sealed_at", "sealed_by"})
+    return (
+        {**context, **{key: recorded[key] for key in ("sealed_at", "sealed_by") if key in recorded}}
+        if is_same
+        else context
+    )
 
 
-def _begun(made: _Made, base: str | None) -> _Made:
-    """Return a first capture with the places for what is recorded from now on: the baseline, and the base commit."""
-    text, values = made.text, front_matter_values(parse(made.text))
+def _with_first_blocks(plan: _SealPlan, base: str | None) -> _SealPlan:
+    """Return the plan of a first sealing with the blocks that begin then: `baseline`, and `delta` with its base."""
+    text, values = plan.text, front_matter_values(parse(plan.text))
     if "baseline" not in values:
         text = apply(text, set_front_matter(parse(text), "baseline", {"status": PENDING}))
     if "delta" not in values and base:
         text = apply(text, set_front_matter(parse(text), "delta", {"base_commit": base}))
-    return made._replace(text=text)
+    return plan._replace(text=text)
 
 
-# What to tell
+# Remarks
 
 
-def _told_state(state: TaskState, found: CapturedContext) -> tuple[str, ...]:
-    """Return remarks on a task that is sealed before its time."""
-    remarks = []
-    if not found.static.criteria:
-        remarks.append(f"no acceptance criterion yet: write it, then `taskstate context rebuild {state.id}`")
+def _state_notes(state: TaskState, captured: CapturedContext) -> tuple[str, ...]:
+    """Return remarks on a task that is sealed without criteria, or while it is not in progress."""
+    notes = []
+    if not captured.static.criteria:
+        notes.append(f"no acceptance criterion yet: write it, then `taskstate context rebuild {state.id}`")
     if state.status != IN_PROGRESS:
-        remarks.append(f"the task is {state.status}, not in_progress: sealed all the same")
-    return tuple(remarks)
+        notes.append(f"the task is {state.status}, not in_progress: sealed all the same")
+    return tuple(notes)
 
 
-def _told_dirty(workspace: Workspace) -> tuple[str, ...]:
+def _dirty_notes(workspace: Workspace) -> tuple[str, ...]:
     from taskstate.storage.git.worktree import dirty_files
 
     try:

@@ -1,7 +1,7 @@
-"""What the static part of a task is captured from: its task file, the standards that it cites, the configuration.
+"""Reads the files that a capture uses: the task file, the cited standards and the configuration.
 
-Each file that was read is remembered with the hash of its bytes. Read from the disk, as links inside the repository
-lead, and never from outside of it.
+Every file that was read is recorded with the hash of its bytes. Links are followed inside the repository, never out
+of it.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ if TYPE_CHECKING:
 
 
 class CaptureInput(NamedTuple):
-    """What a capture rests on; `anew` where what it comes from goes before what the state file says.
+    """The input of a capture; with `rebuild` its sources win over the values of the state file.
 
-    `before` is the task file as it was when the task was made from it, where that can still be had and differs.
-    `settings` is the name of the configuration file. `cite` gives a section of a standard by file, slug and who cites
-    it, or raises.
+    `earlier_task_file` is the version that the task was made from, where it differs and git still has it.
+    `config_name` is the name of the configuration file. `cite` returns a section of a standard for a file, a slug and
+    the name of the source that cites it, or raises.
     """
 
     values: Mapping[str, str]
     static: StaticPart
-    given: TaskFile | None
+    task_file: TaskFile | None
     config: Config
-    settings: str
+    config_name: str
     cite: Callable[[str, str, str], CitedSection]
-    anew: bool = False
+    rebuild: bool = False
     shorten: bool = False
-    before: TaskFile | None = None
+    earlier_task_file: TaskFile | None = None
 
     @property
-    def copied(self) -> tuple[TaskFile, ...]:
-        """The task file in each of its versions that a part of the state file may be a mere copy of."""
-        return tuple(each for each in (self.before, self.given) if each)
+    def task_file_versions(self) -> tuple[TaskFile, ...]:
+        """The known versions of the task file: a part of the state file may be an unedited copy of either."""
+        return tuple(each for each in (self.earlier_task_file, self.task_file) if each)
 
 
 _WILDCARDS = frozenset("*?[{")
@@ -59,21 +59,21 @@ _WHY = {
     "not-found": ("does not exist", "correct its name, or add the file"),
     "path-escapes": ("leads out of the repository", "name a file in it; a link to elsewhere is not followed"),
 }
-_NAMED = 5  # globs; of more it is told how many
+_NAMED = 5  # globs in a message
 
 
 class Sources:
-    """The files that one capture reads, each once."""
+    """Reads the files of one capture, each once, and records their hashes."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.sha256: dict[str, str] = {}
         self.blob_ids: tuple[str, ...] = ()  # of the task file
         self._standards: dict[str, Standard] = {}
-        self.settings = self._settings()
+        self.config_name = self._find_config()
 
     def task_file(self, name: str) -> TaskFile:
-        """Return what a task file says.
+        """Return the values of a task file, whose blob ids are then in `blob_ids`.
 
         Raises:
             TaskstateError: it is not there, leads out, cannot be read, or is wrong.
@@ -83,42 +83,42 @@ class Sources:
         return task_file.read_task_file(name, data)
 
     def cite(self, file: str, section: str, source: str) -> CitedSection:
-        """Return a section of a standard as it is; `source` says who cites it.
+        """Return a section of a standard as it is now; `source` names the file that cites it, for messages.
 
         Raises:
             TaskstateError: the file is not there, leads out or cannot be read, or has no such heading.
         """
-        what = f"{files.shown(file)}, which {source} cites,"
+        subject = f"{files.shown(file)}, which {source} cites,"
         if file not in self._standards:
-            data = self._read(file, what, citations.MOST_BYTES)
-            self._standards[file] = citations.Standard(decoded(data, what))
+            data = self._read(file, subject, citations.MOST_BYTES)
+            self._standards[file] = citations.Standard(decoded(data, subject))
         standard = self._standards[file]
-        found = standard.cited(section)
-        if found is None:
+        cited = standard.cited(section)
+        if cited is None:
             near = standard.nearest(section)
-            message = f"{what} has no heading with the slug {section!r}"
+            message = f"{subject} has no heading with the slug {section!r}"
             help_ = f"did you mean {file}#{near}?" if near else "it has no heading at all"
             raise TaskstateError(message, help=help_, code="invalid-input")
-        return found
+        return cited
 
     def listed(self) -> list[dict[str, str]]:
-        """Return the files that were read, sorted by path, as the front matter holds them."""
+        """Return path and hash of each file that was read, sorted by path, as the front matter holds them."""
         return [{"path": path, "sha256": self.sha256[path]} for path in sorted(self.sha256)]
 
-    def _read(self, name: str, what: str, most: int) -> bytes:
+    def _read(self, name: str, subject: str, limit: int) -> bytes:
         try:
-            data = files.read_part(files.inside(self.workspace.root, name), 0, most + 1)
+            data = files.read_part(files.inside(self.workspace.root, name), 0, limit + 1)
         except TaskstateError as error:
             why, help_ = _WHY.get(error.code, (f"cannot be read: {error.message}", error.help))
-            raise TaskstateError(f"{what} {why}", help=help_, code=error.code) from error
-        if len(data) > most:
-            message = f"{what} holds more than {most // 1024**2} MiB"
+            raise TaskstateError(f"{subject} {why}", help=help_, code=error.code) from error
+        if len(data) > limit:
+            message = f"{subject} holds more than {limit // 1024**2} MiB"
             raise TaskstateError(message, help="no text that people read is so long: name another", code="too-large")
         self.sha256[name] = files.digest(data)
         return data
 
-    def _settings(self) -> str:
-        """Return the name of the configuration file, remembered as a source; the usual one's where there is none."""
+    def _find_config(self) -> str:
+        """Record the configuration file as a source and return its name, or the usual name where there is none."""
         for name in CONFIG_FILES:
             path = self.workspace.root / name
             if path.is_file():
@@ -130,37 +130,37 @@ class Sources:
 
 
 def path_from_root(workspace: Workspace, given: str) -> str:
-    """Return the path from the repository's root of a file that is named on the command line.
+    """Return the path, from the repository's root, of a file named on the command line.
 
     Raises:
         TaskstateError: code "path-escapes": it lies elsewhere.
     """
     path, root = Path(os.path.abspath(given)), workspace.root.absolute()
-    if not path.is_relative_to(root):
+    if not path.is_relative_to(root):  # one of them may be reached through a link
         path, root = path.parent.resolve() / path.name, root.resolve()
     if not path.is_relative_to(root):
-        what = f"{files.shown(given)} lies outside the repository"
-        raise TaskstateError(what, help="put the task file into it", code="path-escapes")
+        message = f"{files.shown(given)} lies outside the repository"
+        raise TaskstateError(message, help="put the task file into it", code="path-escapes")
     return path.relative_to(root).as_posix()
 
 
 def unmatched_globs(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:
-    """Return those of the repository paths that are globs and match no file of the repository."""
+    """Return the globs among the repository paths that match no file of the repository."""
     globs = [path for path in paths if not _WILDCARDS.isdisjoint(path) and not path.lstrip("`").startswith("!")]
     if not globs:
         return ()
     macros: Mapping[str, tuple[str, ...]] = {}
-    left = {glob: read_scope((glob,), macros) for glob in globs}
+    unmatched = {glob: read_scope((glob,), macros) for glob in globs}
     for name in _files(workspace.root):
-        for glob in [glob for glob, scope in left.items() if scope.covers(name)]:
-            del left[glob]
-        if not left:
+        for glob in [glob for glob, scope in unmatched.items() if scope.covers(name)]:
+            del unmatched[glob]
+        if not unmatched:
             break
-    return tuple(left)
+    return tuple(unmatched)
 
 
 def unmatched_notes(globs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the remark on globs that match nothing, if there are any."""
+    """Return a remark on globs that match no file, or nothing where there are none."""
     if not globs:
         return ()
     verb = "matches" if len(globs) == 1 else "match"
@@ -168,14 +168,14 @@ def unmatched_notes(globs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _files(root: Path) -> Iterable[str]:
-    """Yield the paths of the files under `root` that git tracks or does not ignore; without git all of them."""
+    """Yield the paths of the files under `root` that git tracks or does not ignore; all of them without git."""
     if git.toplevel(root) is not None:
         try:
-            listed = git.run(["ls-files", "-z", "--cached", "--others", "--exclude-standard"], root)
+            output = git.run(["ls-files", "-z", "--cached", "--others", "--exclude-standard"], root)
         except GitFailed:
-            listed = b""
-        yield from (os.fsdecode(name) for name in listed.split(b"\0") if name)
+            output = b""
+        yield from (os.fsdecode(name) for name in output.split(b"\0") if name)
         return
-    for place, folders, names in os.walk(root):
+    for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in NEVER_OURS)
-        yield from (os.path.relpath(os.path.join(place, name), root).replace(os.sep, "/") for name in names)
+        yield from (os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/") for name in names)

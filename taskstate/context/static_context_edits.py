@@ -1,6 +1,6 @@
-"""Changes to section 1: its parts as texts, and a document's text with other ones.
+"""Writes parts of section 1 (Static Context) into a document; every other byte stays as it is.
 
-Pure. What comes from outside goes through `embed`; what is not to change keeps every byte.
+Pure. Text from outside is escaped by `syntax.escaping`, so that it cannot create structure.
 """
 
 from __future__ import annotations
@@ -27,28 +27,29 @@ _HEAD = '---\ntaskstate: 1\ntask_id: "0"\n---\n\n# Task #0\n\n## 1. Static Conte
 _NAME = "task-0-state.md"
 
 
-def changed_parts(held: StaticPart, wanted: StaticPart) -> dict[str, str]:
-    """Return the parts in which two static parts differ, as the text that says what is wanted."""
-    found = {}
-    if held.description != wanted.description and wanted.description:
-        found[static_context.DESCRIPTION] = wanted.description
-    if (held.scope_in, held.scope_out) != (wanted.scope_in, wanted.scope_out):
-        found[static_context.SCOPE] = _scope(wanted)
-    if held.criteria != wanted.criteria and wanted.criteria:
-        found[static_context.CRITERIA] = _items(wanted.criteria, "a criterion", marker="- [ ] ")
-    if held.standards != wanted.standards:
-        found[static_context.STANDARDS] = _fence(list(wanted.standards))
-    if held.commands != wanted.commands:
-        found[static_context.VALIDATION] = _fence({"commands": list(wanted.commands)})
-    if held.paths != wanted.paths:
-        found[static_context.PATHS] = _items(tuple(map(in_code_marks, wanted.paths)), "a repository path")
-    return _laid_out(found)
+def changed_parts(current: StaticPart, captured: StaticPart) -> dict[str, str]:
+    """Return the bodies of the parts in which `captured` differs from `current`, by the name of the part."""
+    bodies = {}
+    if current.description != captured.description and captured.description:
+        bodies[static_context.DESCRIPTION] = captured.description
+    if (current.scope_in, current.scope_out) != (captured.scope_in, captured.scope_out):
+        bodies[static_context.SCOPE] = _scope_body(captured)
+    if current.criteria != captured.criteria and captured.criteria:
+        bodies[static_context.CRITERIA] = _items(captured.criteria, "a criterion", marker="- [ ] ")
+    if current.standards != captured.standards:
+        bodies[static_context.STANDARDS] = _fence(list(captured.standards))
+    if current.commands != captured.commands:
+        bodies[static_context.VALIDATION] = _fence({"commands": list(captured.commands)})
+    if current.paths != captured.paths:
+        bodies[static_context.PATHS] = _items(tuple(map(in_code_marks, captured.paths)), "a repository path")
+    return _formatted_bodies(bodies)
 
 
 def with_parts(document: Document, bodies: Mapping[str, str]) -> str:
-    """Return a document's text with other bodies of parts of section 1; what it has not yet gets its place by the kind.
+    """Return a document's text with these bodies of parts of section 1, by name.
 
-    Every other byte of the section stays, but for a blank line before what is new.
+    A part that is missing is added in the order that the kind declares. Every other byte of the section stays, but for
+    a blank line before a new part.
     """
     section = static_context.static_section(document)
     if section is None or not bodies:
@@ -59,16 +60,18 @@ def with_parts(document: Document, bodies: Mapping[str, str]) -> str:
     children = document.children(section, PART_LEVEL)
     start = children[0].span.start if children else section.body.end
     pieces = [_Piece(-1, text[section.body.start : start])]
-    waiting = {section_key(name): (name, body) for name, body in bodies.items()}
+    missing = {section_key(name): (name, body) for name, body in bodies.items()}
     for child in children:
-        rank = ranks.get(section_key(child.title), len(ranks))  # a part of somebody's own decides no place
-        found = waiting.pop(section_key(child.title), None)
+        rank = ranks.get(section_key(child.title), len(ranks))  # people's own headings decide no place
+        replacement = missing.pop(section_key(child.title), None)
         heading = text[child.span.start : child.body.start].rstrip("\r\n")
-        pieces.append(_new(rank, heading, found[1], nl) if found else _Piece(rank, child.span.of(text)))
-    for key, (name, body) in sorted(waiting.items(), key=lambda each: ranks.get(each[0], len(ranks))):
+        pieces.append(
+            _new_piece(rank, heading, replacement[1], nl) if replacement else _Piece(rank, child.span.of(text))
+        )
+    for key, (name, body) in sorted(missing.items(), key=lambda each: ranks.get(each[0], len(ranks))):
         rank = ranks.get(key, len(ranks))
-        at = max(index for index, other in enumerate(pieces) if other.rank < rank) + 1
-        pieces.insert(at, _new(rank, f"### {name}", body, nl))
+        place = max(index for index, other in enumerate(pieces) if other.rank < rank) + 1
+        pieces.insert(place, _new_piece(rank, f"### {name}", body, nl))
     joined, end = _joined(pieces, nl), section.body.end
     head = text[: section.body.start]
     head += "" if head.endswith(("\n", "\r")) else nl
@@ -76,32 +79,32 @@ def with_parts(document: Document, bodies: Mapping[str, str]) -> str:
 
 
 class _Piece(NamedTuple):
-    """A part of the section with its heading, and its place by the kind; what stands before all parts has -1."""
+    """A part of the section with its heading; `rank` is its place in the kind, -1 for text before all parts."""
 
     rank: int
     text: str
     is_new: bool = False
 
 
-def _new(rank: int, heading: str, body: str, newline: str) -> _Piece:
+def _new_piece(rank: int, heading: str, body: str, newline: str) -> _Piece:
     return _Piece(rank, f"{heading}{newline * 2}{with_newlines(body, newline)}{newline * 2}", is_new=True)
 
 
 def _joined(pieces: list[_Piece], newline: str) -> str:
-    """Return the pieces one behind the other, with a blank line before each new one."""
+    """Return the text of all pieces, with a blank line before each new one."""
     joined = ""
     for piece in pieces:
         if piece.is_new and not joined.strip():
             joined = newline
         elif piece.is_new:
-            ends = (len(joined) - len(joined.rstrip("\r\n"))) // len(newline)
-            joined += newline * max(0, 2 - ends)
+            line_ends = (len(joined) - len(joined.rstrip("\r\n"))) // len(newline)
+            joined += newline * max(0, 2 - line_ends)
         joined += piece.text
     return joined
 
 
-def _scope(wanted: StaticPart) -> str:
-    lists = (("In", wanted.scope_in), ("Out", wanted.scope_out))
+def _scope_body(static: StaticPart) -> str:
+    lists = (("In", static.scope_in), ("Out", static.scope_out))
     return "\n\n".join(f"**{label}:**\n\n{_items(each, 'an item of the scope')}" for label, each in lists if each)
 
 
@@ -113,9 +116,11 @@ def _fence(value: object) -> str:
     return f"```json\n{json_text(value)}\n```"
 
 
-def _laid_out(bodies: Mapping[str, str]) -> dict[str, str]:
-    """Return the texts of parts as the formatter would lay them out: it never comes to a sealed section."""
+def _formatted_bodies(bodies: Mapping[str, str]) -> dict[str, str]:
+    """Return the bodies of parts in canonical form: the formatter never touches a section once it is sealed."""
     parts = "\n\n".join(f"### {name}\n\n{body}" for name, body in bodies.items())
     document = parse(formatted(f"{_HEAD}{parts}\n", _NAME))
-    found = {each.title: with_newlines(each.body.of(document.text), "\n").strip("\n") for each in document.sections}
-    return {name: found.get(name, body) for name, body in bodies.items()}
+    formatted_bodies = {
+        each.title: with_newlines(each.body.of(document.text), "\n").strip("\n") for each in document.sections
+    }
+    return {name: formatted_bodies.get(name, body) for name, body in bodies.items()}

@@ -1,7 +1,7 @@
-"""Reads task files (`.task.yaml`): what somebody else says a task is.
+"""Reads task files (`.task.yaml`), in which other tools or people describe a task.
 
-Text that may have several lines is brought into one form (`normalize`); all else is taken as it stands. Keys that are
-not described in `schemas/task-file.schema.json` mean nothing here.
+Texts of several lines are normalized (`normalize`); all other values stay as they are. Keys that
+`schemas/task-file.schema.json` does not describe are ignored.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ if TYPE_CHECKING:
 
     from taskstate.validation.schema_files import KeyPath
 
-_DIRECTIVE = r"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r(?!\n)|\n))*(%)"  # as the first line that says anything
+# A `%` in the first line that is neither blank nor a comment. `\r(?!\n)` keeps CRLF from matching in two ways, which
+# takes exponential time on many comment lines.
+_DIRECTIVE = r"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r(?!\n)|\n))*(%)"
 _MOST_REQUIREMENT = 140  # characters
 _NOTHING: Mapping[Any, Any] = {}
-MOST_BYTES = 10 * 1024**2  # of a task file: it is a text that people write
+MOST_BYTES = 10 * 1024**2  # of a task file: task files are texts that people write
 
 
 class Citation(NamedTuple):
-    """A section of a standard that a task cites, by file and slug, in the task's own words where it has any."""
+    """A section of a standard that a task cites, by file and slug; `requirement` is the task's own wording, if any."""
 
     file: str
     section: str
@@ -37,7 +39,7 @@ class Citation(NamedTuple):
 
 
 class TaskFile(NamedTuple):
-    """What a task file says; what it leaves open is empty. `lines` tells the line of each value."""
+    """The values of a task file, empty where it has none; `lines` maps the path of each value to its line."""
 
     name: str
     sha: str
@@ -54,14 +56,14 @@ class TaskFile(NamedTuple):
 
 
 def read_task_file(name: str, data: bytes) -> TaskFile:
-    """Return what the task file `name` says.
+    """Parse the task file `name`.
 
     Raises:
-        TaskstateError: it is no such YAML, or a value has the wrong type.
+        TaskstateError: it is not valid YAML, or a value has the wrong type.
     """
-    root = _parsed(name, data)
+    root = _parse(name, data)
     lines = _lines(root, data.decode())
-    values = _valid(name, root, lines)
+    values = _validated(name, root, lines)
     scope, qa = values.get("scope") or {}, values.get("qa") or {}
     return TaskFile(
         name=name,
@@ -80,73 +82,75 @@ def read_task_file(name: str, data: bytes) -> TaskFile:
 
 
 def git_blob_id(data: bytes) -> str:
-    """Return the id that git gives a file with this content."""
+    """Return the id of a git blob with this content."""
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def blob_ids(data: bytes) -> tuple[str, ...]:
-    """Return the ids that a text may have in git whose line ends a checkout may have changed; its own comes first."""
-    plain = data.replace(b"\r\n", b"\n")
-    return tuple(dict.fromkeys(map(git_blob_id, (data, plain, plain.replace(b"\n", b"\r\n")))))
+    """Return the blob ids that a file may have in git, its own first: a checkout may have changed its line ends."""
+    with_lf = data.replace(b"\r\n", b"\n")
+    return tuple(dict.fromkeys(map(git_blob_id, (data, with_lf, with_lf.replace(b"\n", b"\r\n")))))
 
 
 def default_requirement(section: str) -> str:
-    """Return what stands as the requirement of a citation for which nobody has said one yet."""
+    """Return the placeholder requirement of a citation that has none yet."""
     return f"see {section}"[:_MOST_REQUIREMENT]
 
 
 def parse_reference(reference: str) -> tuple[str, str] | None:
-    """Return file and slug that `FILE#slug` names, or None where one of them is missing."""
+    """Return file and slug of a reference `FILE#slug`, or None where one of them is missing."""
     file, _, section = reference.strip().partition("#")
     return (file.strip(), section.strip()) if file.strip() and section.strip() else None
 
 
-def _parsed(name: str, data: bytes) -> Node:
+def _parse(name: str, data: bytes) -> Node:
     text = decoded(data, name)
     directive = re.compile(_DIRECTIVE).match(text)
     if directive:
         line = text.count("\n", 0, directive.start(1)) + 1
-        what = f"{name}, line {line}: a directive (`%`) stands here; task files are read as YAML 1.2"
-        raise TaskstateError(what, help="leave that line out", code="invalid-input")
+        message = f"{name}, line {line}: a directive (`%`) stands here; task files are read as YAML 1.2"
+        raise TaskstateError(message, help="leave that line out", code="invalid-input")
     node = read_yaml_file(text)
     if not isinstance(node, Node):
         line = text.count("\n", 0, node[0].span.start) + 1
         raise TaskstateError(
-            f"{name}, line {line}: {_worded(node[0].message)}", help="correct the task file", code="invalid-input"
+            f"{name}, line {line}: {_task_file_message(node[0].message)}",
+            help="correct the task file",
+            code="invalid-input",
         )
     return node
 
 
-def _worded(message: str) -> str:
-    """Return a message of the YAML reader, which reads front matters as a rule, for a file that is YAML as a whole."""
+def _task_file_message(message: str) -> str:
+    """Return a message of the YAML reader with "the task file" for "the front matter", which it usually reads."""
     return message.replace("the front matter", "the task file")
 
 
-def _valid(name: str, root: Node, lines: Mapping[KeyPath, int]) -> Mapping[str, Any]:
+def _validated(name: str, root: Node, lines: Mapping[KeyPath, int]) -> Mapping[str, Any]:
     values: Mapping[str, Any] = schema.typed_value(root, "task-file")
     for fault in schema.faults(values, "task-file"):
-        what = f"{name}, line {lines.get(fault.path, 1)}: {fault.message}"
-        raise TaskstateError(what, help="correct the task file", code="invalid-input")
+        message = f"{name}, line {lines.get(fault.path, 1)}: {fault.message}"
+        raise TaskstateError(message, help="correct the task file", code="invalid-input")
     return values
 
 
 def _lines(root: Node, text: str) -> Mapping[KeyPath, int]:
-    """Return the number of the line, from 1, at which each value begins."""
+    """Return the line, from 1, at which each value begins, by the path of the value."""
     return {path: text.count("\n", 0, node.span.start) + 1 for path, node in _nodes(root, ())}
 
 
 def _nodes(node: Node, path: KeyPath) -> list[tuple[KeyPath, Node]]:
     children = [((*path, entry.key.text), entry.value) for entry in node.entries]
     children += [((*path, index), item) for index, item in enumerate(node.items)]
-    return [(path, node), *(found for child in children for found in _nodes(child[1], child[0]))]
+    return [(path, node), *(nested for child in children for nested in _nodes(child[1], child[0]))]
 
 
 def _citation(name: str, standard: str | Mapping[str, str]) -> Citation:
-    """Return a standard that a task file names; `file.md#slug` is short for file and section."""
+    """Return a citation of a task file, which may be written short as `file.md#slug`."""
     if not isinstance(standard, str):
         return Citation(standard["file"], standard["section"], standard.get("requirement") or "")
-    found = parse_reference(standard)
-    if found is None:
-        what = f"the task file {name} cites {standard!r}, which names no section"
-        raise TaskstateError(what, help="write it as FILE#heading-slug", code="invalid-input")
-    return Citation(*found)
+    reference = parse_reference(standard)
+    if reference is None:
+        message = f"the task file {name} cites {standard!r}, which names no section"
+        raise TaskstateError(message, help="write it as FILE#heading-slug", code="invalid-input")
+    return Citation(*reference)

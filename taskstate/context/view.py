@@ -1,4 +1,4 @@
-"""The sealed context of a task as people and programs read it."""
+"""Formats a sealed context, what was captured and what a check found: as text, and as JSON values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHORT = 10  # digits of a commit's id
 
 
 def shape(loaded: Loaded) -> dict[str, object]:
-    """Return the sealed context of a task as values of JSON.
+    """Return the sealed context of a task as JSON values.
 
     Raises:
         TaskstateError: code "not-sealed".
@@ -44,10 +44,10 @@ def shape(loaded: Loaded) -> dict[str, object]:
 
 
 def text(loaded: Loaded) -> str:
-    """Return the sealed context of a task as text: section 1, and below it where it comes from."""
-    told = shape(loaded)
+    """Return the sealed context of a task as text: section 1, and below it the seal and the sources."""
+    values = shape(loaded)
     context = blocks_of(loaded.document).context
-    head = [f"{key}: {told[key]}" for key in SEALED_VALUES if told[key]]
+    head = [f"{key}: {values[key]}" for key in SEALED_VALUES if values[key]]
     sealed = [f"sealed {context.sealed_at} by {context.sealed_by}"]
     if context.git_head:
         sealed.append(f"at commit {context.git_head[:_SHORT]}")
@@ -57,7 +57,7 @@ def text(loaded: Loaded) -> str:
 
 
 def broken_notes(loaded: Loaded) -> tuple[str, ...]:
-    """Return the warning that what a task says is not what was sealed, where that is so."""
+    """Return a warning if the seal of a task is broken, else nothing."""
     state = loaded.state
     if not seal_broken(state, blocks_of(loaded.document)):
         return ()
@@ -65,57 +65,59 @@ def broken_notes(loaded: Loaded) -> tuple[str, ...]:
 
 
 def moved_notes(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
-    """Return the warning that HEAD has moved since a context was sealed, if it has and more than our files changed."""
+    """Return a warning if files other than our own were changed by commits since the context was sealed."""
     head = blocks_of(loaded.document).context.git_head
     moved = moved_since(workspace, head)
     if moved is None:
         return unverifiable_notes(head)
     if not moved or head is None:
         return ()
-    then, count = head[:_SHORT], len(moved)
-    what = f"{count} file{'' if count == 1 else 's'}"
-    return (f"sealed at {then}, and commits since then touch {what}: see `taskstate context check {loaded.state.id}`",)
+    sealed_at, count = head[:_SHORT], len(moved)
+    files = f"{count} file{'' if count == 1 else 's'}"
+    return (
+        f"sealed at {sealed_at}, and commits since then touch {files}: see `taskstate context check {loaded.state.id}`",
+    )
 
 
 def table(rows: Sequence[CapturedField]) -> str:
-    """Return what was captured, part by part, and where it came from, in columns."""
-    lines = [("PART", "CAPTURED", "FROM"), *((row.part, _cut(row.what), row.source or "-") for row in rows)]
+    """Return a table of the captured parts with their sources."""
+    lines = [("PART", "CAPTURED", "FROM"), *((row.part, _truncated(row.summary), row.source or "-") for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in (0, 1)]
     return "\n".join(f"{part:<{widths[0]}}  {what:<{widths[1]}}  {source}" for part, what, source in lines)
 
 
 def rows_shape(rows: Sequence[CapturedField]) -> list[dict[str, str]]:
-    """Return what was captured as values of JSON."""
-    return [{"part": row.part, "captured": row.what, "from": row.source} for row in rows]
+    """Return the captured parts as JSON values."""
+    return [{"part": row.part, "captured": row.summary, "from": row.source} for row in rows]
 
 
 def check_text(checked: ContextCheck) -> str:
-    """Return what checking a context came to as text."""
-    if not checked.points:
+    """Return the result of a check as text."""
+    if not checked.findings:
         return f"{checked.path}: the context holds"
-    return "\n".join(line for point in checked.points for line in _point_lines(checked.path, point))
+    return "\n".join(line for finding in checked.findings for line in _finding_lines(checked.path, finding))
 
 
 def check_shape(checked: ContextCheck) -> dict[str, object]:
-    """Return what checking a context came to as values of JSON."""
+    """Return the result of a check as JSON values."""
     return {
         "id": checked.id,
         "path": checked.path,
         "revision": checked.revision,
         "seal": checked.seal,
-        "holds": not checked.points,
+        "holds": not checked.findings,
         "notes": list(checked.notes),
         "findings": [
-            {"code": point.code or None, "message": point.what, "help": point.help, "diff": list(point.diff)}
-            for point in checked.points
+            {"code": finding.code or None, "message": finding.message, "help": finding.help, "diff": list(finding.diff)}
+            for finding in checked.findings
         ],
     }
 
 
-def _point_lines(path: str, point: ContextFinding) -> list[str]:
-    code = f"{point.code} " if point.code else ""
-    return [f"{path}: {code}{point.what}", *(f"    {line}" for line in point.diff), f"  help: {point.help}"]
+def _finding_lines(path: str, finding: ContextFinding) -> list[str]:
+    code = f"{finding.code} " if finding.code else ""
+    return [f"{path}: {code}{finding.message}", *(f"    {line}" for line in finding.diff), f"  help: {finding.help}"]
 
 
-def _cut(what: str, most: int = 48) -> str:
-    return what if len(what) <= most else f"{what[: most - 1]}\u2026"
+def _truncated(text: str, limit: int = 48) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}\u2026"

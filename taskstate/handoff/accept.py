@@ -1,4 +1,4 @@
-"""Takes work over: shows the open handoff and what no longer holds of it, and accepts it."""
+"""Accepts a handoff: finds the open document, lists what has changed since it was written, and archives it."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 class OpenHandoff(NamedTuple):
-    """A handoff document, and in words what no longer holds of what was seen when it was written."""
+    """A handoff document, and notes on what has changed since it was written."""
 
     file: HandoffFile
     notes: tuple[str, ...]
 
 
 class AcceptedHandoff(NamedTuple):
-    """An accepted handoff, where it lies now from the repository's root, and what the change did."""
+    """An accepted handoff, its new path from the repository's root, and the outcome of the change."""
 
     file: HandoffFile
     path: str
@@ -43,22 +43,22 @@ class AcceptedHandoff(NamedTuple):
 
 
 def find_handoff(workspace: Workspace, task_id: str) -> tuple[Loaded, HandoffFile]:
-    """Return a task's open handoff, or the newest one where none is open.
+    """Find a task's open handoff, or the newest one where none is open.
 
     Raises:
         TaskstateError: code "not-found": there is none, or the one that the state file names is missing; code
-            "unreadable", "not-utf8" or "no-handoff": that one cannot be read, or is none.
+            "unreadable", "not-utf8" or "no-handoff": it cannot be read, or is not a handoff document.
     """
     loaded = workspace.load(workspace.locate(task_id))
-    named = blocks_of(loaded.document).handoffs.open
-    if named:
-        return loaded, open_document(workspace, named, loaded.state.id)
-    documents, unread = list_documents(workspace, loaded.state.id)
-    still = [each for each in documents if each.status == OPEN]
-    if still or documents:
-        return loaded, (still or documents[-1:])[0]
-    if unread:
-        raise TaskstateError(unread[0][1], help="run `taskstate lint` to see why", code="unreadable")
+    open_path = blocks_of(loaded.document).handoffs.open
+    if open_path:
+        return loaded, open_document(workspace, open_path, loaded.state.id)
+    documents, unreadable = list_documents(workspace, loaded.state.id)
+    open_documents = [each for each in documents if each.status == OPEN]
+    if open_documents or documents:
+        return loaded, (open_documents or documents[-1:])[0]
+    if unreadable:
+        raise TaskstateError(unreadable[0][1], help="run `taskstate lint` to see why", code="unreadable")
     raise TaskstateError(
         f"task {loaded.state.id} has no handoff",
         help=f"`taskstate handoff new {loaded.state.id} …` writes one",
@@ -67,13 +67,13 @@ def find_handoff(workspace: Workspace, task_id: str) -> tuple[Loaded, HandoffFil
 
 
 def show(workspace: Workspace, task_id: str) -> OpenHandoff:
-    """Return a task's open handoff, else the newest one, and what no longer holds of it."""
+    """Return a task's open handoff, else the newest one, with notes on what has changed since."""
     loaded, file = find_handoff(workspace, task_id)
     return OpenHandoff(file, _notes(workspace, loaded.state, file))
 
 
 def _notes(workspace: Workspace, state: TaskState, file: HandoffFile) -> tuple[str, ...]:
-    """Return what no longer holds; of an accepted document only that it is accepted, since the work has gone on."""
+    """Return notes on what has changed since; of an accepted document only who accepted it, as work has gone on."""
     if file.status == ACCEPTED:
         return (f"accepted by {file.text('accepted_by') or 'somebody'} at {file.text('accepted_at')}",)
     revision = file.values.get("state_revision")
@@ -85,78 +85,78 @@ def accept(workspace: Workspace, task_id: str, agent: str, request: Request) -> 
 
     Raises:
         TaskstateError: code "not-found": none is open, or its document is gone; code "unreadable", "not-utf8" or
-            "no-handoff": what the state file names cannot be read, or is no handoff document of the task.
+            "no-handoff": the document cannot be read, or is not one of the task.
     """
-    given = {"status": ACCEPTED, "accepted_by": agent, "accepted_at": timestamp(request.stamp.now)}
+    values = {"status": ACCEPTED, "accepted_by": agent, "accepted_at": timestamp(request.stamp.now)}
 
     def job(loaded: Loaded) -> Change[HandoffFile]:
-        file = _to_accept(workspace, loaded)
+        file = _acceptable(workspace, loaded)
         notes = _notes(workspace, loaded.state, file) if file.status == OPEN else ()
         root, target = workspace.config.root, archive_path(file.path)
         text = with_handoffs(loaded.document.text, {"open": None})
-        if file.path == target and file.status == ACCEPTED:  # the other side of a merge has accepted it
+        if file.path == target and file.status == ACCEPTED:  # accepted on the other branch of a merge
             return Change(text=text, notes=_notes(workspace, loaded.state, file), result=file)
-        data = with_values(file.document, given).encode()
-        made = HandoffFile(target, data, parse(data.decode()))
+        data = with_values(file.document, values).encode()
+        accepted = HandoffFile(target, data, parse(data.decode()))
         if file.path == target:
             replaced = journal.Replace(f"{root}/{target}", files.digest(file.data), data)
-            return Change(text=text, before=(replaced,), notes=notes, result=made)
+            return Change(text=text, before=(replaced,), notes=notes, result=accepted)
         created = journal.Create(f"{root}/{target}", data)
-        gone = journal.Delete(f"{root}/{file.path}", files.digest(file.data))
-        return Change(text=text, before=(created,), after=(gone,), notes=notes, result=made)
+        deleted = journal.Delete(f"{root}/{file.path}", files.digest(file.data))
+        return Change(text=text, before=(created,), after=(deleted,), notes=notes, result=accepted)
 
     outcome = change(workspace, task_id, job, request)
     return AcceptedHandoff(outcome.result, f"{workspace.config.root}/{outcome.result.path}", outcome)
 
 
-def _to_accept(workspace: Workspace, loaded: Loaded) -> HandoffFile:
-    """Return the document that the state file names as open, else the oldest open one of the task."""
+def _acceptable(workspace: Workspace, loaded: Loaded) -> HandoffFile:
+    """Return the handoff that the state file names as open, else the oldest open one of the task."""
     state = loaded.state
-    named = blocks_of(loaded.document).handoffs.open
-    if named:
-        return open_document(workspace, named, state.id)
-    found = next((each for each in handoff_files(workspace, state.id) if each.status == OPEN), None)
-    if found is None:
+    open_path = blocks_of(loaded.document).handoffs.open
+    if open_path:
+        return open_document(workspace, open_path, state.id)
+    oldest = next((each for each in handoff_files(workspace, state.id) if each.status == OPEN), None)
+    if oldest is None:
         raise TaskstateError(
             f"task {state.id} has no open handoff",
             help=f"`taskstate handoff list {state.id}` shows all of them",
             code="not-found",
         )
-    return found
+    return oldest
 
 
 def accepted_note(workspace: Workspace, state: TaskState) -> str:
-    """Return what the next session shall say of the handoff that was accepted last; nothing where one has said it.
+    """Return a line for the next session on the handoff accepted last, empty if a session has mentioned it.
 
-    Two branches may both have handed over: the one that was open beside it is said too.
+    After a merge of two branches that both handed over, the documents that were open at the same time are named too.
     """
     handoffs = blocks_of(state.document).handoffs
     if not handoffs.number or handoffs.open:
         return ""
     accepted = [each for each in handoff_files(workspace, state.id) if each.status == ACCEPTED]
-    last = max(accepted, key=lambda each: (each.text("accepted_at"), each.text("created_at")), default=None)
-    if last is None:
+    newest = max(accepted, key=lambda each: (each.text("accepted_at"), each.text("created_at")), default=None)
+    if newest is None:
         return ""
-    beside = [each for each in accepted if each is last or _overlap(each, last)]
-    names = [f"`{workspace.config.root}/{each.path}`" for each in beside if not _is_told(each, state)]
+    accepted_together = [each for each in accepted if each is newest or _overlap(each, newest)]
+    names = [f"`{workspace.config.root}/{each.path}`" for each in accepted_together if not _is_mentioned(each, state)]
     return f"took over from {' and '.join(names)}" if names else ""
 
 
 def _overlap(one: HandoffFile, other: HandoffFile) -> bool:
-    """Return whether two documents were open at one time, which happens only on two branches."""
+    """Return whether two documents were open at the same time, which happens only on two branches."""
     return one.text("created_at") < other.text("accepted_at") and other.text("created_at") < one.text("accepted_at")
 
 
-def _is_told(file: HandoffFile, state: TaskState) -> bool:
-    """Return whether a session since then has said that its writer took over from a document."""
-    seen_then = file.verified.sessions or 0
+def _is_mentioned(file: HandoffFile, state: TaskState) -> bool:
+    """Return whether a session written after a document mentions it; archived sessions count as if they did."""
+    sessions_then = file.verified.sessions or 0
     name = file.path.rpartition("/")[2]
-    later = (session for session in state.sessions if session.number > seen_then)
-    return state.archived > seen_then or any(name in session.entry for session in later)
+    later = (session for session in state.sessions if session.number > sessions_then)
+    return state.archived > sessions_then or any(name in session.entry for session in later)
 
 
 def fields_of(file: HandoffFile) -> dict[str, object]:
-    """Return what a document says, for programs."""
+    """Return the fields of a document as JSON values."""
     handoff = file.reading.handoff
     current = dict(zip(("file", "location", "goal"), (handoff.file, handoff.location, handoff.goal), strict=True))
     return {

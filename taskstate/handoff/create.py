@@ -1,4 +1,4 @@
-"""Hands work over: writes a handoff document, held against every rule before, and counts it in the state file."""
+"""Creates a handoff: writes its document, if no lint rule finds an error in it, and counts it in the state file."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ STAGE = "context_exhaustion_handoff"
 _SECOND = timedelta(seconds=1)
 _DETAILS = 160  # characters
 _NEEDED = (("action", "--action"), ("file", "--file"), ("location", "--location"), ("goal", "--goal"))
-_GUARDED = frozenset({"TS951"})  # told by the guard that every write goes through
+_GUARDED = frozenset({"TS951"})  # secrets: the check of every write refuses them already
 
 
 class HandoffRequest(NamedTuple):
-    """What a handoff shall say; `draft`: the rest from the state file; `force`: also where nothing has moved on."""
+    """The content of a handoff; `draft` fills the rest from the state file, `force` skips the check for progress."""
 
     handoff: Handoff
     draft: bool = False
@@ -69,7 +69,7 @@ class HandoffRequest(NamedTuple):
 
 
 class HandoffResult(NamedTuple):
-    """A handoff document and where it lies, from the repository's root; a draft that lacks something lies nowhere."""
+    """A handoff document and its path from the repository's root, empty for a draft that is incomplete."""
 
     text: str
     path: str = ""
@@ -79,14 +79,14 @@ class HandoffResult(NamedTuple):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What an agent that ends here returns to the one that started it."""
+        """The result that an agent which ends here returns to the agent that started it."""
         details = f"Handed over; next: {' '.join(self.action.split())}"
         details = details if len(details) <= _DETAILS else details[: _DETAILS - 1] + "\u2026"
         progress = {"stage": STAGE, "details": details, "handoff_path": self.path}
         return {"status": "partial", "partial_progress": progress}
 
 
-class _Planned(NamedTuple):
+class _HandoffPlan(NamedTuple):
     handoff: Handoff
     phase: Phase | None
     text: str
@@ -97,53 +97,53 @@ class _Planned(NamedTuple):
 
 
 def new(
-    workspace: Workspace, task_id: str, wanted: HandoffRequest, request: Request, *, errors_in: Validator
+    workspace: Workspace, task_id: str, handoff_request: HandoffRequest, request: Request, *, errors_in: Validator
 ) -> HandoffResult:
-    """Write the handoff document of a task's phase and count it, in one step; `errors_in` holds it against the rules.
+    """Write the handoff document of a task's phase and count it, in one step; `errors_in` checks it against the rules.
 
-    A draft that cannot be completed from the state file is only returned, with what it lacks.
+    A draft that cannot be completed from the state file is only returned, with the flags that are missing.
 
     Raises:
-        TaskstateError: code "handoff": the document would break its rules, all of which are named; code "handoff-open",
+        TaskstateError: code "handoff": the document breaks rules, and the message names them all; code "handoff-open",
             "complete", "not-found" or "no-progress".
     """
     tree = current_tree(workspace)
-    if wanted.draft:
+    if handoff_request.draft:
         loaded = workspace.load(workspace.locate(task_id))
-        planned = _planned(workspace, loaded, wanted, request, tree)
-        missing = _missing(planned.handoff)
+        plan = _plan(workspace, loaded, handoff_request, request, tree)
+        missing = _missing_flags(plan.handoff)
         if missing:
-            return HandoffResult(planned.text, action=planned.handoff.action, missing=missing)
+            return HandoffResult(plan.text, action=plan.handoff.action, missing=missing)
 
-    def job(loaded: Loaded) -> Change[_Planned]:
-        planned = _planned(workspace, loaded, wanted, request, tree)
-        if workspace.config.handoff.minimum_progress and not wanted.force:
-            _require_progress(loaded.state.id, planned)
-        _require_sound(workspace, planned, errors_in)
-        created = journal.Create(f"{workspace.config.root}/{planned.path}", planned.text.encode())
-        text = _counted(loaded, planned, timestamp(request.stamp.now))
-        return Change(text=text, before=(created,), result=planned)
+    def job(loaded: Loaded) -> Change[_HandoffPlan]:
+        plan = _plan(workspace, loaded, handoff_request, request, tree)
+        if workspace.config.handoff.minimum_progress and not handoff_request.force:
+            _require_progress(loaded.state.id, plan)
+        _require_valid(workspace, plan, errors_in)
+        created = journal.Create(f"{workspace.config.root}/{plan.path}", plan.text.encode())
+        text = _with_count(loaded, plan, timestamp(request.stamp.now))
+        return Change(text=text, before=(created,), result=plan)
 
     outcome = change(workspace, task_id, job, request)
-    planned = outcome.result
-    path = f"{workspace.config.root}/{planned.path}"
-    return HandoffResult(planned.text, path, planned.handoff.action, outcome)
+    plan = outcome.result
+    path = f"{workspace.config.root}/{plan.path}"
+    return HandoffResult(plan.text, path, plan.handoff.action, outcome)
 
 
-def _planned(
-    workspace: Workspace, loaded: Loaded, wanted: HandoffRequest, request: Request, tree: WorkingTree
-) -> _Planned:
-    """Return the document that would be written now."""
+def _plan(
+    workspace: Workspace, loaded: Loaded, handoff_request: HandoffRequest, request: Request, tree: WorkingTree
+) -> _HandoffPlan:
+    """Return the document that would be written now; the longest draft that fits the size limits is taken."""
     state = loaded.state
     documents = handoff_files(workspace, state.id)
-    _require_possible(workspace, loaded, documents, force=wanted.force)
+    _require_possible(workspace, loaded, documents, force=handoff_request.force)
     phases = read_phases(state)
-    phase = _phase(state, phases, wanted.handoff.phase)
-    given = _from_root(workspace, wanted.handoff)
+    phase = _phase(state, phases, handoff_request.handoff.phase)
+    given = _from_root(workspace, handoff_request.handoff)
     name = phase.part.name if phase else parse_phase_name(given.phase or "1")
     created_at = _free_time(workspace, state.id, name, request)
     verified = read_seen({**tree._asdict(), **state_facts(state, [each.value for each in phases])})
-    front = {
+    front_matter = {
         "taskstate": FORMAT,
         "kind": "handoff",
         "task_id": state.id,
@@ -157,28 +157,32 @@ def _planned(
         "verified": verified.values,
     }
     handoff, text = Handoff(), ""
-    for drafted in _drafts(workspace, state, phase, documents) if wanted.draft else (Handoff(),):
+    for drafted in _drafts(workspace, state, phase, documents) if handoff_request.draft else (Handoff(),):
         handoff = merge_handoffs(drafted, given)._replace(phase=name)
-        text = _rendered(workspace, {**front, "do_not_reread": list(handoff.do_not_reread)}, handoff)
+        text = _render(workspace, {**front_matter, "do_not_reread": list(handoff.do_not_reread)}, handoff)
         if _fits(workspace, text):
             break
     path = f"{folder(state.id)}/{document_name(name, created_at)}"
-    return _Planned(handoff, phase, text, path, created_at, verified, documents[-1] if documents else None)
+    return _HandoffPlan(handoff, phase, text, path, created_at, verified, documents[-1] if documents else None)
 
 
 def _drafts(
     workspace: Workspace, state: TaskState, phase: Phase | None, documents: tuple[HandoffFile, ...]
 ) -> Iterator[Handoff]:
-    """Yield what the state file says, the longest draft first."""
-    last = next((each for each in reversed(documents) if phase and each.text("phase") == phase.part.name), None)
-    known = DraftSources(state, phase.value if phase else None, last.reading.handoff if last else Handoff())
+    """Yield drafts from the state file, the longest first."""
+    last_document = next(
+        (each for each in reversed(documents) if phase and each.text("phase") == phase.part.name), None
+    )
+    sources = DraftSources(
+        state, phase.value if phase else None, last_document.reading.handoff if last_document else Handoff()
+    )
     for length in LENGTHS:
-        yield draft(known, _exists(workspace), length)
+        yield draft(sources, _exists(workspace), length)
 
 
-def _rendered(workspace: Workspace, front: Mapping[str, object], handoff: Handoff) -> str:
-    return front_matter_text(front) + templates.filled(
-        workspace, TEMPLATE, template_values(handoff, str(front["created_at"]))
+def _render(workspace: Workspace, front_matter: Mapping[str, object], handoff: Handoff) -> str:
+    return front_matter_text(front_matter) + templates.filled(
+        workspace, TEMPLATE, template_values(handoff, str(front_matter["created_at"]))
     )
 
 
@@ -188,77 +192,83 @@ def _fits(workspace: Workspace, text: str) -> bool:
 
 
 def _from_root(workspace: Workspace, handoff: Handoff) -> Handoff:
-    """Return what was given with its paths from the root, where somebody wrote them out in full."""
-    above = f"{workspace.root.as_posix()}/"
+    """Return the handoff with absolute paths made relative to the repository's root."""
+    root_prefix = f"{workspace.root.as_posix()}/"
 
-    def short(path: str) -> str:
-        return path.removeprefix(above).removeprefix("./")
+    def relative(path: str) -> str:
+        return path.removeprefix(root_prefix).removeprefix("./")
 
     return handoff._replace(
-        file=short(handoff.file),
-        references=tuple(map(short, handoff.references)),
-        do_not_reread=tuple(map(short, handoff.do_not_reread)),
+        file=relative(handoff.file),
+        references=tuple(map(relative, handoff.references)),
+        do_not_reread=tuple(map(relative, handoff.do_not_reread)),
     )
 
 
 def _require_possible(workspace: Workspace, loaded: Loaded, documents: tuple[HandoffFile, ...], *, force: bool) -> None:
-    """Refuse a task that is complete, or handed over already; with `force` not for a document that nobody can read."""
+    """Refuse a task that is complete or handed over already; `force` ignores an open document that is unreadable."""
     state = loaded.state
     if state.status == COMPLETE:
-        what = f"task {state.id} is complete, so there is nothing to hand over"
-        raise TaskstateError(what, help=f'`taskstate reopen {state.id} --note "…"` takes it up again', code="complete")
-    named = blocks_of(loaded.document).handoffs.open
-    if named:
-        named = _still_open(workspace, named, state.id, force=force)
-    found = named or next((each.path for each in documents if each.status == OPEN), "")
-    if found:
+        message = f"task {state.id} is complete, so there is nothing to hand over"
         raise TaskstateError(
-            f"task {state.id} is handed over already: {found} is open",
+            message, help=f'`taskstate reopen {state.id} --note "…"` takes it up again', code="complete"
+        )
+    open_path = blocks_of(loaded.document).handoffs.open
+    if open_path:
+        open_path = _readable_open_path(workspace, open_path, state.id, force=force)
+    open_path = open_path or next((each.path for each in documents if each.status == OPEN), "")
+    if open_path:
+        raise TaskstateError(
+            f"task {state.id} is handed over already: {open_path} is open",
             help=f"`taskstate handoff accept {state.id}` takes it over first",
             code="handoff-open",
         )
 
 
-def _still_open(workspace: Workspace, named: str, task_id: str, *, force: bool) -> str:
-    """Return the open handoff that a state file names; with `force` nothing where that is lost, so that it is replaced.
+def _readable_open_path(workspace: Workspace, open_path: str, task_id: str, *, force: bool) -> str:
+    """Return the path of the open handoff if it can be read; with `force` an empty path for one that cannot.
 
     Raises:
-        TaskstateError: code "handoff-open": it is missing, cannot be read, or is none.
+        TaskstateError: code "handoff-open": it is missing, cannot be read, or is not a handoff.
     """
     try:
-        open_document(workspace, named, task_id)
+        open_document(workspace, open_path, task_id)
     except TaskstateError as error:
         if force:
             return ""
         raise TaskstateError(error.message, help=error.help, code="handoff-open") from error
-    return named
+    return open_path
 
 
 def _phase(state: TaskState, phases: tuple[Phase, ...], name: str) -> Phase | None:
-    """Return the phase that is handed over: the one named, else the one that is worked on; None where there are none.
+    """Return the phase to hand over: the one named, else the one in progress; None for a task without phases.
 
     Raises:
-        TaskstateError: code "not-found"; code "usage": nobody can tell which one is meant.
+        TaskstateError: code "not-found"; code "usage": several phases could be meant.
     """
     if not phases:
         return None
     if name:
         return find_phase(state, name)
-    begun = [each for each in phases if each.value["started_at"] and each.value["current_objective"] is not None]
-    for choice in (begun, [each for each in phases if each.value["current_objective"] is not None], [*phases]):
-        if len(choice) == 1:
-            return choice[0]
+    started = [each for each in phases if each.value["started_at"] and each.value["current_objective"] is not None]
+    for candidates in (started, [each for each in phases if each.value["current_objective"] is not None], [*phases]):
+        if len(candidates) == 1:
+            return candidates[0]
     names = ", ".join(each.part.name for each in phases)
     raise TaskstateError(
         f"which phase of task {state.id} is handed over? It has {names}", help="say --phase P", code="usage"
     )
 
 
-def _require_progress(task_id: str, planned: _Planned) -> None:
-    """Refuse to hand over again where nothing has moved on; a last document that does not tell is no measure."""
-    last = planned.last
-    now, then = planned.verified, last.verified if last else None
-    if last and then and (then.sessions, then.objectives) == (now.sessions, now.objectives):
+def _require_progress(task_id: str, plan: _HandoffPlan) -> None:
+    """Refuse a handoff if no objective or session changed since the last one, as far as that one recorded them."""
+    last = plan.last
+    verified, verified_then = plan.verified, last.verified if last else None
+    if (
+        last
+        and verified_then
+        and (verified_then.sessions, verified_then.objectives) == (verified.sessions, verified.objectives)
+    ):
         raise TaskstateError(
             f"nothing has moved on since the last handoff, {last.path}: no objective changed, and no session was added",
             help=f"record what was done (`taskstate session add {task_id} …`, `taskstate phase set {task_id} …`), "
@@ -268,12 +278,12 @@ def _require_progress(task_id: str, planned: _Planned) -> None:
 
 
 def _free_time(workspace: Workspace, task_id: str, phase: str, request: Request) -> str:
-    """Return the time of the new document: now, or the next second that no document of the phase bears."""
+    """Return the time of the new document: now, or the next second for which no document of the phase exists."""
     now = request.stamp.now
     while any(
-        files.size(workspace.state_root / place) is not None
+        files.size(workspace.state_root / candidate) is not None
         for path in (f"{folder(task_id)}/{document_name(phase, timestamp(now))}",)
-        for place in (path, archive_path(path))
+        for candidate in (path, archive_path(path))
     ):
         now += _SECOND
     return timestamp(now)
@@ -289,25 +299,25 @@ def _exists(workspace: Workspace) -> Any:  # noqa: ANN401 - a function from a pa
     return exists
 
 
-def _missing(handoff: Handoff) -> tuple[str, ...]:
-    """Return the flags that would say what is missing."""
-    said = {field: getattr(handoff, field) for field, _ in _NEEDED}
-    if is_none(said["action"]):
-        said["action"] = ""
-    return tuple(flag for field, flag in _NEEDED if is_unfilled(said[field]))
+def _missing_flags(handoff: Handoff) -> tuple[str, ...]:
+    """Return the flags for the fields that are missing."""
+    values = {field: getattr(handoff, field) for field, _ in _NEEDED}
+    if is_none(values["action"]):
+        values["action"] = ""
+    return tuple(flag for field, flag in _NEEDED if is_unfilled(values[field]))
 
 
-def _require_sound(workspace: Workspace, planned: _Planned, errors_in: Validator) -> None:
-    """Refuse a document that breaks a rule, naming all that is wrong.
+def _require_valid(workspace: Workspace, plan: _HandoffPlan, errors_in: Validator) -> None:
+    """Refuse a document that breaks rules, with all of them in one message.
 
     Raises:
         TaskstateError: code "handoff".
     """
-    missing = _missing(planned.handoff)
-    found = errors_in(f"{workspace.config.root}/{planned.path}", planned.text, planned.created_at)
-    skipped = {*_GUARDED, "TS801"} if missing else _GUARDED
-    faults = [f"{flag} is missing" for flag in missing]
-    faults += [message for code, message in found if code not in skipped]
+    missing_flags = _missing_flags(plan.handoff)
+    errors = errors_in(f"{workspace.config.root}/{plan.path}", plan.text, plan.created_at)
+    ignored = {*_GUARDED, "TS801"} if missing_flags else _GUARDED
+    faults = [f"{flag} is missing" for flag in missing_flags]
+    faults += [message for code, message in errors if code not in ignored]
     if faults:
         raise TaskstateError(
             f"the handoff is not fit to be written: {'; '.join(faults)}",
@@ -316,18 +326,18 @@ def _require_sound(workspace: Workspace, planned: _Planned, errors_in: Validator
         )
 
 
-def _counted(loaded: Loaded, planned: _Planned, now: str) -> str:
-    """Return the state file's text with one more handoff, in its front matter and in the phase."""
+def _with_count(loaded: Loaded, plan: _HandoffPlan, now: str) -> str:
+    """Return the state file's text with the handoff counted, in its front matter and in the phase."""
     text = loaded.document.text
-    if planned.phase:
-        changes = {"handoff_count": planned.phase.value["handoff_count"] + 1}
-        text = with_changes(loaded, planned.phase, changes, now)
-    return with_handoffs(text, {"count": blocks_of(parse(text)).handoffs.number + 1, "open": planned.path})
+    if plan.phase:
+        changes = {"handoff_count": plan.phase.value["handoff_count"] + 1}
+        text = with_changes(loaded, plan.phase, changes, now)
+    return with_handoffs(text, {"count": blocks_of(parse(text)).handoffs.number + 1, "open": plan.path})
 
 
 def with_handoffs(text: str, changes: Mapping[str, object]) -> str:
-    """Return a state file's text with what its front matter says of handoffs changed."""
+    """Return a state file's text with changes to the `handoffs` block of its front matter."""
     document = parse(text)
-    told = blocks_of(document).values.get("handoffs")
-    before = told if isinstance(told, dict) else {"count": 0, "open": None}
-    return apply(text, set_front_matter(document, "handoffs", {**before, **changes}))
+    recorded = blocks_of(document).values.get("handoffs")
+    current = recorded if isinstance(recorded, dict) else {"count": 0, "open": None}
+    return apply(text, set_front_matter(document, "handoffs", {**current, **changes}))

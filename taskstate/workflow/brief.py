@@ -178,7 +178,7 @@ def _warnings(state: TaskState, blocks: ToolBlocks) -> Iterable[str]:
     if seal_broken(state, blocks):
         yield f"**Changed since it was sealed:** what the task is. Look first: `taskstate context check {state.id}`"
     for broken in broken_fences(state):
-        yield f"**Cannot be read:** {broken.what} (`taskstate lint`)"
+        yield f"**Cannot be read:** {broken.message} (`taskstate lint`)"
     for problem in state.problems:
         yield f"**Cannot be read:** {problem.message} (`taskstate lint`)"
 

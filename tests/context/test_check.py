@@ -1,4 +1,4 @@
-"""Whether a sealed context still holds, in a real git repository, and what is shown of what does not."""
+"""Checks of a sealed context in a real git repository: what is found, and which differences are shown."""
 
 from __future__ import annotations
 
@@ -49,27 +49,27 @@ def commit(place: Place) -> None:
 
 def request(place: Place) -> Request:
     """Return a request that knows the commit."""
-    asked = place.request()
-    return asked._replace(stamp=asked.stamp._replace(git_head=git.head(place.root)))
+    plain = place.request()
+    return plain._replace(stamp=plain.stamp._replace(git_head=git.head(place.root)))
 
 
-def points(place: Place) -> tuple[ContextFinding, ...]:
-    """Return what no longer holds; the rules find the same."""
-    found = context_check.check(place.workspace, TASK).points
+def findings(place: Place) -> tuple[ContextFinding, ...]:
+    """Return the findings of a check, and assert that the lint rules find the same."""
+    found = context_check.check(place.workspace, TASK).findings
     queries = RepositoryQueries(place.checking().repository, place.path)
-    told = engine.check(place.text, place.path.name, place.workspace.config, queries)
-    codes = {each.code for each in told if "TS601" <= each.code <= "TS605" and each.code != "TS603"}
-    assert codes == {point.code for point in found if point.code}
+    diagnostics = engine.check(place.text, place.path.name, place.workspace.config, queries)
+    codes = {each.code for each in diagnostics if "TS601" <= each.code <= "TS605" and each.code != "TS603"}
+    assert codes == {finding.code for finding in found if finding.code}
     return found
 
 
 def test_all_holds(place: Place) -> None:
     """Right after sealing, and after committing our own files, nothing is found; criteria may be checked off."""
-    assert points(place) == ()
+    assert findings(place) == ()
     place.check(1)
     subprocess.run(["git", "add", ".taskstate"], cwd=place.root, check=True, stdin=subprocess.DEVNULL)
     subprocess.run(["git", "commit", "-qm", "state"], cwd=place.root, check=True, stdin=subprocess.DEVNULL)
-    assert points(place) == ()
+    assert findings(place) == ()
     assert context_view.check_text(context_check.check(place.workspace, TASK)).endswith(": the context holds")
 
 
@@ -106,20 +106,20 @@ def test_a_dirty_tree_is_told(place: Place) -> None:
 def test_a_changed_section_is_shown_line_by_line(place: Place) -> None:
     """What was sealed is found among the versions of late, or in git, or made of the sources again."""
     place.text = place.text.replace("Keys rotate.", "Keys stay.")
-    (found,) = points(place)
-    assert found.what == "section 1 is not as it was sealed"
+    (found,) = findings(place)
+    assert found.message == "section 1 is not as it was sealed"
     lines = ("-Issue and verify tokens. Keys rotate.", "+Issue and verify tokens. Keys stay.")
     assert [line for line in found.diff if line[0] in "+-"] == list(lines)
     forget(place)
-    assert points(place)[0].diff == found.diff  # from the sources
+    assert findings(place)[0].diff == found.diff  # from the sources
     write(place, NAME, TASK_FILE.replace("Keys rotate.", "Other."))
-    assert points(place)[0].diff == ()
-    assert "in no version that can be found" in points(place)[0].what
+    assert findings(place)[0].diff == ()
+    assert "in no version that can be found" in findings(place)[0].message
     place.text = place.text.replace("Keys stay.", "Keys rotate.")
     commit(place)
     place.text = place.text.replace("Keys rotate.", "Keys stay.")
     forget(place)
-    assert points(place)[0].diff == found.diff  # from git
+    assert findings(place)[0].diff == found.diff  # from git
 
 
 def forget(place: Place) -> None:
@@ -134,26 +134,28 @@ def test_a_changed_title(place: Place) -> None:
     place.text = place.text.replace("title: JWT Service", "title: Tokens").replace(
         "JWT Service - State", "Tokens - State"
     )
-    (found,) = points(place)
-    assert found.what == "title (JWT Service then, Tokens now) is not as it was sealed"
+    (found,) = findings(place)
+    assert found.message == "title (JWT Service then, Tokens now) is not as it was sealed"
     assert found.diff == ()
 
 
 def test_a_stale_citation_is_shown_line_by_line(place: Place) -> None:
     """What the cited lines were is found in git; where it is not, the hashes are told alone."""
     write(place, "standards/backend.md", STANDARD.replace("75", "50"))
-    (found,) = points(place)
-    assert found.what.startswith("standards/backend.md#handlers says something else than when it was cited (aa1e9efb")
+    (found,) = findings(place)
+    assert found.message.startswith(
+        "standards/backend.md#handlers says something else than when it was cited (aa1e9efb"
+    )
     changed = ["-Handlers stay under 75 lines. More follows.", "+Handlers stay under 50 lines. More follows."]
     assert [line for line in found.diff if line[0] in "+-"] == changed
     place.text = place.text.replace('"aa1e9efb340edca8"', '"0000000000000000"')
-    assert next(each for each in points(place) if each.code == "TS602").diff == ()
+    assert next(each for each in findings(place) if each.code == "TS602").diff == ()
 
 
 def test_secrets_are_masked_in_differences(place: Place) -> None:
     """What looks like a credential is shown in no difference."""
     write(place, "standards/backend.md", STANDARD.replace("75", "AKIA" + "QWERTYUIOPASDFGH"))
-    (found,) = points(place)
+    (found,) = findings(place)
     assert "QWERTY" not in "".join(found.diff)
     assert any(line.startswith("+Handlers stay under ") for line in found.diff)
 
@@ -164,38 +166,38 @@ def test_a_citation_of_nothing(place: Place, tmp_path: Path, gone: str) -> None:
     path = place.root / "standards/backend.md"
     if gone == "heading":
         write(place, "standards/backend.md", STANDARD.replace("## Handlers", "## Handling"))
-        (found,) = points(place)
+        (found,) = findings(place)
         assert found.help == "did you mean standards/backend.md#handling?"
         return
     path.unlink()
     if gone == "link":
         (tmp_path / "outside.md").write_text(STANDARD, encoding="utf-8")
         path.symlink_to(tmp_path / "outside.md")
-    assert [point.code for point in points(place)] == ["TS602", "TS602"]
+    assert [finding.code for finding in findings(place)] == ["TS602", "TS602"]
 
 
 def test_a_changed_task_file(place: Place) -> None:
     """What differs is shown, since git has the old one; other line ends are no difference."""
     write(place, NAME, TASK_FILE.replace("\n", "\r\n"))
-    assert points(place) == ()
+    assert findings(place) == ()
     write(place, NAME, TASK_FILE.replace("Keys rotate", "Keys turn"))
-    (found,) = points(place)
+    (found,) = findings(place)
     assert (found.code, "+  Keys turn." in found.diff, "-  Keys rotate." in found.diff) == ("TS604", True, True)
     (place.root / NAME).unlink()
-    assert points(place)[0].help.endswith("--from FILE`")
+    assert findings(place)[0].help.endswith("--from FILE`")
 
 
 def test_a_moved_head(place: Place) -> None:
     """Commits of other files are told, until sealing anew takes note of them."""
     write(place, "src/auth/jwt.py", "x = 1\n")
     commit(place)
-    (found,) = points(place)
-    assert (found.code, found.what.endswith(" touch src/auth/jwt.py")) == ("TS605", True)
+    (found,) = findings(place)
+    assert (found.code, found.message.endswith(" touch src/auth/jwt.py")) == ("TS605", True)
     loaded = place.workspace.load(place.path)
     (told,) = context_view.moved_notes(place.workspace, loaded)
     assert "commits since then touch 1 file" in told
     seal_context.rebuild(place.workspace, TASK, CaptureRequest(), request(place))
-    assert points(place) == ()
+    assert findings(place) == ()
     assert context_view.moved_notes(place.workspace, place.workspace.load(place.path)) == ()
 
 
@@ -203,8 +205,8 @@ def test_what_the_configuration_asks_for_now(place: Place) -> None:
     """A standard that was added to the configuration is told."""
     cite = '[[standards]]\ncite = ["standards/backend.md#layers-1"]\n'
     write(place, "taskstate.toml", f"{SETTINGS}\n{cite}")
-    (found,) = points(place)
-    assert found.what == "taskstate.toml asks this task to cite standards/backend.md#layers-1"
+    (found,) = findings(place)
+    assert found.message == "taskstate.toml asks this task to cite standards/backend.md#layers-1"
 
 
 def test_an_unsealed_task_cannot_be_checked(place: Place) -> None:
@@ -223,7 +225,7 @@ def test_a_span_follows_its_section(place: Place) -> None:
     write(place, "standards/backend.md", STANDARD.replace("# Backend\n", "# Backend\n\nMore.\n"))
     done = fixer.fix_file(place.checking(), place.path, request(place))
     assert done.notes == ("brought the spans of handlers, layers up to date, and sealed section 1 anew",)
-    assert points(place) == ()
+    assert findings(place) == ()
     wanted = before.replace('"L3-L5"', '"L5-L7"').replace('"L7-L9"', '"L9-L11"')
     assert place.text[place.text.index("## 1.") :] == wanted[wanted.index("## 1.") :]
     assert {**block(place), "seal": ""} == {**_block_of(before), "seal": ""}
@@ -244,7 +246,7 @@ def test_a_broken_seal_stays_broken(place: Place) -> None:
     done = fixer.fix_file(place.checking(), place.path, request(place))
     assert done.notes == ("brought the spans of handlers, layers up to date",)
     assert block(place)["seal"] == seal
-    assert [point.code for point in points(place)] == ["TS601"]
+    assert [finding.code for finding in findings(place)] == ["TS601"]
 
 
 # What linting remembers
@@ -305,7 +307,7 @@ def test_a_task_file_that_changed_since_new_counts(place: Place) -> None:
         f"{NAME} has changed since the task was made from it: what it says now is taken where nobody changed section 1"
     )
     assert [note.partition(":")[0] for note in notes if "kept" in note] == ["acceptance criteria"]
-    assert points(place) == ()
+    assert findings(place) == ()
 
 
 def test_a_change_that_git_cannot_tell_stays_visible(place: Place) -> None:
@@ -316,10 +318,10 @@ def test_a_change_that_git_cannot_tell_stays_visible(place: Place) -> None:
     assert notes[0].endswith("git does not have what it said then: what section 1 says is kept")
     assert [note for note in notes if note.startswith("description: kept") and "context rebuild" in note]
     assert read_static(place.state).description == "Issue and verify tokens. Keys spin."
-    assert [point.code for point in points(place)] == ["TS604"]
+    assert [finding.code for finding in findings(place)] == ["TS604"]
     seal_context.rebuild(place.workspace, TASK, CaptureRequest(), request(place))
     assert read_static(place.state).description == "Issue and verify tokens. Keys turn."
-    assert points(place) == ()
+    assert findings(place) == ()
 
 
 def test_a_citation_that_new_copied_goes_with_the_task_file(place: Place) -> None:
@@ -355,7 +357,7 @@ def test_a_shallow_clone_says_that_it_cannot_tell(place: Place, tmp_path: Path) 
     command = ["git", "clone", "--quiet", "--depth", "1", f"file://{place.root}", str(clone)]
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
     checked = context_check.check(find_workspace(clone, root=str(clone)), TASK)
-    assert checked.points == ()
+    assert checked.findings == ()
     then = block(place)["git_head"][:10]
     assert checked.notes == (
         f"HEAD is not {then}, at which it was sealed: git cannot tell here what changed since then",

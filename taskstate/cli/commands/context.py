@@ -126,4 +126,4 @@ def run_check(invocation: Invocation) -> int:
 
     checked = check(invocation.workspace, invocation.task_id(invocation.args.id))
     invocation.notes(checked.notes)
-    return invocation.tell(check_shape(checked), check_text(checked), status=_FOUND if checked.points else 0)
+    return invocation.tell(check_shape(checked), check_text(checked), status=_FOUND if checked.findings else 0)
