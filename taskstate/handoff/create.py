@@ -315,6 +315,7 @@ def _require_valid(workspace: Workspace, plan: _HandoffPlan, errors_in: Validato
     """
     missing_flags = _missing_flags(plan.handoff)
     errors = errors_in(f"{workspace.config.root}/{plan.path}", plan.text, plan.created_at)
+    # A section that is empty because of a missing flag is reported once, by the flag.
     ignored = {*_GUARDED, "TS801"} if missing_flags else _GUARDED
     faults = [f"{flag} is missing" for flag in missing_flags]
     faults += [message for code, message in errors if code not in ignored]

@@ -1,7 +1,7 @@
-"""Handoff documents as texts: what one says, read leniently, and the parts of a new one.
+"""Reads the text of a handoff document, leniently, and makes the text of a new one.
 
-Pure. The rules and the commands share this, so that what is written is what is judged. Which sections there are is said
-by the kind `handoff`.
+Pure. Lint rules and commands share it, so that a document is written and judged by the same reading. The kind `handoff`
+in `model.document_kinds` declares the sections.
 """
 
 from __future__ import annotations
@@ -30,27 +30,28 @@ if TYPE_CHECKING:
 ACTION, STATE, DECISIONS = "Immediate Next Action", "Current State", "Key Decisions Made"
 AVOID, CONTEXT, REFERENCES = "What NOT to Try", "Critical Context", "References"
 MAY_BE_NONE = (DECISIONS, AVOID, CONTEXT, REFERENCES)
-LABELS = ("File", "Location", "Goal state")  # of the items of Current State
+LABELS = ("File", "Location", "Goal state")  # of the items under Current State
 OPEN, ACCEPTED = "open", "accepted"
 MOST_CONTEXT = 5
 TEMPLATE = "handoff.md.j2"
 
-# Patterns, compiled where they are used.
+# Patterns, compiled only where they are used: most commands need none of them.
 _PLACEHOLDER = r"(?i)[\W_]*(?:tbd|tba|tbc|to[ -]?do|to be (?:added|completed|decided|determined|done|filled in))[\W_]*"
 _LABEL = r"[*_]*(?P<label>[A-Za-z][A-Za-z ]*?)[*_]*:[*_]*[ \t]*"
+# A reason follows a colon. Documents of other tools use a dash, an arrow or "because" as well.
 _REASON = r":[*_]*\s+(?=\S)"
 _LOOSE_REASON = _REASON + r"|\s(?:[-\u2013\u2014]+|->|=>|\u2192)\s+(?=\S)|\b(?i:because|since|due to|so that)\b"
 _CODE = r"(`+)(.+?)(?<!`)\1(?!`)"
 _LINK = r"\[[^\]\n]*\]\(<?([^)\s>]+)>?[^)\n]*\)"
-_NAMED = r"[A-Z][A-Za-z ]{0,24}:[ \t]+(?=[`\[\w./])"
+_INTRODUCTION = r"[A-Z][A-Za-z ]{0,24}:[ \t]+(?=[`\[\w./])"
 _POSITION = r"(?::L?\d+(?:[-:]L?\d+)?|#[^\s/#]*)\Z"
 _COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
-_INDENT = 4  # columns; from there on a line is code
+_INDENT = 4  # columns: from here on a line is an indented code block
 _LINE = r"[^\r\n]*(?:\r\n?|\n|\Z)"
 
 
 class Handoff(NamedTuple):
-    """What the writer of a handoff asserts; a decision is `WHAT: WHY`, and so is an approach to avoid."""
+    """The content of a handoff. Decisions and approaches to avoid have the form `WHAT: WHY`."""
 
     phase: str = ""
     action: str = ""
@@ -65,23 +66,24 @@ class Handoff(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A part of a section between blank lines: "paragraph", "item", "fence", "html", "heading", "quote" or "code"."""
+    """A block of a section; `kind` is "paragraph", "item", "fence", "html", "heading", "quote" or "code"."""
 
     kind: str
     span: Span
 
 
 class Passage(NamedTuple):
-    """A text and where it stands."""
+    """A text and its span in the document."""
 
     text: str
     span: Span
 
 
 class WrittenHandoff(NamedTuple):
-    """What the front matter of a document says: `path` is from the state folder.
+    """The front matter of a handoff document; `path` is relative to the state folder.
 
-    `objectives` is what they were then, `sessions` the highest number of one; nothing and None where it does not say.
+    `objectives` is the digest of the objectives then, `sessions` the highest session number; empty and None where the
+    document does not record them.
     """
 
     path: str
@@ -99,27 +101,27 @@ class _Reading(NamedTuple):
 
 
 class HandoffReader(_Reading):
-    """What one handoff document says."""
+    """Reads sections, passages and fields of one handoff document."""
 
     @cached_property
     def _sections(self) -> Mapping[str, Section]:
-        found: dict[str, Section] = {}
+        by_key: dict[str, Section] = {}
         for section in self.document.sections:
             if section.level == SECTION_LEVEL:
-                found.setdefault(section_key(section.title), section)
-        return found
+                by_key.setdefault(section_key(section.title), section)
+        return by_key
 
     def section(self, name: str) -> Section | None:
-        """Return the first section of that name, or None."""
+        """Return the first section with this name, or None."""
         return self._sections.get(section_key(name))
 
     def pieces(self, name: str) -> tuple[Piece, ...]:
-        """Return what a section consists of, comments and rules left out."""
+        """Return the blocks of a section without comments and thematic breaks."""
         section = self.section(name)
         return tuple(_pieces(self.document, section.body)) if section else ()
 
     def is_empty(self, name: str) -> bool:
-        """Return whether a section says nothing: only blanks, comments, or a placeholder."""
+        """Return whether a section has no content: only blanks, comments, or a placeholder."""
         text = self._text(name)
         return (
             escaping.is_blank(text)
@@ -128,55 +130,55 @@ class HandoffReader(_Reading):
         )
 
     def says_none(self, name: str) -> bool:
-        """Return whether a section holds nothing but `None.` or the like."""
+        """Return whether a section consists of `None.` or the like."""
         return escaping.is_none(self._text(name))
 
     def _text(self, name: str) -> str:
-        """Return what stands in a section, comments left out."""
+        """Return the text of a section without HTML comments."""
         section = self.section(name)
         return re.compile(_COMMENT).sub("", section.body.of(self.document.text)) if section else ""
 
     def passages(self, name: str) -> tuple[Passage, ...]:
-        """Return the items of a section's lists, in one without a list its paragraphs; none where it says `None.`."""
+        """Return the list items of a section, or its paragraphs if it has no list; nothing for `None.`."""
         if self.is_empty(name) or self.says_none(name):
             return ()
         section, text = self.section(name), self.document.text
         items = self.document.items(section.body) if section else ()
         if items:
-            told = (Passage(item_text(text, item.span, item.content), item.span) for item in items)
+            passages = (Passage(item_text(text, item.span, item.content), item.span) for item in items)
         else:
             pieces = (piece.span for piece in self.pieces(name) if piece.kind != "heading")
-            told = (Passage(with_newlines(span.of(text), "\n").strip(), span) for span in pieces)
-        return tuple(each for each in told if not escaping.is_blank(each.text))
+            passages = (Passage(with_newlines(span.of(text), "\n").strip(), span) for span in pieces)
+        return tuple(each for each in passages if not escaping.is_blank(each.text))
 
     @cached_property
     def labelled(self) -> Mapping[str, Passage]:
-        """What Current State says, by label in lower case; what is empty or a placeholder is left out."""
-        found: dict[str, Passage] = {}
+        """The labelled values of Current State, by label in lower case, without empty ones and placeholders."""
+        by_label: dict[str, Passage] = {}
         for passage in self.passages(STATE):
             match = re.match(_LABEL, passage.text)
             value = passage.text[match.end() :].strip() if match else ""
             if match and value and not _is_placeholder(value) and not kind(HANDOFF).is_placeholder(value):
-                found.setdefault(match["label"].strip().lower(), Passage(value, passage.span))
-        return found
+                by_label.setdefault(match["label"].strip().lower(), Passage(value, passage.span))
+        return by_label
 
     @property
     def paths(self) -> Iterator[Passage]:
-        """Yield the paths that the body names, each where it stands: the file of Current State, and the references."""
+        """Yield the paths in the body with their spans: the file of Current State, and the references."""
         file = self.labelled.get(LABELS[0].lower())
         for passage in (*([file] if file else ()), *self.passages(REFERENCES)):
             path = "" if escaping.is_none(passage.text) else referenced_path(passage.text)
-            at = self.document.text.find(path, *passage.span) if path else -1
-            if at >= 0:
-                yield Passage(path, Span(at, at + len(path)))
+            start = self.document.text.find(path, *passage.span) if path else -1
+            if start >= 0:
+                yield Passage(path, Span(start, start + len(path)))
 
     @cached_property
     def handoff(self) -> Handoff:
-        """What the document says, as one record."""
+        """The content of the document as one record."""
         action = "\n\n".join(each.text for each in self.passages(ACTION))
         file, location, goal = (self._value(label) for label in LABELS)
         values = schema.typed_value(self.document.front_matter.node, HANDOFF) if self.document.front_matter.node else {}
-        reread = values.get("do_not_reread")
+        do_not_reread = values.get("do_not_reread")
         return Handoff(
             phase=str(values.get("phase", "")),
             action=action,
@@ -187,19 +189,19 @@ class HandoffReader(_Reading):
             avoid=self._texts(AVOID),
             context=self._texts(CONTEXT),
             references=self._texts(REFERENCES),
-            do_not_reread=tuple(map(str, reread)) if isinstance(reread, list) else (),
+            do_not_reread=tuple(map(str, do_not_reread)) if isinstance(do_not_reread, list) else (),
         )
 
     def _value(self, label: str) -> str:
-        found = self.labelled.get(label.lower())
-        return found.text if found else ""
+        passage = self.labelled.get(label.lower())
+        return passage.text if passage else ""
 
     def _texts(self, name: str) -> tuple[str, ...]:
         return tuple(each.text for each in self.passages(name))
 
     @property
     def body(self) -> Span:
-        """The text behind the front matter, without blank lines around it."""
+        """The span of the text behind the front matter, without blank lines around it."""
         text, front_matter = self.document.text, self.document.front_matter.span
         start = front_matter.end if front_matter else int(text.startswith("\ufeff"))
         rest = text[start:]
@@ -208,7 +210,7 @@ class HandoffReader(_Reading):
 
     @property
     def lines(self) -> int:
-        """How many lines the body has."""
+        """The number of lines of the body."""
         text = with_newlines(self.body.of(self.document.text), "\n")
         return text.count("\n") + 1 if text else 0
 
@@ -220,19 +222,19 @@ class HandoffReader(_Reading):
 
 def _pieces(document: Document, body: Span) -> Iterator[Piece]:
     text = document.text
-    taken = [(block.span, block.kind) for block in document.blocks_in(body)]
-    taken += [(item.span, "item") for item in document.items(body)]
-    at = body.start
-    for span, name in sorted(taken):
-        yield from _paragraphs(text, Span(at, max(at, span.start)))
-        if not (name == "html" and span.of(text).lstrip().startswith("<!--")):
-            yield Piece(name, span)
-        at = max(at, span.end)
-    yield from _paragraphs(text, Span(at, body.end))
+    found = [(block.span, block.kind) for block in document.blocks_in(body)]
+    found += [(item.span, "item") for item in document.items(body)]
+    end = body.start
+    for span, kind_name in sorted(found):
+        yield from _paragraphs(text, Span(end, max(end, span.start)))
+        if not (kind_name == "html" and span.of(text).lstrip().startswith("<!--")):
+            yield Piece(kind_name, span)
+        end = max(end, span.end)
+    yield from _paragraphs(text, Span(end, body.end))
 
 
 def _paragraphs(text: str, span: Span) -> Iterator[Piece]:
-    """Yield the paragraphs of a part in which there are no lists, fences, headings or HTML blocks."""
+    """Yield the paragraphs in a span that holds no lists, fences, headings or HTML blocks."""
     start = end = -1
     for match in re.compile(_LINE).finditer(text, *span):
         line = match[0].rstrip(" \t\r\n")
@@ -248,13 +250,13 @@ def _paragraphs(text: str, span: Span) -> Iterator[Piece]:
 
 def _paragraph(text: str, span: Span) -> Piece:
     line = span.of(text).expandtabs(_INDENT)
-    blanks = len(line) - len(line.lstrip(" "))
-    name = "code" if blanks >= _INDENT else "quote" if line[blanks:].startswith(">") else "paragraph"
-    return Piece(name, span)
+    indent = len(line) - len(line.lstrip(" "))
+    kind_name = "code" if indent >= _INDENT else "quote" if line[indent:].startswith(">") else "paragraph"
+    return Piece(kind_name, span)
 
 
 def is_unfilled(text: str) -> bool:
-    """Return whether a text says nothing: it has no letter or digit, or is a placeholder, in emphasis or not."""
+    """Return whether a text is blank or a placeholder such as `TBD`, in emphasis or not."""
     return not any(char.isalnum() for char in text) or _is_placeholder(text)
 
 
@@ -263,23 +265,23 @@ def _is_placeholder(text: str) -> bool:
 
 
 def split_reason(text: str, *, loose: bool = False) -> tuple[str, str]:
-    """Return what a decision or an approach is, and why; what stands in code marks divides nothing.
+    """Split a decision or approach into statement and reason, which is empty where there is none.
 
-    A reason such as `-`, `n/a` or `to be completed` is none.
-    With `loose` a dash, an arrow or `because` divides too, as in documents of other tools.
+    A divider inside code marks does not count, and neither does a reason such as `-`, `n/a` or `to be completed`. With
+    `loose` a dash, an arrow or `because` divides as well as a colon.
     """
-    masked = re.compile(_CODE).sub(lambda found: "x" * len(found[0]), text)
-    found = re.compile(_LOOSE_REASON if loose else _REASON).search(masked)
-    if found is None:
+    masked = re.compile(_CODE).sub(lambda divider: "x" * len(divider[0]), text)
+    divider = re.compile(_LOOSE_REASON if loose else _REASON).search(masked)
+    if divider is None:
         return text.strip(), ""
-    what, why = text[: found.start()].strip(" \t\n*_"), text[found.end() :].strip()
-    return what, "" if is_unfilled(why) or escaping.is_none(why) else why
+    statement, reason = text[: divider.start()].strip(" \t\n*_"), text[divider.end() :].strip()
+    return statement, "" if is_unfilled(reason) or escaping.is_none(reason) else reason
 
 
 def referenced_path(text: str) -> str:
-    """Return the path that a reference begins with: in code marks, as a link, or as words up to a comma."""
+    """Return the path at the beginning of a reference: in code marks, as a link, or up to a comma."""
     line = text.strip().split("\n", 1)[0].strip()
-    line = re.sub(rf"\A{_NAMED}", "", line)
+    line = re.sub(rf"\A{_INTRODUCTION}", "", line)
     code = re.match(_CODE, line)
     if code:
         return code[2].strip()
@@ -288,7 +290,7 @@ def referenced_path(text: str) -> str:
 
 
 def without_position(path: str) -> str:
-    """Return a path without the line, or the heading, that stands behind it: `a.py:88`, `a.md#part`."""
+    """Return a path without a line number or heading behind it, as in `a.py:88` and `a.md#part`."""
     return re.sub(_POSITION, "", path)
 
 
@@ -296,14 +298,14 @@ def without_position(path: str) -> str:
 
 
 def front_matter_of(document: Document) -> Mapping[str, object]:
-    """Return the front matter of a handoff document as its schema reads it."""
+    """Return the front matter of a handoff document, typed by its schema."""
     node = document.front_matter.node
     values = schema.typed_value(node, HANDOFF) if node else {}
     return values if isinstance(values, dict) else {}
 
 
 def read_written_handoff(document: Document, path: str) -> WrittenHandoff:
-    """Return what the front matter of the document at a path says."""
+    """Return the front matter of the document at a path as a record."""
     values = front_matter_of(document)
     seen = read_seen(values.get("verified"))
     keys = ("status", "phase", "created_at", "task_id", "accepted_at")
@@ -332,29 +334,29 @@ def with_values(document: Document, values: Mapping[str, object]) -> str:
     for key, value in values.items():
         root = document.front_matter.node
         if root is None:
-            what = "the front matter of the handoff document cannot be read"
-            raise TaskstateError(what, help="run `taskstate lint` to see why", code="unreadable")
+            message = "the front matter of the handoff document cannot be read"
+            raise TaskstateError(message, help="run `taskstate lint` to see why", code="unreadable")
         edits = set_key(document.text, root, key, value, order=order, newline=document.newline)
         document = parse(apply(document.text, edits))
     return document.text
 
 
 def front_matter_text(values: Mapping[str, object]) -> str:
-    """Return a front matter with the lines around it, and the blank line behind it."""
+    """Return a front matter as text, with its `---` lines and the blank line behind it."""
     order = schema.load(HANDOFF)["properties"]
     lines = yaml_block({key: values[key] for key in order if key in values}, 0)
     return "\n".join(["---", *lines, "---", "", ""])
 
 
 def template_values(handoff: Handoff, created_at: str) -> dict[str, object]:
-    """Return what the template is filled in with; what is not known yet is a placeholder.
+    """Return the values for the template, with placeholders for those that are empty.
 
     Raises:
-        TaskstateError: a text cannot be taken over.
+        TaskstateError: a text cannot be escaped.
     """
     placeholder = kind(HANDOFF).placeholder
     file, location, goal = (
-        _item(f"{label}: {_path(value) if label == LABELS[0] and value else value or placeholder}", label)
+        _item(f"{label}: {_path_in_code_marks(value) if label == LABELS[0] and value else value or placeholder}", label)
         for label, value in zip(LABELS, (handoff.file, handoff.location, handoff.goal), strict=True)
     )
     return {
@@ -364,14 +366,14 @@ def template_values(handoff: Handoff, created_at: str) -> dict[str, object]:
         "file": file,
         "location": location,
         "goal": goal,
-        "decisions": _numbered(handoff.decisions, "a decision"),
-        "avoid": _numbered(handoff.avoid, "an approach to avoid"),
+        "decisions": _numbered_items(handoff.decisions, "a decision"),
+        "avoid": _numbered_items(handoff.avoid, "an approach to avoid"),
         "context": [escaping.item(text, what="an item of context") for text in handoff.context],
         "references": [_item(_reference(text), "a reference") for text in handoff.references],
     }
 
 
-def _numbered(texts: tuple[str, ...], what: str) -> list[str]:
+def _numbered_items(texts: tuple[str, ...], what: str) -> list[str]:
     return [escaping.item(text, what=what, marker=f"{number}. ") for number, text in enumerate(texts, start=1)]
 
 
@@ -379,8 +381,8 @@ def _item(text: str, what: str) -> str:
     return escaping.item(text, what=what)
 
 
-def _path(text: str) -> str:
-    """Return a path in code marks, where it has none in it."""
+def _path_in_code_marks(text: str) -> str:
+    """Return a path in code marks, unless it contains one itself."""
     path = escaping.one_line(text, what="a path")
     return path if "`" in path else f"`{path}`"
 
@@ -390,4 +392,4 @@ def _reference(text: str) -> str:
     if "`" in text or text.startswith("["):
         return text
     path, comma, rest = escaping.one_line(text, what="a reference").partition(", ")
-    return f"{_path(path)}{comma}{rest}"
+    return f"{_path_in_code_marks(path)}{comma}{rest}"

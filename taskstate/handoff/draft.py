@@ -1,4 +1,4 @@
-"""What a state file alone says of where the work stands: the beginning of a handoff, to be completed by its writer."""
+"""Drafts a handoff from the state file, for its writer to complete."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     from taskstate.model.task_state import Session, TaskState
 
-LENGTHS = (240, 160, 100, 60)  # characters of an entry: the first with which the document keeps to its screen
-_MOST = 5  # entries of a list: no handoff is longer than the one before for their sake
-_FROM_BEFORE = 2  # entries that only the last handoff has
+LENGTHS = (240, 160, 100, 60)  # most characters of an entry: the first limit with which the document fits
+_MOST = 5  # entries of a list, so that handoffs do not grow from one to the next
+_FROM_BEFORE = 2  # entries taken over from the last handoff alone
 _DECISION = r"(?i)[*_]*(?:decision|decided)[*_]*:?[*_]*\s+(?:to\s+|on\s+)?"
 _CODE = r"(?<!`)`([^`\r\n]+)`(?!`)"
-# A result that only succeeded: it says so, and nothing besides that could take it back.
-_GOOD = (
+# A result that is nothing but success. Any other word ("passed, but slowly") may qualify it, and then it is kept.
+_SUCCEEDED = (
     r"(?i)\W*(?:(?:it|this|that|now|all|everything|the|tests?|cases?)\W+)*"
     r"(?:works?|worked|succeed(?:ed|s)|success(?:ful(?:ly)?)?|pass(?:es|ed)?|done|ok|good|solved|fixed|green)"
     r"(?:\W+(?:it|now|all|every|everything|everywhere|fine|well|perfectly|completely|as|expected|planned|the|tests?|cases?"
@@ -28,87 +28,87 @@ _GOOD = (
 
 
 class DraftSources(NamedTuple):
-    """What a draft is made of: the task, the phase that is handed over, and what the last handoff of it said."""
+    """The input of a draft: the task, the value of the phase to hand over, and the last handoff of that phase."""
 
     state: TaskState
     phase: Mapping[str, Any] | None
-    before: Handoff
+    earlier: Handoff
 
 
-def draft(known: DraftSources, exists: Callable[[str], bool], longest: int = LENGTHS[0]) -> Handoff:
-    """Return what can be said without asking, each entry in `longest` characters; what nobody wrote down stays empty.
+def draft(sources: DraftSources, exists: Callable[[str], bool], limit: int = LENGTHS[0]) -> Handoff:
+    """Return a handoff with the fields that the sources give, each entry of at most `limit` characters.
 
-    `exists` tells whether the repository has a path.
+    `exists` returns whether the repository has a path.
     """
-    state, phase, earlier = known
-    write = _Writer(longest)
+    state, phase, earlier = sources
+    shortener = _Shortener(limit)
     newest = state.sessions[-1] if state.sessions else None
-    objective = _current(phase) if phase else None
-    goal = write.short(objective["description"]) if objective else ""
-    steps = [step for step in (newest.next if newest else ()) if not is_none(step)]
+    objective = _current_objective(phase) if phase else None
+    goal = shortener.short(objective["description"]) if objective else ""
+    next_steps = [step for step in (newest.next if newest else ()) if not is_none(step)]
     return Handoff(
         phase=str(phase["phase"]) if phase else "",
-        action=write.short(steps[0]) if steps else goal,
-        file=next(_paths(newest, exists), earlier.file if earlier.file and exists(earlier.file) else ""),
+        action=shortener.short(next_steps[0]) if next_steps else goal,
+        file=next(_named_paths(newest, exists), earlier.file if earlier.file and exists(earlier.file) else ""),
         goal=goal,
-        decisions=write.carried(earlier.decisions, _decisions(state.sessions)),
-        avoid=write.carried(earlier.avoid, _failed(phase)),
-        context=write.last(_context(newest, objective)),
-        references=write.last(text for text in earlier.references if exists(referenced_path(text))),
+        decisions=shortener.carried(earlier.decisions, _decisions(state.sessions)),
+        avoid=shortener.carried(earlier.avoid, _failed_attempts(phase)),
+        context=shortener.last(_context(newest, objective)),
+        references=shortener.last(text for text in earlier.references if exists(referenced_path(text))),
     )
 
 
-class _Writer(NamedTuple):
-    """Brings texts into one line each, cut where it is long."""
+class _Shortener(NamedTuple):
+    """Makes each text one line of at most `limit` characters."""
 
-    longest: int
+    limit: int
 
-    def short(self, text: str, longest: int = 0) -> str:
-        line, longest = " ".join(text.split()), longest or self.longest
-        return line if len(line) <= longest else line[: longest - 1] + "\u2026"
+    def short(self, text: str, limit: int = 0) -> str:
+        line, limit = " ".join(text.split()), limit or self.limit
+        return line if len(line) <= limit else line[: limit - 1] + "\u2026"
 
-    def pair(self, what: str, why: str) -> str:
-        """Return a decision or an approach with its reason, of which neither is cut away."""
-        half = (self.longest - len(": ")) // 2
-        return f"{self.short(what, half)}: {self.short(why, half)}"
+    def pair(self, statement: str, reason: str) -> str:
+        """Return `WHAT: WHY`, each half cut by itself so that neither is lost."""
+        half = (self.limit - len(": ")) // 2
+        return f"{self.short(statement, half)}: {self.short(reason, half)}"
 
     def last(self, texts: Iterable[str]) -> tuple[str, ...]:
-        """Return the newest of some entries, each once."""
+        """Return the last `_MOST` entries, each once."""
         return tuple(dict.fromkeys(map(self.short, texts)))[-_MOST:]
 
     def carried(self, earlier: Iterable[str], recorded: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-        """Return the newest of what the state file records, and of what only the last handoff said."""
+        """Return the last entries that the state file records, and up to `_FROM_BEFORE` of the last handoff alone."""
         texts = [self.pair(*pair) for pair in recorded]
-        said = (self.pair(*pair) for pair in map(split_reason, earlier) if all(pair))
-        own = [text for text in said if text not in texts][-_FROM_BEFORE:]
-        return self.last((*own, *texts[len(own) - _MOST :]))
+        from_earlier = (self.pair(*pair) for pair in map(split_reason, earlier) if all(pair))
+        carried_over = [text for text in from_earlier if text not in texts][-_FROM_BEFORE:]
+        return self.last((*carried_over, *texts[len(carried_over) - _MOST :]))
 
 
-def _current(phase: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _current_objective(phase: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return next((each for each in phase["objectives"] if each["id"] == phase["current_objective"]), None)
 
 
-def _paths(session: Session | None, exists: Callable[[str], bool]) -> Iterator[str]:
-    """Yield the paths that a session names in code marks, those of what is to be done next first."""
+def _named_paths(session: Session | None, exists: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the existing paths that a session has in code marks, those of its next steps first."""
     for text in (*session.next, session.state, *session.did) if session else ():
         yield from (path for path in re.findall(_CODE, text) if exists(path))
 
 
 def _decisions(sessions: Iterable[Session]) -> Iterator[tuple[str, str]]:
-    """Yield what sessions say was decided, where they also say why."""
+    """Yield the decisions, with reasons, among what sessions did."""
     for session in sessions:
         for text in session.did:
             match = re.match(_DECISION, text)
-            what, why = split_reason(text[match.end() :]) if match else ("", "")
-            if what and why:
-                yield what, why
+            statement, reason = split_reason(text[match.end() :]) if match else ("", "")
+            if statement and reason:
+                yield statement, reason
 
 
-def _failed(phase: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
-    """Yield what was tried, but for what clearly succeeded; what leaves a doubt is told."""
-    for tried in phase["approaches_tried"] if phase else ():
-        if not re.fullmatch(_GOOD, tried["result"]):
-            yield tried["approach"].rstrip(" .:"), tried["result"]
+def _failed_attempts(phase: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+    """Yield the approaches that were tried, with their results, unless the result is plain success."""
+    for attempt in phase["approaches_tried"] if phase else ():
+        if not re.fullmatch(_SUCCEEDED, attempt["result"]):
+            yield attempt["approach"].rstrip(" .:"), attempt["result"]
 
 
 def _context(session: Session | None, objective: Mapping[str, Any] | None) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Reads what a handoff shall say from JSON, or from a handoff document that somebody has completed."""
+"""Reads the content of a handoff from JSON, or from a draft document that was completed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from taskstate.syntax.json_input import read_object, unknown_key, wrong_value
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_FORM = '{"phase": "1", "action": "..", "file": "..", "location": "..", "goal": "..", "decisions": [..], …}'
+_EXPECTED_FORM = '{"phase": "1", "action": "..", "file": "..", "location": "..", "goal": "..", "decisions": [..], …}'
 _TEXTS = ("phase", "action", "file", "location", "goal")
-# What a list holds besides texts: objects with these two keys, which become one text.
+# The lists, with the two keys of the objects that they may hold besides texts; an object becomes one text.
 _PAIRS: Mapping[str, tuple[str, ...]] = {
     "decisions": ("decision", "rationale"),
     "avoid": ("approach", "reason"),
@@ -22,11 +22,11 @@ _PAIRS: Mapping[str, tuple[str, ...]] = {
     "references": ("path", "what"),
     "do_not_reread": (),
 }
-_OTHER_NAMES = {"refs": "references", "do-not-reread": "do_not_reread", "goal_state": "goal", "next_action": "action"}
+_ALIASES = {"refs": "references", "do-not-reread": "do_not_reread", "goal_state": "goal", "next_action": "action"}
 
 
 def read_input(text: str, name: str) -> Handoff:
-    """Return what a JSON object, or a handoff document in Markdown, says; `name` is how an error calls it.
+    """Read a handoff from a JSON object or a Markdown document; `name` names the input in errors.
 
     Raises:
         TaskstateError: code "invalid-input".
@@ -34,16 +34,16 @@ def read_input(text: str, name: str) -> Handoff:
     bare = text.removeprefix("\ufeff")
     if not bare.lstrip().startswith(("{", "[")):
         return HandoffReader(parse(text)).handoff
-    return Handoff(**dict(_field(key, value, name) for key, value in read_object(bare, name, _FORM).items()))
+    return Handoff(**dict(_field(key, value, name) for key, value in read_object(bare, name, _EXPECTED_FORM).items()))
 
 
 def _field(given: str, value: object, name: str) -> tuple[str, Any]:
-    """Return a field of the record with its value.
+    """Return the name of a field of `Handoff` and its value.
 
     Raises:
         TaskstateError: there is no such field, or the value is of another type.
     """
-    key = _OTHER_NAMES.get(given, given)
+    key = _ALIASES.get(given, given)
     if key in _TEXTS:
         if isinstance(value, str) or (key == "phase" and isinstance(value, int) and not isinstance(value, bool)):
             return key, str(value)
@@ -76,7 +76,7 @@ def _entry(value: object, key: str, name: str) -> str:
 
 
 def merge_handoffs(first: Handoff, second: Handoff) -> Handoff:
-    """Return two records as one: texts of the second go before, items of its lists come behind, each once."""
+    """Merge two records: texts of the second win, its list items follow those of the first, each once."""
     merged: dict[str, Any] = {}
     for field in Handoff._fields:
         old, new = getattr(first, field), getattr(second, field)

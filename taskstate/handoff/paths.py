@@ -1,6 +1,6 @@
-"""Where the handoff documents of a task lie, as texts: paths begin at the state folder.
+"""Names the folders and paths of a task's handoff documents, relative to the state folder.
 
-Pure: shared by the commands, the rules and the merge.
+Pure: shared by the commands, the lint rules and the merge.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ _TIME = r"-handoff-(\d{8}T\d{6}Z)\.md\Z"
 
 
 def folder(task_id: str) -> str:
-    """Return the folder of a task's open handoffs, from the state folder."""
+    """Return the folder of a task's open handoffs."""
     return f"{FOLDER}/task-{task_id}"
 
 
 def is_handoff_path(path: str, task_id: str) -> bool:
-    """Return whether a path, from the state folder, is one that a handoff document of a task may lie at."""
-    above, _, name = path.rpartition("/")
+    """Return whether a path is one for handoff documents of a task, open or archived."""
+    parent, _, name = path.rpartition("/")
     own = own_file(name)
-    return above in {folder(task_id), f"{folder(task_id)}/{ARCHIVE}"} and own is not None and own.type == HANDOFF
+    return parent in {folder(task_id), f"{folder(task_id)}/{ARCHIVE}"} and own is not None and own.type == HANDOFF
 
 
 def timestamp_in(path: str) -> str:
-    """Return the time in the name of a document, nothing where it has none; such texts sort as the times do."""
-    found = re.search(_TIME, path)
-    return found[1] if found else ""
+    """Return the timestamp in a document's file name, empty where it has none; these texts sort by time."""
+    match = re.search(_TIME, path)
+    return match[1] if match else ""

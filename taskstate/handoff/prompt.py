@@ -1,4 +1,4 @@
-"""The prompt that a successor starts with: what to do now, and little else, however large the handoff document is."""
+"""Makes the prompt with which a successor starts: the next action and little else, at most 700 tokens long."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 TEMPLATE = "successor.md.j2"
-MOST_TOKENS = 650  # 700 is what is promised
-_EAST_ASIAN = "\u2e80"  # the first letter of these scripts
-# How much is kept, the first that fits: characters of the next action, of any other text, and entries of a list.
+MOST_TOKENS = 650  # 700 are promised: the rest is a margin for the estimate
+_EAST_ASIAN = "\u2e80"  # the first character of the CJK blocks
+# Limits, of which the first that fits counts: characters of the next action, of other texts, and items of a list.
 _LEVELS = ((600, 300, 8), (480, 240, 6), (400, 180, 5), (300, 120, 4), (200, 80, 3), (120, 60, 2), (60, 30, 1))
 
 
 class Prompt(NamedTuple):
-    """The prompt, about how many tokens it has, and the document that it comes from."""
+    """The prompt, its approximate number of tokens, and the handoff document that it comes from."""
 
     text: str
     tokens: int
@@ -33,7 +33,7 @@ class Prompt(NamedTuple):
 
 
 def prompt(workspace: Workspace, task_id: str) -> Prompt:
-    """Return the prompt for whoever takes over from a task's open handoff, or from the newest one.
+    """Return the prompt for the successor on a task, from its open handoff or else the newest one.
 
     Raises:
         TaskstateError: code "not-found": there is none; code "template".
@@ -42,66 +42,67 @@ def prompt(workspace: Workspace, task_id: str) -> Prompt:
     path = f"{workspace.config.root}/{file.path}"
     text = ""
     for level in _LEVELS:
-        text = templates.filled(workspace, TEMPLATE, _parts(loaded.state, file, path, level))
+        text = templates.filled(workspace, TEMPLATE, _template_values(loaded.state, file, path, level))
         if tokens_of(text) <= MOST_TOKENS:
             break
     return Prompt(text, tokens_of(text), file, path)
 
 
 def tokens_of(text: str) -> int:
-    """Return how many tokens a text has, rather too many than too few; East Asian writing is counted where it can be.
+    """Return an upper estimate of the tokens of a text.
 
-    The estimate leans upwards for other writing, so that no tokenizer has to be loaded for that.
+    The estimate is safe for all but East Asian scripts. Only those are counted with the tokenizer, if it is installed,
+    since loading it takes long.
     """
-    estimate, far = token_count.estimate(text), sum(char >= _EAST_ASIAN for char in text)
-    if not far:
+    estimate, east_asian = token_count.estimate(text), sum(char >= _EAST_ASIAN for char in text)
+    if not east_asian:
         return estimate
-    return max(estimate, token_count.count(text)) if token_count.counter().is_exact else estimate + 2 * far
+    return max(estimate, token_count.count(text)) if token_count.counter().is_exact else estimate + 2 * east_asian
 
 
-class _Cutter:
-    """Cuts texts, and remembers whether it had to."""
+class _Shortener:
+    """Shortens texts and lists, and records whether it had to."""
 
-    def __init__(self, longest: int, most: int) -> None:
-        self.longest, self.most = longest, most
+    def __init__(self, limit: int, max_items: int) -> None:
+        self.limit, self.max_items = limit, max_items
         self.was_cut = False
         self.left_out = 0
 
-    def line(self, text: str, longest: int = 0) -> str:
-        """Return a text in one line, cut where it is long."""
-        line, longest = " ".join(text.split()), longest or self.longest
-        self.was_cut |= len(line) > longest
-        return line if len(line) <= longest else line[: longest - 1] + "\u2026"
+    def line(self, text: str, limit: int = 0) -> str:
+        """Return a text as one line of at most `limit` characters."""
+        line, limit = " ".join(text.split()), limit or self.limit
+        self.was_cut |= len(line) > limit
+        return line if len(line) <= limit else line[: limit - 1] + "\u2026"
 
     def lines(self, texts: tuple[str, ...]) -> list[str]:
-        """Return the first of some texts, each in one line."""
-        self.left_out += max(0, len(texts) - self.most)
-        return [self.line(text) for text in texts[: self.most]]
+        """Return the first `max_items` texts, each as one line."""
+        self.left_out += max(0, len(texts) - self.max_items)
+        return [self.line(text) for text in texts[: self.max_items]]
 
 
-def _parts(state: TaskState, file: HandoffFile, path: str, level: tuple[int, int, int]) -> dict[str, Any]:
-    action, longest, most = level
-    cutter, handoff = _Cutter(longest, most), file.reading.handoff
+def _template_values(state: TaskState, file: HandoffFile, path: str, level: tuple[int, int, int]) -> dict[str, Any]:
+    action_limit, limit, max_items = level
+    shortener, handoff = _Shortener(limit, max_items), file.reading.handoff
     name = file.text("phase")
-    parts = {
+    values = {
         "id": state.id,
-        "title": cutter.line(state.title),
+        "title": shortener.line(state.title),
         "phase": name,
-        "objective": _objective(state, name),
-        "action": cutter.line(handoff.action, action),
-        "file": cutter.line(f"`{handoff.file}`" if handoff.file else "not said"),
-        "location": cutter.line(handoff.location or "not said"),
-        "goal": cutter.line(handoff.goal or "not said"),
-        "avoid": cutter.lines(handoff.avoid),
-        "do_not_reread": cutter.lines(handoff.do_not_reread),
+        "objective": _current_objective_id(state, name),
+        "action": shortener.line(handoff.action, action_limit),
+        "file": shortener.line(f"`{handoff.file}`" if handoff.file else "not said"),
+        "location": shortener.line(handoff.location or "not said"),
+        "goal": shortener.line(handoff.goal or "not said"),
+        "avoid": shortener.lines(handoff.avoid),
+        "do_not_reread": shortener.lines(handoff.do_not_reread),
         "path": path,
         "is_open": file.status == OPEN,
     }
-    return {**parts, "was_cut": cutter.was_cut or cutter.left_out > 0, "left_out": cutter.left_out}
+    return {**values, "was_cut": shortener.was_cut or shortener.left_out > 0, "left_out": shortener.left_out}
 
 
-def _objective(state: TaskState, name: str) -> str:
-    """Return the id of the current objective of a phase, or nothing."""
+def _current_objective_id(state: TaskState, name: str) -> str:
+    """Return the id of the current objective of a phase, empty where it has none or cannot be read."""
     part = next((each for each in phases_in(state) if each.name == name), None)
     root = state.document.json(part.fences[0]) if part and part.fences else None
     current = root.get("current_objective") if isinstance(root, Node) else None

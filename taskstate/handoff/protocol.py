@@ -1,6 +1,6 @@
-"""The working protocol that an agent follows, filled in for a task and a role; in full, or short for a brief.
+"""Fills in the working protocol for an agent, by task and role: in full, or the short form for a brief.
 
-The short form is cached from run to run, because filling the template takes longer than the rest of a brief.
+The short form is cached between runs, because filling the template takes longer than all else in a brief.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TEMPLATE = "protocol.md.j2"
 AGENTS = ("claude", "codex", "cursor", "generic")
-LEAD = "lead"  # no role of a task: who starts the others, or does everything alone
+LEAD = "lead"  # not a configured role: the agent that starts the others, or works alone
 _ANY_TASK, _ANY_KIND = "ID", "task"
 
 
@@ -28,42 +28,42 @@ def text(
 ) -> str:
     """Return the session protocol as Markdown: in full, or the short form that is part of every brief.
 
-    `task` is the id and the kind of the task that it is for, where there is one.
+    `task` is the id and the kind of the task; empty texts make it a protocol for any task.
 
     Raises:
         TaskstateError: there is no such role or agent, or the project's own template is wrong.
     """
-    known = workspace.config.roles
-    named = "" if role in {"", LEAD} else roles.require_role(role, known)
+    configured = workspace.config.roles
+    validated_role = "" if role in {"", LEAD} else roles.require_role(role, configured)
     if agent and agent not in AGENTS:
         raise TaskstateError(f"there is no agent {agent!r}", help=f"known are {', '.join(AGENTS)}", code="usage")
-    parts = {
+    values = {
         "id": task[0] or _ANY_TASK,
         "kind": task[1] or _ANY_KIND,
-        "role": named,
-        "previous": (roles.before(named, known) or "") if named else "",
-        "last": bool(named) and known[-1] == named,
+        "role": validated_role,
+        "previous": (roles.before(validated_role, configured) or "") if validated_role else "",
+        "last": bool(validated_role) and configured[-1] == validated_role,
         "agent": agent,
         "short": short,
     }
-    return templates.filled(workspace, TEMPLATE, parts).strip("\n") + "\n"
+    return templates.filled(workspace, TEMPLATE, values).strip("\n") + "\n"
 
 
-_MOST = 64  # short texts
+_MOST = 64  # cached texts
 
 
 def short_protocol(workspace: Workspace, *, role: str, task: tuple[str, str]) -> str:
-    """Return the short form of the protocol for a task, as its id and its kind, and a role.
+    """Return the short form of the protocol for a role; `task` is the id and the kind of a task.
 
     Raises:
         TaskstateError: the project's own template is wrong.
     """
-    where, source = templates.source_of(workspace, TEMPLATE)
-    key = digest("\0".join((where, source, role, *workspace.config.roles, *task)).encode())
+    path, source = templates.source_of(workspace, TEMPLATE)
+    key = digest("\0".join((path, source, role, *workspace.config.roles, *task)).encode())
     cache = Cache(workspace.state_root / "cache" / "protocol.json", str, most=_MOST)
-    short = cache.get(key)
-    if short is None:
-        short = text(workspace, role=role, short=True, task=task).strip("\n")
-        cache.put(key, short)
+    protocol = cache.get(key)
+    if protocol is None:
+        protocol = text(workspace, role=role, short=True, task=task).strip("\n")
+        cache.put(key, protocol)
         cache.save()
-    return short
+    return protocol

@@ -1,4 +1,4 @@
-"""What the tool sees of the working tree when work is handed over, and what of that no longer holds later."""
+"""Records facts about the working tree and the task in a handoff, and compares them with the present ones later."""
 
 from __future__ import annotations
 
@@ -21,13 +21,18 @@ if TYPE_CHECKING:
     from taskstate.model.tool_blocks import SeenState
     from taskstate.workspace.workspace import Workspace
 
-_MAINS = ("@{upstream}", "origin/HEAD", "main", "master")  # what a branch is measured by, the first that there is
+_BASE_BRANCHES = (
+    "@{upstream}",
+    "origin/HEAD",
+    "main",
+    "master",
+)  # a branch is compared with the first of these that exists
 _NAMED = 3  # paths
-_SHORT = 10  # digits of a commit
+_SHORT = 10  # digits of a commit id
 
 
 class WorkingTree(NamedTuple):
-    """The working tree as it is now; nothing is known of it outside git."""
+    """The state of the working tree; None and 0 outside git."""
 
     branch: str | None
     git_head: str | None
@@ -36,7 +41,7 @@ class WorkingTree(NamedTuple):
 
 
 def state_facts(state: TaskState, phases: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """Return what a handoff document keeps of the state file under `verified`."""
+    """Return the facts about the state file for the `verified` block of a handoff document."""
     return {
         "baseline": blocks_of(state.document).baseline.status,
         "sessions": newest_session_number(state),
@@ -45,10 +50,10 @@ def state_facts(state: TaskState, phases: Sequence[Mapping[str, object]]) -> dic
 
 
 def current_tree(workspace: Workspace) -> WorkingTree:
-    """Return branch, commit and tree as they are now, nothing of them outside git.
+    """Return the present branch, commit and tree.
 
-    A file that git cannot read leaves the tree unknown. In a large repository this takes a second, so it is done
-    before anything is locked.
+    The tree is None where git cannot read a file. In a large repository this takes a second, so call it before the lock
+    is taken.
     """
     root = workspace.root
     tree, dirty = None, tuple[str, ...]()
@@ -59,16 +64,16 @@ def current_tree(workspace: Workspace) -> WorkingTree:
 
 
 def newest_session_number(state: TaskState) -> int:
-    """Return the highest number of a session that a state file knows of; 0 where there is none."""
+    """Return the highest session number of a task, archived ones included; 0 where it has no sessions."""
     return max([state.archived, *(session.number for session in state.sessions)])
 
 
 def differences(
     workspace: Workspace, verified: SeenState, state: TaskState, *, revision: int | None
 ) -> tuple[str, ...]:
-    """Return in words what no longer holds of what was seen, and what the working tree lacks.
+    """Return notes on what has changed since a handoff, and on how far the branch is behind its base.
 
-    `revision` is that of the state file then; None where it does not matter any more.
+    `revision` is the revision of the state file then, None to leave it out.
     """
     return (
         *_git_differences(workspace, verified),
@@ -78,59 +83,59 @@ def differences(
 
 
 def _baseline_differences(verified: SeenState, state: TaskState) -> Iterator[str]:
-    then, now = verified.baseline, blocks_of(state.document).baseline.status
-    if "baseline" in verified.values and then != now:
-        yield f"the QA baseline is {now or 'gone'} now; it was {then or 'not there'} then"
+    baseline_then, baseline = verified.baseline, blocks_of(state.document).baseline.status
+    if "baseline" in verified.values and baseline_then != baseline:
+        yield f"the QA baseline is {baseline or 'gone'} now; it was {baseline_then or 'not there'} then"
 
 
 def _revision_differences(state: TaskState, revision: int | None) -> Iterator[str]:
-    more = state.revision - revision if revision is not None else 0
-    if more > 0:
-        times = "once" if more == 1 else f"{more} times"
+    writes = state.revision - revision if revision is not None else 0
+    if writes > 0:
+        times = "once" if writes == 1 else f"{writes} times"
         yield f"the state file has been written {times} since: it is at revision {state.revision}, then at {revision}"
 
 
 def _git_differences(workspace: Workspace, verified: SeenState) -> Iterator[str]:
-    then = verified.git_head
-    if then is None or git.head(workspace.root) is None:
-        if then is not None:
-            yield f"there is no git repository here; the handoff was written at commit {then[:_SHORT]}"
+    head_then = verified.git_head
+    if head_then is None or git.head(workspace.root) is None:
+        if head_then is not None:
+            yield f"there is no git repository here; the handoff was written at commit {head_then[:_SHORT]}"
         return
     now = current_tree(workspace)
     if verified.branch != now.branch:
-        was, is_ = verified.branch or "no branch", now.branch or "no branch"
-        yield f"{is_} is checked out; the handoff was written on {was}"
-    if then != now.git_head:
-        yield from _head_differences(workspace, then)
+        branch_then, branch_now = verified.branch or "no branch", now.branch or "no branch"
+        yield f"{branch_now} is checked out; the handoff was written on {branch_then}"
+    if head_then != now.git_head:
+        yield from _head_differences(workspace, head_then)
     if verified.tree and verified.tree != now.tree:
         counts = f"there were {verified.dirty_files} then, now {now.dirty_files}"
         yield f"files have changed since (of those that differ from the commit {counts})"
     yield from _behind(workspace.root)
 
 
-def _head_differences(workspace: Workspace, then: str) -> Iterator[str]:
-    """Yield how HEAD has moved; commits of taskstate's own files alone are none."""
-    root, short = workspace.root, then[:_SHORT]
+def _head_differences(workspace: Workspace, head_then: str) -> Iterator[str]:
+    """Yield a note on how HEAD has moved; commits that only touch taskstate's own files do not count."""
+    root, short_id = workspace.root, head_then[:_SHORT]
     try:
-        touched = [path for path in git_log.touched(root, then) if not workspace.is_ours(path)]
-        counts = git.run(["rev-list", "--left-right", "--count", "--end-of-options", f"{then}...HEAD"], root)
+        touched = [path for path in git_log.touched(root, head_then) if not workspace.is_ours(path)]
+        counts = git.run(["rev-list", "--left-right", "--count", "--end-of-options", f"{head_then}...HEAD"], root)
     except GitFailed:
-        yield f"this repository does not have the commit {short} that the handoff was written at"
+        yield f"this repository does not have the commit {short_id} that the handoff was written at"
         return
-    gone, new = (int(count) for count in counts.split()[:2])
-    if gone:
-        commits = "commit" if gone == 1 else "commits"
-        yield f"HEAD no longer comes after {short}, which the handoff was written at: it lacks {gone} {commits}"
+    lost, new = (int(count) for count in counts.split()[:2])
+    if lost:
+        commits = "commit" if lost == 1 else "commits"
+        yield f"HEAD no longer comes after {short_id}, which the handoff was written at: it lacks {lost} {commits}"
     elif touched:
         commits = "commit" if new == 1 else "commits"
-        yield f"HEAD has moved by {new} {commits} since {short}, which touch {first_of(touched, _NAMED)}"
+        yield f"HEAD has moved by {new} {commits} since {short_id}, which touch {first_of(touched, _NAMED)}"
 
 
 def _behind(root: Path) -> Iterator[str]:
-    """Yield how far the branch is behind the one that it is measured by."""
-    here = worktree.branch(root)
-    for name in _MAINS:
-        if name == here:
+    """Yield a note on how far the branch is behind its upstream or main branch."""
+    current = worktree.branch(root)
+    for name in _BASE_BRANCHES:
+        if name == current:
             continue
         try:
             git.commit(root, name)
@@ -138,6 +143,6 @@ def _behind(root: Path) -> Iterator[str]:
         except GitFailed:
             continue
         if count:
-            shown = "its upstream branch" if name == _MAINS[0] else name
+            shown = "its upstream branch" if name == _BASE_BRANCHES[0] else name
             yield f"the working tree is {count} commit{'' if count == 1 else 's'} behind {shown}"
         return
