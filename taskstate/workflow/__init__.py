@@ -1,1 +1,1 @@
-"""What joins several subjects in one answer or one step: brief, status, doctor and its repairs."""
+"""Jobs that combine several packages: handing over, brief and token budget, status, doctor and its repairs."""

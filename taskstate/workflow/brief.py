@@ -1,8 +1,8 @@
-"""The brief: what an agent needs to start on a task, cut to a number of tokens, and what was cut.
+"""Makes the brief of a task: what an agent needs to start on it, cut to a budget of tokens.
 
-All pieces of a task stand in one order, by how long they are kept; a brief holds the longest beginning of it that
-fits. So a larger budget never holds less. What is always kept (the protocol, the next step, the ids of the open
-features) stays even where it alone is more than the budget, and then the brief says so.
+All units of a task are sorted by priority, and a brief holds the longest beginning of that list which fits, so a larger
+budget never gives less. The protocol, the next step and the ids of the open features are always kept; a brief that
+exceeds its budget with these alone says so.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.workspace.workspace import Loaded, Workspace
 
-BUDGET = 4_000  # tokens, where nobody says how many
+BUDGET = 4_000  # tokens by default
 _HUNDREDTHS = 100
-_DETAILS = 1  # how long what the open features are about is kept, besides their ids
-_HUGE, _LAST = 4_000, 100  # a unit of over 4,000 characters comes after all others
+_DETAILS = 1  # priority of the descriptions of open features; their ids are always kept
+_HUGE, _LAST = 4_000, 100  # a unit of over 4,000 characters comes last, or it would keep all others out
 _SHA = 12
 
 
 class Cut(NamedTuple):
-    """What a brief leaves out: the parts, in words, and the command that shows them."""
+    """Something that a brief leaves out: a description, and the command that shows it."""
 
     what: str
     command: str
 
 
 class Brief(NamedTuple):
-    """A brief: its text, how many tokens that has by the estimate, what was cut, and whether it fits its budget."""
+    """A brief: its text, the estimated tokens of that, the budget, what was cut, and whether it fits."""
 
     text: str
     tokens: int
@@ -50,28 +50,28 @@ class Brief(NamedTuple):
     fits: bool
 
 
-class _Piece(NamedTuple):
-    """A unit that may be cut: how long it is kept, and where it stands."""
+class _CuttableUnit(NamedTuple):
+    """A unit that may be cut: its priority (lowest kept longest), and the indices of its section and of itself."""
 
     keep: int
-    part: int
+    section: int
     unit: int
 
 
 class _Source(NamedTuple):
-    """All that a brief could hold: what it begins with, its parts, and what is not for the role."""
+    """Everything that a brief could hold: its head, its sections, and what the role does not get."""
 
     head: tuple[str, ...]
-    parts: tuple[BriefSection, ...]
+    sections: tuple[BriefSection, ...]
     withheld: Cut | None
     task_id: str
 
 
 def brief(workspace: Workspace, loaded: Loaded, *, role: str = "", budget: int | None = None) -> Brief:
-    """Return the brief of a task for a role, or for whoever goes on with it.
+    """Return the brief of a task, for a role or in general.
 
-    Who names a budget gets as much as fits it. Otherwise it is 4,000 tokens, and of the sessions as many as archiving
-    keeps, so that a brief is the same before and after.
+    With a `budget` it holds as much as fits. By default that is 4,000 tokens, with only as many sessions as archiving
+    keeps, so that archiving does not change the brief.
 
     Raises:
         TaskstateError: there is no such role; the project's own template of the protocol is wrong.
@@ -83,23 +83,23 @@ def brief(workspace: Workspace, loaded: Loaded, *, role: str = "", budget: int |
 
 
 def _within(source: _Source, budget: int) -> Brief:
-    """Return the brief that holds as much as fits a budget."""
-    pieces = _pieces(source)
-    priced = accumulate(_costs(source, pieces), initial=_weight(_render(source, set(), ())))
-    costs = [*takewhile(lambda cost: cost <= budget * _HUNDREDTHS, priced)]
+    """Return the brief with as many units as fit the budget."""
+    pieces = _cuttable_units(source)
+    running_costs = accumulate(_unit_costs(source, pieces), initial=_weight(_render(source, set(), ())))
+    costs = [*takewhile(lambda cost: cost <= budget * _HUNDREDTHS, running_costs)]
     for count in range(len(costs) - 1, -1, -1):
-        held = {(each.part, each.unit) for each in pieces[:count]}
-        cut = _cut(source, held)
+        included = {(piece.section, piece.unit) for piece in pieces[:count]}
+        cut = _left_out(source, included)
         if costs[count] + _weight("\n".join(_notes(cut))) <= budget * _HUNDREDTHS:
-            text = _render(source, held, _notes(cut))
+            text = _render(source, included, _notes(cut))
             needed = token_count.estimate(text)
             if needed <= budget:
                 return Brief(text, needed, budget, cut, fits=True)
     return _least(source, budget)
 
 
-def shape(loaded: Loaded, told: Brief, role: str) -> dict[str, object]:
-    """Return a brief as programs read it."""
+def shape(loaded: Loaded, result: Brief, role: str) -> dict[str, object]:
+    """Return a brief as JSON values."""
     state = loaded.state
     waiting = state.checklist.open if state.checklist else ()
     return {
@@ -112,33 +112,35 @@ def shape(loaded: Loaded, told: Brief, role: str) -> dict[str, object]:
         "role": role or None,
         "next_steps": list(state.next_steps),
         "open_features": [{"id": each.id, "description": each.description} for each in waiting],
-        "budget": told.budget,
-        "tokens": told.tokens,
+        "budget": result.budget,
+        "tokens": result.tokens,
         "counter": token_count.ESTIMATE,
-        "fits": told.fits,
-        "cut": [each._asdict() for each in told.cut],
-        "text": told.text,
+        "fits": result.fits,
+        "cut": [each._asdict() for each in result.cut],
+        "text": result.text,
     }
 
 
 def _least(source: _Source, budget: int) -> Brief:
-    """Return what is always kept, which is more than the budget."""
-    cut = _cut(source, set())
-    over = f"This is the least that a brief holds, and more than the {budget:,} tokens that it was to have."
-    text = _render(source, set(), (*_notes(cut), "", over))
+    """Return the brief of only what is always kept, which exceeds the budget."""
+    cut = _left_out(source, set())
+    warning = f"This is the least that a brief holds, and more than the {budget:,} tokens that it was to have."
+    text = _render(source, set(), (*_notes(cut), "", warning))
     return Brief(text, token_count.estimate(text), budget, cut, fits=False)
 
 
 def _source(workspace: Workspace, loaded: Loaded, role: str, sessions: int) -> _Source:
     state = loaded.state
     blocks = blocks_of(state.document)
-    dropped = export_drop(workspace.config, role) if role else ()
-    all_parts = brief_sections(state, blocks, workspace.config.root, sessions)
-    withheld = ", ".join(part.title for part in all_parts if part.row.field in dropped)
-    short = protocol.short_protocol(workspace, role=role, task=(state.id, state.kind))
+    hidden_fields = export_drop(workspace.config, role) if role else ()
+    sections = brief_sections(state, blocks, workspace.config.root, sessions)
+    withheld = ", ".join(section.title for section in sections if section.spec.field in hidden_fields)
+    short_protocol_text = protocol.short_protocol(workspace, role=role, task=(state.id, state.kind))
     return _Source(
-        head=(*_head(workspace, loaded, blocks, role), "", short),
-        parts=tuple(part for part in all_parts if part.row.field not in dropped or not part.row.field),
+        head=(*_head(workspace, loaded, blocks, role), "", short_protocol_text),
+        sections=tuple(
+            section for section in sections if section.spec.field not in hidden_fields or not section.spec.field
+        ),
         withheld=Cut(f"not for this role: {withheld}", SHOW_SECTION.format(id=state.id)) if withheld else None,
         task_id=state.id,
     )
@@ -148,27 +150,27 @@ def _head(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks, role: str) -
     state, version = loaded.state, blocks.values.get("version")
     facts = (
         f"status {state.status or 'unknown'}",
-        *(f"{key} {told}" for key in ("priority", "area") if (told := " ".join((state.text(key) or "").split()))),
+        *(f"{key} {text}" for key in ("priority", "area") if (text := " ".join((state.text(key) or "").split()))),
         *([f"version PT-v{version}"] if isinstance(version, int) else ()),
-        _counted(state),
+        _counts_text(state),
         f"revision {loaded.token}",
         f"`{loaded.relative}`",
     )
     lines = [f"# Task {state.id}: {' '.join(state.title.split())}", "", ", ".join(facts)]
     if role or blocks.values.get("coordination"):
-        stand = (f"{name} {blocks.role(name).values.get('status', 'unknown')}" for name in workspace.config.roles)
-        lines.append(f"{f'Your role: {role}. ' if role else ''}Roles: {', '.join(stand)}")
-    return (*lines, *_warnings(state, blocks))
+        standing = (f"{name} {blocks.role(name).values.get('status', 'unknown')}" for name in workspace.config.roles)
+        lines.append(f"{f'Your role: {role}. ' if role else ''}Roles: {', '.join(standing)}")
+    return (*lines, *_warning_lines(state, blocks))
 
 
-def _counted(state: TaskState) -> str:
+def _counts_text(state: TaskState) -> str:
     counts = session_counts(state)
     archived = f" ({counts.archived} archived)" if counts.archived else ""
     features = f", {state.checklist.passing} of {len(state.checklist.counted)} features pass" if state.checklist else ""
     return f"{counts.total} sessions{archived}{features}"
 
 
-def _warnings(state: TaskState, blocks: ToolBlocks) -> Iterable[str]:
+def _warning_lines(state: TaskState, blocks: ToolBlocks) -> Iterable[str]:
     drifted = roles.unresolved(blocks)
     if drifted:
         yield (
@@ -183,73 +185,75 @@ def _warnings(state: TaskState, blocks: ToolBlocks) -> Iterable[str]:
         yield f"**Cannot be read:** {problem.message} (`taskstate lint`)"
 
 
-def _pieces(source: _Source) -> list[_Piece]:
-    """Return what may be cut, in the order in which it is kept."""
-    found = []
-    for number, part in enumerate(source.parts):
-        for place, unit in enumerate(part.units):
-            if (part.row.keep == ALWAYS and not unit.short) or unit.aside:
+def _cuttable_units(source: _Source) -> list[_CuttableUnit]:
+    """Return the units that may be cut, those kept longest first."""
+    units = []
+    for number, section in enumerate(source.sections):
+        for index, unit in enumerate(section.units):
+            if (section.spec.keep == ALWAYS and not unit.short) or unit.aside:
                 continue
-            keep = _DETAILS if part.row.keep == ALWAYS else part.row.keep
-            found.append(_Piece(keep + (_LAST if len(unit.text) > _HUGE else 0), number, place))
-    return sorted(found)
+            keep = _DETAILS if section.spec.keep == ALWAYS else section.spec.keep
+            units.append(_CuttableUnit(keep + (_LAST if len(unit.text) > _HUGE else 0), number, index))
+    return sorted(units)
 
 
-def _costs(source: _Source, pieces: list[_Piece]) -> Iterator[int]:
-    """Yield what each piece costs, in hundredths of a token; the first one of a part brings its heading."""
-    seen = {number for number, part in enumerate(source.parts) if part.row.keep == ALWAYS}
-    for piece in pieces:
-        part = source.parts[piece.part]
-        unit = part.units[piece.unit]
-        heading = 0 if piece.part in seen else _weight(_heading(part))
-        seen.add(piece.part)
+def _unit_costs(source: _Source, cuttable_units: list[_CuttableUnit]) -> Iterator[int]:
+    """Yield the cost of each unit in hundredths of a token; the first of a section includes its heading."""
+    with_heading = {number for number, section in enumerate(source.sections) if section.spec.keep == ALWAYS}
+    for cuttable in cuttable_units:
+        section = source.sections[cuttable.section]
+        unit = section.units[cuttable.unit]
+        heading = 0 if cuttable.section in with_heading else _weight(_heading(section))
+        with_heading.add(cuttable.section)
         yield heading + _weight(unit.text) - (_weight(unit.short) if unit.short else 0)
 
 
-def _render(source: _Source, held: set[tuple[int, int]], notes: tuple[str, ...]) -> str:
-    """Return the text of a brief with the units that it holds, besides those that are always kept."""
+def _render(source: _Source, included: set[tuple[int, int]], notes: tuple[str, ...]) -> str:
+    """Return the text of a brief with the units in `included` (indices of section and unit), and those always kept."""
     lines = [*source.head]
-    for number, part in enumerate(source.parts):
+    for number, section in enumerate(source.sections):
         units = [
-            unit if (number, place) in held or not unit.short else unit._replace(text=unit.short)
-            for place, unit in enumerate(part.units)
-            if (number, place) in held or part.row.keep == ALWAYS
+            unit if (number, index) in included or not unit.short else unit._replace(text=unit.short)
+            for index, unit in enumerate(section.units)
+            if (number, index) in included or section.spec.keep == ALWAYS
         ]
         if units:
-            lines += ["", _heading(part), ""]
+            lines += ["", _heading(section), ""]
             lines += [f"{unit.text}{'' if unit.tight else chr(10)}" for unit in units]
             lines[-1] = units[-1].text
     return "\n".join([*lines, *notes]) + "\n"
 
 
-def _heading(part: BriefSection) -> str:
-    return f"## {part.title}"
+def _heading(section: BriefSection) -> str:
+    return f"## {section.title}"
 
 
-def _cut(source: _Source, held: set[tuple[int, int]]) -> tuple[Cut, ...]:
-    """Return what is left out, the parts that one command shows together."""
-    told: dict[str, list[str]] = {}
-    for number, part in enumerate(source.parts):
-        places = [place for place, unit in enumerate(part.units) if part.row.keep != ALWAYS or unit.short]
-        missing = [place for place in places if (number, place) not in held]
+def _left_out(source: _Source, included: set[tuple[int, int]]) -> tuple[Cut, ...]:
+    """Return what is left out, one entry for each command that shows it."""
+    by_command: dict[str, list[str]] = {}
+    for number, section in enumerate(source.sections):
+        indices = [index for index, unit in enumerate(section.units) if section.spec.keep != ALWAYS or unit.short]
+        missing = [index for index in indices if (number, index) not in included]
         if missing:
-            told.setdefault(part.row.more.format(id=source.task_id), []).append(_named(part, places, missing))
-    cut = tuple(Cut(", ".join(names), command) for command, names in told.items())
+            by_command.setdefault(section.spec.more.format(id=source.task_id), []).append(
+                _missing_text(section, indices, missing)
+            )
+    cut = tuple(Cut(", ".join(names), command) for command, names in by_command.items())
     return (*cut, *([source.withheld] if source.withheld else ()))
 
 
-def _named(part: BriefSection, places: list[int], missing: list[int]) -> str:
-    """Return what is missing of a part, in words: the sessions, or how many of its units."""
-    if part.row.keep == ALWAYS:
-        return f"what {len(missing)} of {len(places)} open features are about"
-    numbers = sorted({part.units[place].number for place in missing} - {0})
+def _missing_text(section: BriefSection, indices: list[int], missing: list[int]) -> str:
+    """Describe what is missing of a section: the numbers of its sessions, or how many of its units."""
+    if section.spec.keep == ALWAYS:
+        return f"what {len(missing)} of {len(indices)} open features are about"
+    numbers = sorted({section.units[index].number for index in missing} - {0})
     if numbers:
-        held = {part.units[place].number for place in places if place not in missing}
-        partly = ", ".join(str(each) for each in numbers if each in held)
+        shown = {section.units[index].number for index in indices if index not in missing}
+        partly = ", ".join(str(each) for each in numbers if each in shown)
         if len(numbers) == 1:
             return f"session {numbers[0]}{' (in part)' if partly else ''}"
         return f"sessions {numbers[0]}-{numbers[-1]}{f' ({partly} in part)' if partly else ''}"
-    return part.title if len(missing) == len(places) else f"{part.title} ({len(missing)} of {len(places)})"
+    return section.title if len(missing) == len(indices) else f"{section.title} ({len(missing)} of {len(indices)})"
 
 
 def _notes(cut: tuple[Cut, ...]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""What a brief is put together from: its parts, how long each one is kept, and what of a task stands in it.
+"""Makes the sections of a brief from a task, and declares how long each is kept when the budget is short.
 
-Which parts there are, and which go first when the budget is short, is a table. A part consists of units, which are cut
-whole: a list item, a paragraph, a code fence. Pure: who reads the template of the protocol passes it in.
+`SECTION_SPECS` is the table of sections. A section consists of units that are kept or cut as a whole: a list item, a
+paragraph, a code fence. Pure.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.syntax.document import Document, Section
 
-ALWAYS = 0  # what is kept even where it does not fit
+ALWAYS = 0  # kept even where it does not fit
 
 
 class SectionSpec(NamedTuple):
-    """A part that a brief may have: how long it is kept (the smallest longest), and the command that shows all of it.
+    """A section that a brief may have: `keep` is its priority (lowest kept longest), `more` a command that shows it.
 
-    `field` is that of an export: a role that does without the field does without the part.
+    `field` names a field of the export: a role that does not get the field does not get the section.
     """
 
     name: str
@@ -42,10 +42,10 @@ class SectionSpec(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """A piece of a part that is held or cut as a whole; behind a `tight` one the next follows without a blank line.
+    """A piece of a section that is kept or cut as a whole; after a `tight` one the next follows without a blank line.
 
-    `number` is that of the session it belongs to. A `short` form stands in its place where the whole does not fit. What
-    is put `aside` is not in the brief, and only told as left out.
+    `number` is the number of its session. The `short` form replaces the text where that does not fit. A unit put `aside`
+    is never in the brief and only listed as left out.
     """
 
     text: str
@@ -56,21 +56,21 @@ class Unit(NamedTuple):
 
 
 class BriefSection(NamedTuple):
-    """A part of a brief and the units that it has, the first of them those that are kept longest."""
+    """A section of a brief with its units, those kept longest first."""
 
-    row: SectionSpec
+    spec: SectionSpec
     units: tuple[Unit, ...]
     heading: str = ""
 
     @property
     def title(self) -> str:
-        """What the part is called: by its own heading, or as the table calls it."""
-        return self.heading or self.row.title
+        """The title: the heading of the section in the state file, or the one of the table."""
+        return self.heading or self.spec.title
 
 
 SHOW_SECTION = 'taskstate show {id} --section "NAME"'
-# In the order in which they are shown. Cut first is what is oldest: earlier sessions, then their summary, what came
-# from other tasks, what the task is; last what is to be done next.
+# In the order in which they are shown. Earlier sessions are cut first, then their summary, then what came from other
+# tasks, then the description of the task.
 SECTION_SPECS = (
     SectionSpec("next", "Next step", ALWAYS, "taskstate show {id}"),
     SectionSpec("features", "Open features", ALWAYS, "taskstate show {id}"),
@@ -89,7 +89,7 @@ SECTION_SPECS = (
     SectionSpec("summary", "Archived Summary", 8, "taskstate session show {id} N"),
     SectionSpec("sessions", "Earlier sessions", 9, "taskstate session show {id} N"),
 )
-# How long the sections of other kinds are kept; one that is not named stands between the named ones.
+# The priority of the sections of other kinds; all that are not named have `_DEFAULT_KEEP`.
 _SECTION_KEEP = {
     "user intent": 1,
     "constraints": 2,
@@ -98,76 +98,76 @@ _SECTION_KEEP = {
     "codebase impact map": 6,
     "change log": 7,
 }
-_UNNAMED = 4
+_DEFAULT_KEEP = 4
 _NEWEST_LAST = frozenset({"architecture decisions"})
-# Sections that other parts stand for, and those that say nothing to who goes on.
-_TAKEN = frozenset({"static context", "chain inputs", "feature checklist", "progress log"})
-_LEFT_ALONE = frozenset({"git history", "chain output", "notes"})
-_NOTHING = ("", "None.", "None")  # what says that there are no inputs
+# Sections of the state file that the table covers, and those that do not help to go on with the task.
+_IN_OTHER_SECTIONS = frozenset({"static context", "chain inputs", "feature checklist", "progress log"})
+_NOT_SHOWN = frozenset({"git history", "chain output", "notes"})
+_NO_INPUTS = ("", "None.", "None")  # texts for "no inputs"
 _ITEM = r"(?:[-*+]|\d{1,9}[.)])[ \t]"
 
 
 def brief_sections(state: TaskState, blocks: ToolBlocks, folder: str, sessions: int) -> tuple[BriefSection, ...]:
-    """Return the parts of a task's brief that say something, in the order in which they are shown.
+    """Return the sections of a task's brief that are not empty, in the order in which they are shown.
 
-    `blocks` are those of its front matter, `folder` the state folder's path from the repository's root, `sessions` how
-    many of the newest sessions are wanted.
+    `blocks` are those of its front matter, `folder` is the state folder's path from the repository's root, `sessions`
+    the number of newest sessions to include.
     """
-    if not _TAKEN & {section.key for section in kind(state.kind).sections}:
-        return tuple(_sections(state))
+    if not _IN_OTHER_SECTIONS & {section.key for section in kind(state.kind).sections}:
+        return tuple(_other_sections(state))
     static = read_static(state)
     makers: dict[str, Callable[[], Iterable[Unit]]] = {
-        "next": lambda: _next(state),
-        "features": lambda: _features(state),
-        "findings": lambda: _findings(blocks),
-        "handoff": lambda: _handoff(state, blocks, folder),
-        "session": lambda: _session(state.sessions[-1]) if state.sessions else (),
-        "phase": lambda: _phases(state),
-        "inputs": lambda: _inputs(state),
-        "summary": lambda: _summary(state),
-        "sessions": lambda: _earlier(state, sessions - 1),
-        "evidence": lambda: _evidence(blocks),
+        "next": lambda: _next_units(state),
+        "features": lambda: _feature_units(state),
+        "findings": lambda: _finding_units(blocks),
+        "handoff": lambda: _handoff_units(state, blocks, folder),
+        "session": lambda: _session_units(state.sessions[-1]) if state.sessions else (),
+        "phase": lambda: _phase_units(state),
+        "inputs": lambda: _input_units(state),
+        "summary": lambda: _summary_units(state),
+        "sessions": lambda: _earlier_sessions(state, sessions - 1),
+        "evidence": lambda: _evidence_units(blocks),
     }
-    told = {name: tuple(make()) for name, make in makers.items()} | _static(state, static)
+    units = {name: tuple(make()) for name, make in makers.items()} | _static_units(state, static)
     headings = {"summary": state.summary.section.title} if state.summary else {}
-    found = (BriefSection(row, told[row.name], headings.get(row.name, "")) for row in SECTION_SPECS)
-    return (*(part for part in found if part.units), *_sections(state))
+    sections = (BriefSection(row, units[row.name], headings.get(row.name, "")) for row in SECTION_SPECS)
+    return (*(part for part in sections if part.units), *_other_sections(state))
 
 
 def units_of(text: str, number: int = 0) -> tuple[Unit, ...]:
-    """Return a text cut where one may cut it: between list items and paragraphs, never in a fence or an HTML block."""
+    """Split a text between list items and paragraphs, never in a fence or an HTML block."""
     text = with_newlines(text, "\n").strip("\n")
     opaque = [block.span for block in read_blocks(text) if block.kind != "heading"]
-    places = [0]
-    at, blank = 0, False
+    starts = [0]
+    position, after_blank = 0, False
     for line in text.split("\n"):
-        begins = bool(re.match(_ITEM, line)) or (blank and line[:1] not in {" ", "\t"})
-        if at and line.strip(" \t") and begins and not any(span.start < at < span.end for span in opaque):
-            places.append(at)
-        blank = not line.strip(" \t")
-        at += len(line) + 1
-    pieces = [text[start:end] for start, end in zip(places, [*places[1:], len(text)], strict=True)]
+        begins = bool(re.match(_ITEM, line)) or (after_blank and line[:1] not in {" ", "\t"})
+        if position and line.strip(" \t") and begins and not any(span.start < position < span.end for span in opaque):
+            starts.append(position)
+        after_blank = not line.strip(" \t")
+        position += len(line) + 1
+    pieces = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
     return tuple(
-        Unit(_closed(piece.strip("\n")), tight=not piece.endswith("\n\n"), number=number)
+        Unit(_with_closed_fence(piece.strip("\n")), tight=not piece.endswith("\n\n"), number=number)
         for piece in _with_headings(pieces)
     )
 
 
 def _with_headings(pieces: list[str]) -> list[str]:
-    """Return the pieces with each heading, and each label, put before what it stands over."""
+    """Return the pieces with each heading or label (`**Name:**`) joined to the piece below it."""
     joined: list[str] = []
-    waiting = ""
+    pending = ""
     for piece in pieces:
-        waiting += piece
+        pending += piece
         line = piece.strip("\n")
         if not (line.startswith("#") or (line.startswith("**") and line.endswith(":**"))) or "\n" in line:
-            joined.append(waiting)
-            waiting = ""
-    return [*joined, waiting] if waiting.strip() else joined
+            joined.append(pending)
+            pending = ""
+    return [*joined, pending] if pending.strip() else joined
 
 
-def _closed(text: str) -> str:
-    """Return a text with its last fence closed, so that it takes nothing that follows."""
+def _with_closed_fence(text: str) -> str:
+    """Return a text with its last fence closed, so that the fence does not swallow the rest of the brief."""
     if "```" not in text and "~~~" not in text:
         return text
     fences = [block for block in read_blocks(text) if block.kind == "fence"]
@@ -177,162 +177,167 @@ def _closed(text: str) -> str:
     return f"{text}\n{opening[: len(opening) - len(opening.lstrip(opening[0]))]}"
 
 
-def _items(texts: Iterable[str]) -> tuple[Unit, ...]:
+def _list_units(texts: Iterable[str]) -> tuple[Unit, ...]:
     return tuple(Unit("- " + text.replace("\n", "\n  "), tight=True) for text in texts)
 
 
-def _next(state: TaskState) -> tuple[Unit, ...]:
+def _next_units(state: TaskState) -> tuple[Unit, ...]:
     steps = [step for step in state.next_steps if step.strip()]
     if steps:
-        return _items(steps)
+        return _list_units(steps)
     waiting = state.checklist.open if state.checklist else ()
     first = f"begin with the feature {waiting[0].id}" if waiting else "begin with the acceptance criteria"
-    return _items([f"No session names one: {first}."])
+    return _list_units([f"No session names one: {first}."])
 
 
-def _features(state: TaskState) -> tuple[Unit, ...]:
-    """Return the open features, each with its id alone for its short form."""
-    found = []
+def _feature_units(state: TaskState) -> tuple[Unit, ...]:
+    """Return the open features; the short form of each is its id."""
+    units = []
     for each in state.checklist.open if state.checklist else ():
-        whole = f"- {each.id}: {each.description}".replace("\n", " ").rstrip(": ")
-        found.append(Unit(whole, tight=True, short=f"- {each.id}"))
-    return tuple(found)
+        text = f"- {each.id}: {each.description}".replace("\n", " ").rstrip(": ")
+        units.append(Unit(text, tight=True, short=f"- {each.id}"))
+    return tuple(units)
 
 
-def _findings(blocks: ToolBlocks) -> tuple[Unit, ...]:
-    return _items(f"{role.name}: {finding}" for role in blocks.roles.values() for finding in role.findings)
+def _finding_units(blocks: ToolBlocks) -> tuple[Unit, ...]:
+    return _list_units(f"{role.name}: {finding}" for role in blocks.roles.values() for finding in role.findings)
 
 
-def _handoff(state: TaskState, blocks: ToolBlocks, folder: str) -> tuple[Unit, ...]:
+def _handoff_units(state: TaskState, blocks: ToolBlocks, folder: str) -> tuple[Unit, ...]:
     path = blocks.handoffs.open
     if path is None:
         return ()
-    return _items([f"`{folder}/{path}`: read it first, then `taskstate handoff accept {state.id}`"])
+    return _list_units([f"`{folder}/{path}`: read it first, then `taskstate handoff accept {state.id}`"])
 
 
-def _session(session: Session) -> tuple[Unit, ...]:
+def _session_units(session: Session) -> tuple[Unit, ...]:
     return units_of(session.entry, session.number)
 
 
-def _earlier(state: TaskState, wanted: int) -> Iterator[Unit]:
+def _earlier_sessions(state: TaskState, count: int) -> Iterator[Unit]:
     """Yield the sessions before the newest one, from the newest to the oldest."""
-    for place, each in enumerate(reversed(state.sessions[:-1])):
-        if place < wanted:
-            yield from _session(each)
+    for index, each in enumerate(reversed(state.sessions[:-1])):
+        if index < count:
+            yield from _session_units(each)
         else:
             yield Unit(each.entry, number=each.number, aside=True)
 
 
-def _phases(state: TaskState) -> Iterator[Unit]:
-    """Yield the objective of each phase that is under way, and what was tried in it."""
+def _phase_units(state: TaskState) -> Iterator[Unit]:
+    """Yield the current objective and the attempts of each phase that has one."""
     for part in phases.phases_in(state):
-        read = state.document.json(part.fences[0]) if part.fences else None
-        value = None if read is None or isinstance(read, Fault) else read.value()
+        root = state.document.json(part.fences[0]) if part.fences else None
+        value = None if root is None or isinstance(root, Fault) else root.value()
         if isinstance(value, dict) and value.get("current_objective") is not None:
-            yield from _phase(part.section.title, value)
+            yield from _objective_units(part.section.title, value)
 
 
-def _phase(title: str, value: Mapping[str, object]) -> Iterator[Unit]:
+def _objective_units(title: str, value: Mapping[str, object]) -> Iterator[Unit]:
     current = value["current_objective"]
-    for each in _maps(value.get("objectives")):
+    for each in _mappings(value.get("objectives")):
         if each.get("id") == current:
             note = f" ({each['note']})" if each.get("note") else ""
             yield Unit(f"{title}: objective {current}, {each.get('description')}{note}")
-    yield from _items(
-        f"Tried: {each.get('approach')}: {each.get('result')}" for each in _maps(value.get("approaches_tried"))
+    yield from _list_units(
+        f"Tried: {each.get('approach')}: {each.get('result')}" for each in _mappings(value.get("approaches_tried"))
     )
 
 
-def _static(state: TaskState, static: StaticPart) -> dict[str, tuple[Unit, ...]]:
+def _static_units(state: TaskState, static: StaticPart) -> dict[str, tuple[Unit, ...]]:
     criteria = (f"{each.number}. [{'x' if each.checked else ' '}] {each.text}" for each in state.criteria)
     scope = [*(f"In: {each}" for each in static.scope_in), *(f"Out: {each}" for each in static.scope_out)]
     return {
         "criteria": tuple(Unit(each.replace("\n", "\n   "), tight=True) for each in criteria),
-        "commands": _items(f"`{each}`" for each in static.commands),
-        "description": (*(units_of(static.description) if static.description else ()), *_of_their_own(state)),
-        "scope": _items(scope),
-        "standards": _items(_citation(each) for each in static.standards),
-        "paths": _items(static.paths),
+        "commands": _list_units(f"`{each}`" for each in static.commands),
+        "description": (*(units_of(static.description) if static.description else ()), *_own_heading_units(state)),
+        "scope": _list_units(scope),
+        "standards": _list_units(_citation_text(each) for each in static.standards),
+        "paths": _list_units(static.paths),
     }
 
 
-def _of_their_own(state: TaskState) -> Iterator[Unit]:
-    """Yield what people have written about the task under headings of their own."""
+def _own_heading_units(state: TaskState) -> Iterator[Unit]:
+    """Yield the subsections of the static part that people added under headings of their own."""
     section = state.section(SECTION)
     spec = kind(state.kind).section(SECTION)
     for child in state.document.children(section, PART_LEVEL) if section and spec else ():
         if spec and spec.subsection(child.title) is None:
-            yield from _filled(state, child)
+            yield from _filled_section_units(state, child)
 
 
-def _citation(citation: Mapping[str, object]) -> str:
-    """Return a citation as a reference: where it stands, and what it asks for in a few words."""
+def _citation_text(citation: Mapping[str, object]) -> str:
+    """Return a citation as one line: file, section, lines and requirement."""
     span = f" {citation['line_span']}" if citation.get("line_span") else ""
     return f"{citation.get('file')}#{citation.get('section')}{span}: {citation.get('requirement')}"
 
 
-def _evidence(blocks: ToolBlocks) -> tuple[Unit, ...]:
-    return _items(
+def _evidence_units(blocks: ToolBlocks) -> tuple[Unit, ...]:
+    return _list_units(
         f"{each.get('id')}: {each.get('path')}{' ' + str(each['lines']) if each.get('lines') else ''}"
         for each in blocks.evidence
     )
 
 
-def _inputs(state: TaskState) -> Iterator[Unit]:
-    """Yield what other tasks handed down, quoted as it stands, so that it is no part of this task's own structure."""
+def _input_units(state: TaskState) -> Iterator[Unit]:
+    """Yield the outputs of upstream tasks as block quotes, so that their headings add no sections to the brief."""
     document = state.document
     comments = {each.comment.start: each for each in chain.inputs_of(document)}
     section = state.section(chain.INPUTS)
     lead = section.own.of(document.text).strip() if section else ""
-    if lead not in _NOTHING and not kind(state.kind).is_placeholder(lead):
+    if lead not in _NO_INPUTS and not kind(state.kind).is_placeholder(lead):
         yield from units_of(lead)
     for child in document.children(section, PART_LEVEL) if section else ():
-        pulled = next((each for start, each in comments.items() if child.span.start < start < child.span.end), None)
-        if pulled is None:
-            yield from _filled(state, child)
+        pulled_input = next(
+            (each for start, each in comments.items() if child.span.start < start < child.span.end), None
+        )
+        if pulled_input is None:
+            yield from _filled_section_units(state, child)
             continue
-        quoted = chain_quotes.unquoted(pulled.quote.of(document.text))
+        quoted = chain_quotes.unquoted(pulled_input.quote.of(document.text))
         lines = ["\n".join(f"> {line}".rstrip() for line in unit.text.split("\n")) for unit in units_of(quoted)]
-        heading = f"### {child.title} (revision {pulled.revision})"
+        heading = f"### {child.title} (revision {pulled_input.revision})"
         yield from (Unit(f"{heading}\n\n{line}" if not number else line) for number, line in enumerate(lines))
 
 
-def _filled(state: TaskState, section: Section) -> tuple[Unit, ...]:
-    """Return the units of a section with its heading, or none where it holds nothing but a placeholder."""
+def _filled_section_units(state: TaskState, section: Section) -> tuple[Unit, ...]:
+    """Return the units of a section with its heading, or none if it is empty or a placeholder."""
     body = section.body.of(state.document.text).strip()
     if not body or kind(state.kind).is_placeholder(body):
         return ()
     return units_of(trimmed(state.document.text, section.span).of(state.document.text))
 
 
-def _summary(state: TaskState) -> tuple[Unit, ...]:
+def _summary_units(state: TaskState) -> tuple[Unit, ...]:
     return units_of(state.summary.section.body.of(state.document.text)) if state.summary else ()
 
 
-def _sections(state: TaskState) -> Iterator[BriefSection]:
-    """Yield a part for each section that the kind declares and the table does not know."""
+def _other_sections(state: TaskState) -> Iterator[BriefSection]:
+    """Yield a section of the brief for each section that the kind declares and the table does not cover."""
     for spec in kind(state.kind).sections:
-        section = None if spec.key in _TAKEN | _LEFT_ALONE else state.section(spec.name)
-        units = _section(state, section, spec.key) if section else ()
+        section = None if spec.key in _IN_OTHER_SECTIONS | _NOT_SHOWN else state.section(spec.name)
+        units = _section_units(state, section, spec.key) if section else ()
         if units:
             yield BriefSection(
-                SectionSpec(spec.key, spec.name, _SECTION_KEEP.get(spec.key, _UNNAMED), SHOW_SECTION), units
+                SectionSpec(spec.key, spec.name, _SECTION_KEEP.get(spec.key, _DEFAULT_KEEP), SHOW_SECTION), units
             )
 
 
-def _section(state: TaskState, section: Section, key: str) -> tuple[Unit, ...]:
+def _section_units(state: TaskState, section: Section, key: str) -> tuple[Unit, ...]:
     document = state.document
     children = document.children(section, PART_LEVEL)
     lead = _body(document, section.body.start, children[0].span.start if children else section.body.end)
     if not children:
         return () if not lead or kind(state.kind).is_placeholder(lead) else units_of(lead)
     ordered = reversed(children) if key in _NEWEST_LAST else children
-    return (*(units_of(lead) if lead else ()), *(unit for child in ordered for unit in _filled(state, child)))
+    return (
+        *(units_of(lead) if lead else ()),
+        *(unit for child in ordered for unit in _filled_section_units(state, child)),
+    )
 
 
 def _body(document: Document, start: int, end: int) -> str:
     return document.text[start:end].strip("\r\n")
 
 
-def _maps(value: object) -> list[dict[str, object]]:
+def _mappings(value: object) -> list[dict[str, object]]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

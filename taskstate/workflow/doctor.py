@@ -1,7 +1,7 @@
-"""Examines the set-up of a repository and what stands in it, and mends what can be mended without losing anything.
+"""Checks the set-up of a repository, its files and the leftovers of interrupted commands; `doctor` prints the result.
 
-Each check gives a list of ailments: what is wrong, where, and what to do. Linting is not repeated here: a doctor looks
-at what lies between the files, at what interrupted commands left, and at git.
+Each check yields problems with a message, a path and help; `workflow.repairs` repairs those that are fixable. What
+`lint` finds inside a file is not repeated here.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _BY_HAND = "compare it with the file, mend that by hand, then delete the record"
 
 
 class Problem(NamedTuple):
-    """What is wrong: `check` names the check; `path` is from the root, or empty; `fixable`: `--fix` mends it.
+    """A problem found by a check; `path` is relative to the root, or empty; `--fix` repairs a `fixable` one.
 
-    A `note` is worth knowing, and no fault.
+    A `note` is worth knowing, but not an error.
     """
 
     check: str
@@ -47,11 +47,11 @@ class Problem(NamedTuple):
 
 
 def examine(workspace: Workspace) -> tuple[Problem, ...]:
-    """Return everything that is wrong, check by check."""
-    return tuple(ailment for check in CHECKS.values() for ailment in check(workspace))
+    """Run all checks and return their problems."""
+    return tuple(problem for check in CHECKS.values() for problem in check(workspace))
 
 
-def _git(workspace: Workspace) -> Iterable[Problem]:
+def _check_git(workspace: Workspace) -> Iterable[Problem]:
     version = git.version()
     if version is None:
         yield Problem("git", "", "git was not found", "install git, or put it on the PATH")
@@ -63,8 +63,8 @@ def _git(workspace: Workspace) -> Iterable[Problem]:
         yield Problem("git", "", message, "run `git init`", note=True)
 
 
-def _set_up(workspace: Workspace) -> Iterable[Problem]:
-    """Compare what `init` would do with what is there: ignored files, attributes, the merge driver's configuration."""
+def _check_set_up(workspace: Workspace) -> Iterable[Problem]:
+    """Report what `init` would create or change: ignored files, attributes, the merge driver's configuration."""
     try:
         result = set_up(workspace, pre_commit=False, dry_run=True)
     except TaskstateError as error:
@@ -74,8 +74,8 @@ def _set_up(workspace: Workspace) -> Iterable[Problem]:
         yield Problem("set-up", name, "it is not as `taskstate init` makes it", "run `taskstate init`", fixable=True)
 
 
-def _merge_driver(workspace: Workspace) -> Iterable[Problem]:
-    """Ask git itself whether our files reach the merge driver: a later line of some attributes file may undo it."""
+def _check_merge_driver(workspace: Workspace) -> Iterable[Problem]:
+    """Ask git whether our files reach the merge driver: a later line of any attributes file may override ours."""
     if git.version() is None:
         return
     try:
@@ -96,8 +96,8 @@ def _merge_driver(workspace: Workspace) -> Iterable[Problem]:
         )
 
 
-def _hooks(workspace: Workspace) -> Iterable[Problem]:
-    """Look whether the commit hooks that the repository asks for are installed."""
+def _check_hooks(workspace: Workspace) -> Iterable[Problem]:
+    """Report commit hooks that are configured for the repository but not installed."""
     if files.size(workspace.root / PRE_COMMIT) is None or git.toplevel(workspace.root) is None:
         return
     if b"taskstate-lint" not in files.read(workspace.root / PRE_COMMIT):
@@ -113,12 +113,12 @@ def _hooks(workspace: Workspace) -> Iterable[Problem]:
         yield Problem("hooks", PRE_COMMIT, message, "run `pre-commit install`", note=True)
 
 
-def _readable(workspace: Workspace) -> Iterable[Problem]:
+def _check_files(workspace: Workspace) -> Iterable[Problem]:
     for path in workspace.own_files():
         relative = workspace.relative(path)
         try:
-            files.size(path)  # refuses a link
-            if path in _states(workspace):
+            files.size(path)  # raises for a link
+            if path in _state_files(workspace):
                 loaded = workspace.load(path)
                 check_seal(loaded.document, relative)
             else:
@@ -127,39 +127,39 @@ def _readable(workspace: Workspace) -> Iterable[Problem]:
             yield Problem("files", relative, error.message, error.help)
 
 
-def _states(workspace: Workspace) -> tuple[Path, ...]:
+def _state_files(workspace: Workspace) -> tuple[Path, ...]:
     return workspace.state_files()
 
 
-def _ids(workspace: Workspace) -> Iterable[Problem]:
-    """Find ids that several files bear: two branches created the same one."""
-    found: dict[str, list[str]] = {}
-    for path in _states(workspace):
+def _check_ids(workspace: Workspace) -> Iterable[Problem]:
+    """Report ids that several state files have, as after a merge of two branches that both created one."""
+    paths_by_id: dict[str, list[str]] = {}
+    for path in _state_files(workspace):
         own = names.own_file(path.name)
-        found.setdefault((own.id if own and own.id else "").casefold(), []).append(workspace.relative(path))
-    for task_id, paths in found.items():
+        paths_by_id.setdefault((own.id if own and own.id else "").casefold(), []).append(workspace.relative(path))
+    for task_id, paths in paths_by_id.items():
         if len(paths) > 1:
-            named = ", ".join(map(files.shown, paths))
+            shown = ", ".join(map(files.shown, paths))
             help_ = "give one of them another id: `taskstate doctor renumber PATH NEW`"
-            yield Problem("ids", paths[0], f"{len(paths)} state files have the id {task_id}: {named}", help_)
+            yield Problem("ids", paths[0], f"{len(paths)} state files have the id {task_id}: {shown}", help_)
 
 
-def _orphans(workspace: Workspace) -> Iterable[Problem]:
-    """Find archives, handoffs and artifacts whose task is not there."""
-    ids = {(own.id or "").casefold() for path in _states(workspace) if (own := names.own_file(path.name))}
-    kept = [("archives", name, name) for name in files.names(workspace.state_root / "archives")]
-    kept += [("handoffs", name, f"{name}-state.md") for name in files.names(workspace.state_root / "handoffs")]
-    kept += [("artifacts", name, f"{name}-state.md") for name in files.names(workspace.state_root / "artifacts")]
-    for folder, name, named in kept:
-        own = names.own_file(named)
+def _check_orphans(workspace: Workspace) -> Iterable[Problem]:
+    """Report archives, handoffs and artifacts whose task does not exist."""
+    ids = {(own.id or "").casefold() for path in _state_files(workspace) if (own := names.own_file(path.name))}
+    candidates = [("archives", name, name) for name in files.names(workspace.state_root / "archives")]
+    candidates += [("handoffs", name, f"{name}-state.md") for name in files.names(workspace.state_root / "handoffs")]
+    candidates += [("artifacts", name, f"{name}-state.md") for name in files.names(workspace.state_root / "artifacts")]
+    for folder, name, task_file_name in candidates:
+        own = names.own_file(task_file_name)
         if own and (own.id or "").casefold() not in ids:
             relative = workspace.relative(workspace.state_root / folder / name)
             help_ = f"bring task {files.shown(own.id or '')} back, for example from git, or delete this"
             yield Problem("orphans", relative, "it belongs to a task that is not there", help_)
 
 
-def _unfinished(workspace: Workspace) -> Iterable[Problem]:
-    """Find what interrupted commands and older copies left in the journal."""
+def _check_journal(workspace: Workspace) -> Iterable[Problem]:
+    """Report what interrupted commands and lost updates left in the journal."""
     for name in files.names(workspace.journal):
         relative = workspace.relative(workspace.journal / name)
         if name.startswith(CONFLICT):
@@ -170,11 +170,11 @@ def _unfinished(workspace: Workspace) -> Iterable[Problem]:
         elif name.startswith(PROPOSAL):
             message = "a text that was gone, and could not be put back by itself"
             yield Problem("unfinished", relative, message, "take from it what is missing, then delete it")
-    gone, unreadable = lost_updates.records(workspace)
-    for each in gone:
-        what = "a save that came while the file was replaced" if each.late else f"revision {each.revision}"
-        relative = workspace.relative(each.record)
-        message = f"{what} of {files.shown(each.path)} is gone from it, and kept here"
+    lost, unreadable = lost_updates.records(workspace)
+    for update in lost:
+        subject = "a save that came while the file was replaced" if update.late else f"revision {update.revision}"
+        relative = workspace.relative(update.record)
+        message = f"{subject} of {files.shown(update.path)} is gone from it, and kept here"
         yield Problem(
             "unfinished", relative, message, "run `taskstate doctor --fix`: it puts back what is missing", fixable=True
         )
@@ -182,7 +182,7 @@ def _unfinished(workspace: Workspace) -> Iterable[Problem]:
         yield Problem("unfinished", workspace.relative(path), "it is a record that cannot be read", "delete it")
 
 
-def _temporary(workspace: Workspace) -> Iterable[Problem]:
+def _check_temporary_files(workspace: Workspace) -> Iterable[Problem]:
     for folder in own_folders(workspace):
         for name in files.names(folder):
             if files.is_temporary(name):
@@ -191,41 +191,41 @@ def _temporary(workspace: Workspace) -> Iterable[Problem]:
 
 
 def own_folders(workspace: Workspace) -> tuple[Path, ...]:
-    """Return the folders in which our writes may leave something: the root's, all of ours, those of state files."""
-    found = {workspace.root, *(path.parent for path in workspace.own_files())}
-    for place, folders, _ in os.walk(workspace.state_root):
-        folders[:] = [name for name in folders if name != "recent"]
-        found.add(workspace.state_root / place)
-    return tuple(sorted(found))
+    """Return the folders in which our writes may leave temporary files."""
+    folders = {workspace.root, *(path.parent for path in workspace.own_files())}
+    for folder, children, _ in os.walk(workspace.state_root):
+        children[:] = [name for name in children if name != "recent"]
+        folders.add(workspace.state_root / folder)
+    return tuple(sorted(folders))
 
 
-def _lock(workspace: Workspace) -> Iterable[Problem]:
-    said = lock.holder(workspace.lock)
-    if said and lock.is_free(workspace.lock):
-        message = f"the lock is free; the last holder was killed: {said}"
+def _check_lock(workspace: Workspace) -> Iterable[Problem]:
+    holder = lock.holder(workspace.lock)
+    if holder and lock.is_free(workspace.lock):
+        message = f"the lock is free; the last holder was killed: {holder}"
         yield Problem(
             "lock", workspace.relative(workspace.lock), message, "nothing to do: the text decides nothing", note=True
         )
 
 
-def _cache(workspace: Workspace) -> Iterable[Problem]:
+def _check_cache(workspace: Workspace) -> Iterable[Problem]:
     folder = workspace.state_root / "cache"
-    size = sum(os.lstat(os.path.join(place, name)).st_size for place, _, names in os.walk(folder) for name in names)
+    size = sum(os.lstat(os.path.join(parent, name)).st_size for parent, _, names in os.walk(folder) for name in names)
     if size > _LARGE_CACHE:
         message = f"the cache takes {size // 1024**2} MiB"
         yield Problem("cache", workspace.relative(folder), message, "delete the folder: it is made anew", note=True)
 
 
 CHECKS: dict[str, Callable[[Workspace], Iterable[Problem]]] = {
-    "git": _git,
-    "set-up": _set_up,
-    "merge-driver": _merge_driver,
-    "hooks": _hooks,
-    "lock": _lock,  # before what takes the lock
-    "unfinished": _unfinished,
-    "temporary": _temporary,
-    "files": _readable,
-    "ids": _ids,
-    "orphans": _orphans,
-    "cache": _cache,
+    "git": _check_git,
+    "set-up": _check_set_up,
+    "merge-driver": _check_merge_driver,
+    "hooks": _check_hooks,
+    "lock": _check_lock,  # before the checks that take the lock, which clears the last holder
+    "unfinished": _check_journal,
+    "temporary": _check_temporary_files,
+    "files": _check_files,
+    "ids": _check_ids,
+    "orphans": _check_orphans,
+    "cache": _check_cache,
 }

@@ -1,4 +1,4 @@
-"""Hands a phase over: writes its handoff document, once the linter finds no error in it."""
+"""Hands a phase over: writes its handoff document if the linter finds no error in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 
-def hand_over(workspace: Workspace, task_id: str, wanted: HandoffRequest, request: Request) -> HandoffResult:
+def hand_over(workspace: Workspace, task_id: str, handoff_request: HandoffRequest, request: Request) -> HandoffResult:
     """Write the handoff document of a task's phase and count it, in one step; see `handoff.create.new`.
 
     Raises:
@@ -28,9 +28,9 @@ def hand_over(workspace: Workspace, task_id: str, wanted: HandoffRequest, reques
         repository = Repository(workspace, now=now)
         try:
             queries = RepositoryQueries(repository, workspace.root / name)
-            found = engine.check(text, name, workspace.config._replace(lint=Lint()), queries)
+            diagnostics = engine.check(text, name, workspace.config._replace(lint=Lint()), queries)
         finally:
             repository.close()
-        return tuple((each.code, each.message) for each in found if each.severity == ERROR)
+        return tuple((each.code, each.message) for each in diagnostics if each.severity == ERROR)
 
-    return create.new(workspace, task_id, wanted, request, errors_in=errors_in)
+    return create.new(workspace, task_id, handoff_request, request, errors_in=errors_in)

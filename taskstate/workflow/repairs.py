@@ -1,4 +1,4 @@
-"""What `doctor --fix` and `doctor --reseal` do about each problem that `doctor` finds."""
+"""Repairs the problems that `doctor` finds: `doctor --fix` and `doctor --reseal`."""
 
 from __future__ import annotations
 
@@ -28,63 +28,63 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
-def repair(workspace: Workspace, ailments: Iterable[Problem], request: Request) -> tuple[str, ...]:
-    """Mend what of `ailments` can be mended safely, and return what was done; what refuses is told, and stays."""
-    checks = {ailment.check for ailment in ailments if ailment.fixable or ailment.note}
-    told: list[str] = []
-    if "lock" in checks and lock.is_free(workspace.lock):  # taking it has cleared the text
-        told.append("cleared the name of the lock's last holder")
+def repair(workspace: Workspace, problems: Iterable[Problem], request: Request) -> tuple[str, ...]:
+    """Repair the problems that can be repaired safely; return a message for each repair, done or refused."""
+    checks = {problem.check for problem in problems if problem.fixable or problem.note}
+    messages: list[str] = []
+    if "lock" in checks and lock.is_free(workspace.lock):  # a lock that is taken and released again names no holder
+        messages.append("cleared the name of the lock's last holder")
     if "set-up" in checks:
-        done = set_up(workspace, pre_commit=False)
-        told += [f"set up {name}" for name in (*done.created, *done.changed)]
+        set_up_result = set_up(workspace, pre_commit=False)
+        messages += [f"set up {name}" for name in (*set_up_result.created, *set_up_result.changed)]
     if "temporary" in checks:
-        told += _swept(workspace)
+        messages += _sweep(workspace)
     if "unfinished" in checks:
-        told += _put_back(workspace, request)  # first: a change that is back needs no plan to be taken back
-        told += _conflicts(workspace)
-    return tuple(told)
+        messages += _put_back_lost(workspace, request)  # first: afterwards a plan may have nothing left to take back
+        messages += _settle_conflicts(workspace)
+    return tuple(messages)
 
 
-def _swept(workspace: Workspace) -> list[str]:
-    with workspace.locked() as told:
+def _sweep(workspace: Workspace) -> list[str]:
+    with workspace.locked() as notes:
         swept = [workspace.relative(folder / name) for folder in own_folders(workspace) for name in files.sweep(folder)]
-    return [*told, *(f"removed {files.shown(name)}" for name in swept)]
+    return [*notes, *(f"removed {files.shown(name)}" for name in swept)]
 
 
-def _conflicts(workspace: Workspace) -> list[str]:
-    """Settle the plans that were set aside where it is certain that no text is lost by it."""
-    told = []
+def _settle_conflicts(workspace: Workspace) -> list[str]:
+    """Settle the plans that were set aside, as far as it is certain that no text gets lost."""
+    messages = []
     for name in files.names(workspace.journal):
         record = workspace.journal / name
         if name.startswith(journal.CONFLICT):
             with workspace.locked():
-                said = _settled(workspace, record)
-            told += [f"{workspace.relative(record)}: {said}"] if said else []
-    return told
+                message = _settle(workspace, record)
+            messages += [f"{workspace.relative(record)}: {message}"] if message else []
+    return messages
 
 
-def _settled(workspace: Workspace, record: Path) -> str:
-    """Settle one plan and return how; empty where a person has to look."""
-    found = journal.set_aside(workspace.root, record)
-    if found is None:
+def _settle(workspace: Workspace, record: Path) -> str:
+    """Settle one plan and return how, empty if a person has to decide."""
+    plans = journal.set_aside(workspace.root, record)
+    if plans is None:
         return ""
-    done, open_ = found
+    done, open_ = plans
     if done and open_:
-        where = _whereabouts(workspace, done, open_)
-        if where == "both" and journal.take_back(workspace.root, done):
-            said = "what it had added stands in the state file still, so it was taken back"
-        elif where == "moved":
-            said = "what it moved stands in the archive alone, so it is finished"
+        location = _sessions_location(workspace, done, open_)
+        if location == "both" and journal.take_back(workspace.root, done):
+            message = "what it had added stands in the state file still, so it was taken back"
+        elif location == "moved":
+            message = "what it moved stands in the archive alone, so it is finished"
         else:
             return ""
     else:
-        said = "nothing of it was left to do" if done else "nothing of it had been done, so it was dropped"
+        message = "nothing of it was left to do" if done else "nothing of it had been done, so it was dropped"
     files.delete(record)
-    return said
+    return message
 
 
-def _whereabouts(workspace: Workspace, done: journal.Plan, open_: journal.Plan) -> str:
-    """Return where the sessions of an interrupted archiving stand: in "both" files, "moved", or neither for certain."""
+def _sessions_location(workspace: Workspace, done: journal.Plan, open_: journal.Plan) -> str:
+    """Return where the sessions of an interrupted archiving are: in "both" files, "moved", or empty if unclear."""
     added = [each for each in done if isinstance(each, journal.Append | journal.Create)]
     changed = [each for each in open_ if isinstance(each, journal.Replace)]
     if len(added) != len(done) or len(changed) != 1 or len(open_) != 1:
@@ -97,27 +97,27 @@ def _whereabouts(workspace: Workspace, done: journal.Plan, open_: journal.Plan) 
         if section.level == archive_format.ENTRY_LEVEL and "session" in section.title.casefold()[:8]
     }
     text = files.read(files.inside(workspace.root, changed[0].path)).decode("utf-8", "replace")
-    kept = {archive_format.entry_hash(each.section.span.of(text)) for each in read_state(parse(text)).sessions}
-    if not archived or not (archived <= kept or archived.isdisjoint(kept)):
+    in_state_file = {archive_format.entry_hash(each.section.span.of(text)) for each in read_state(parse(text)).sessions}
+    if not archived or not (archived <= in_state_file or archived.isdisjoint(in_state_file)):
         return ""
-    return "both" if archived <= kept else "moved"
+    return "both" if archived <= in_state_file else "moved"
 
 
-def _put_back(workspace: Workspace, request: Request) -> list[str]:
-    told = []
-    for gone in lost_updates.records(workspace)[0]:
+def _put_back_lost(workspace: Workspace, request: Request) -> list[str]:
+    messages = []
+    for lost in lost_updates.records(workspace)[0]:
         try:
-            told.append(put_back(workspace, gone, request))
+            messages.append(put_back(workspace, lost, request))
         except TaskstateError as error:
-            told.append(f"{error}; {write_out(workspace, gone)}")
-    return told
+            messages.append(f"{error}; {write_out(workspace, lost)}")
+    return messages
 
 
 def reseal(workspace: Workspace, task_id: str, note: str, request: Request) -> Outcome:
-    """Seal a task's state file anew, and remember in it who accepted that, when and why."""
-    said = escaping.one_line(note, what="the note")
-    at = timestamp(request.stamp.now)
-    event = {"at": at, "actor": request.stamp.actor, "event": "resealed", "note": said}
+    """Compute the seal of a task's state file again, and record in its events who accepted that, when and why."""
+    reason = escaping.one_line(note, what="the note")
+    now = timestamp(request.stamp.now)
+    event = {"at": now, "actor": request.stamp.actor, "event": "resealed", "note": reason}
 
     def job(loaded: Loaded) -> Change:
         text, before = remember(workspace, loaded.document.text, event)

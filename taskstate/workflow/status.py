@@ -1,4 +1,4 @@
-"""Where tasks stand, at a glance: the pipeline of their roles, open findings, drift and handoffs, and the next step."""
+"""Reports the status of tasks: the pipeline of roles, open findings, drift, handoffs and the next step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from taskstate.model.tool_blocks import Role
     from taskstate.workspace.workspace import Loaded, Workspace
 
-_AT_WORK = frozenset({IN_PROGRESS, BLOCKED})
+_ACTIVE_STATUSES = frozenset({IN_PROGRESS, BLOCKED})
 _MARKS = {PENDING: " ", IN_PROGRESS: ">", BLOCKED: "!", DONE: "x"}
 _COLUMNS = ("ROLE", "STATUS", "COMPLETED", "SNAPSHOT", "DIFF", "FINDINGS", "DRIFT")
 _SNAPSHOT = ("snapshot_time", "actor", "base_commit", "tree", "diff_stat")
@@ -23,28 +23,28 @@ _NONE = "-"
 
 
 def active_tasks(workspace: Workspace) -> tuple[list[Loaded], tuple[str, ...]]:
-    """Return the tasks that are at work, or whose roles are, in natural order; and a line for each unreadable file."""
-    found, unreadable = [], []
+    """Return the tasks that are, or whose roles are, at work, in natural order; and notes on unreadable files."""
+    tasks, unreadable = [], []
     for path in workspace.state_files():
         try:
             loaded = workspace.load(path)
         except TaskstateError as error:
             unreadable.append(f"not shown: {error}")
         else:
-            if _is_at_work(loaded):
-                found.append(loaded)
-    return found, tuple(unreadable)
+            if _is_active(loaded):
+                tasks.append(loaded)
+    return tasks, tuple(unreadable)
 
 
-def _is_at_work(loaded: Loaded) -> bool:
-    if loaded.state.status in _AT_WORK:
+def _is_active(loaded: Loaded) -> bool:
+    if loaded.state.status in _ACTIVE_STATUSES:
         return True
     blocks = blocks_of(loaded.document)
     return bool(roles.unresolved(blocks)) or (loaded.state.status != COMPLETE and roles.has_begun(blocks))
 
 
 def status_shape(loaded: Loaded, names: tuple[str, ...]) -> dict[str, object]:
-    """Return where a task stands, as programs read it."""
+    """Return the status of a task as JSON values."""
     state, blocks = loaded.state, blocks_of(loaded.document)
     pipeline = roles.pipeline(blocks, names)
     return {
@@ -63,7 +63,7 @@ def status_shape(loaded: Loaded, names: tuple[str, ...]) -> dict[str, object]:
 
 
 def roles_shape(loaded: Loaded, names: tuple[str, ...]) -> list[dict[str, object]]:
-    """Return where the roles of a task stand, as programs read it."""
+    """Return the status of a task's roles as JSON values."""
     pipeline = roles.pipeline(blocks_of(loaded.document), names)
     return [_role_shape(role, names) for role in pipeline]
 
@@ -82,7 +82,7 @@ def _role_shape(role: Role, names: tuple[str, ...]) -> dict[str, object]:
 
 
 def next_step(loaded: Loaded) -> str | None:
-    """Return what is to be done next: the first step that the newest session names, else the first open feature."""
+    """Return the next step: the first that the newest session names, else the first open feature."""
     state = loaded.state
     if state.next_steps:
         return state.next_steps[0].partition("\n")[0]
@@ -91,7 +91,7 @@ def next_step(loaded: Loaded) -> str | None:
 
 
 def status_text(tasks: Sequence[Loaded], names: tuple[str, ...]) -> str:
-    """Return where tasks stand, as a person reads it."""
+    """Return the status of tasks as text."""
     return "\n\n".join(_task_text(loaded, names) for loaded in tasks) if tasks else "no task is in progress"
 
 
@@ -114,13 +114,13 @@ def _detail(role: Role) -> str:
 
 
 def _drift(task_id: str, role: Role) -> str:
-    failed = "a check" if role.budget == 1 else f"{role.budget} checks"
-    way = f'`taskstate snapshot resolve {task_id} --note "WHY"`'
-    return f"{failed} found another tree than {role.name} left; {way} goes on"
+    failures = "a check" if role.budget == 1 else f"{role.budget} checks"
+    command = f'`taskstate snapshot resolve {task_id} --note "WHY"`'
+    return f"{failures} found another tree than {role.name} left; {command} goes on"
 
 
 def role_table(loaded: Loaded, names: tuple[str, ...]) -> str:
-    """Return where the roles of a task stand, as a table, and their findings below it, numbered."""
+    """Return the status of a task's roles as a table, with their numbered findings below it."""
     pipeline = roles.pipeline(blocks_of(loaded.document), names)
     rows = [_COLUMNS, *map(_row, pipeline)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
@@ -132,13 +132,13 @@ def role_table(loaded: Loaded, names: tuple[str, ...]) -> str:
 
 
 def _row(role: Role) -> tuple[str, ...]:
-    taken = role.snapshot
+    snapshot = role.snapshot
     return (
         role.name,
         role.status.replace("_", " "),
         role.completed_at or _NONE,
-        (taken and taken.snapshot_time) or _NONE,
-        ((taken and taken.diff_stat) or _NONE).strip(),
+        (snapshot and snapshot.snapshot_time) or _NONE,
+        ((snapshot and snapshot.diff_stat) or _NONE).strip(),
         str(len(role.findings) or _NONE),
         str(role.budget or _NONE),
     )

@@ -1,7 +1,7 @@
-"""What a task costs in tokens: pasted whole to every role, against an export and a brief for each.
+"""Counts what a task costs in tokens: all its files pasted to every role, against an export and a brief for each.
 
-Counted are the files as they are: the task file, every standards file that is cited, the state file with all of its
-sessions, the archive too, and the log of the baseline. What is not here is named, and counts as nothing.
+The files are the task file, every cited standard, the state file with all sessions, the archive and the log of the
+baseline. A file that is missing is listed and counts as 0.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PERCENT = 100
 
 
 class PastedFile(NamedTuple):
-    """A file that is pasted to every role where nothing else is done; `tokens` is None where it is not here."""
+    """A file that would be pasted to every role; `tokens` is None if the file is missing."""
 
     part: str
     path: str
@@ -35,7 +35,7 @@ class PastedFile(NamedTuple):
 
 
 class RoleCost(NamedTuple):
-    """What a role needs instead."""
+    """The tokens of the export and the brief that a role gets instead."""
 
     role: str
     export: int
@@ -43,12 +43,12 @@ class RoleCost(NamedTuple):
 
     @property
     def together(self) -> int:
-        """Both of them."""
+        """The tokens of both."""
         return self.export + self.brief
 
 
 class TokenBudget(NamedTuple):
-    """The tokens of a task, before and after, and what they were counted with."""
+    """The tokens of a task, pasted and with exports and briefs, and how they were counted."""
 
     counter: token_count.Counter
     pasted: tuple[PastedFile, ...]
@@ -56,82 +56,86 @@ class TokenBudget(NamedTuple):
 
     @property
     def each(self) -> int:
-        """What is pasted to one role."""
+        """The tokens pasted to one role."""
         return sum(each.tokens or 0 for each in self.pasted)
 
     @property
     def before(self) -> int:
-        """What is pasted to all roles."""
+        """The tokens pasted to all roles."""
         return self.each * len(self.roles)
 
     @property
     def after(self) -> int:
-        """What all roles need instead."""
+        """The tokens of the exports and briefs of all roles."""
         return sum(each.together for each in self.roles)
 
     def saved(self, needed: int, pasted: int) -> float:
-        """Return how many percent fewer tokens are needed than pasted, to one digit; below 0 where it is more."""
+        """Return how many percent fewer tokens are needed than pasted, to one digit; negative if more."""
         return round(_PERCENT * (1 - needed / pasted), 1) if pasted else 0.0
 
 
 def budget(workspace: Workspace, loaded: Loaded) -> TokenBudget:
-    """Return what a task costs in tokens.
+    """Count the tokens of a task.
 
     Raises:
         TaskstateError: a file cannot be read.
     """
-    roles = tuple(_needed(workspace, loaded, role) for role in workspace.config.roles)
-    return TokenBudget(counter=token_count.counter(), pasted=tuple(_pasted(workspace, loaded)), roles=roles)
+    roles = tuple(_role_cost(workspace, loaded, role) for role in workspace.config.roles)
+    return TokenBudget(counter=token_count.counter(), pasted=tuple(_pasted_files(workspace, loaded)), roles=roles)
 
 
-def shape(told: TokenBudget) -> dict[str, Any]:
-    """Return a budget as programs read it."""
+def shape(result: TokenBudget) -> dict[str, Any]:
+    """Return a token budget as JSON values."""
     roles = [
         {
             "role": each.role,
-            "pasted": told.each,
+            "pasted": result.each,
             "export": each.export,
             "brief": each.brief,
             "together": each.together,
-            "saved_percent": told.saved(each.together, told.each),
+            "saved_percent": result.saved(each.together, result.each),
         }
-        for each in told.roles
+        for each in result.roles
     ]
     return {
-        "counter": told.counter.name,
-        "exact": told.counter.is_exact,
-        "pasted": [each._asdict() for each in told.pasted],
+        "counter": result.counter.name,
+        "exact": result.counter.is_exact,
+        "pasted": [each._asdict() for each in result.pasted],
         "roles": roles,
-        "before": told.before,
-        "after": told.after,
-        "saved_percent": told.saved(told.after, told.before),
+        "before": result.before,
+        "after": result.after,
+        "saved_percent": result.saved(result.after, result.before),
     }
 
 
-def table(told: TokenBudget) -> str:
-    """Return a budget as people read it."""
-    counted = f"counted with {told.counter.name}"
-    how = counted if told.counter.is_exact else "estimated; with `pip install 'taskstate[tokens]'` they are counted"
-    pasted = [(each.part, "not here" if each.tokens is None else f"{each.tokens:,}", each.path) for each in told.pasted]
+def table(result: TokenBudget) -> str:
+    """Return a token budget as text."""
+    counted = f"counted with {result.counter.name}"
+    method = (
+        counted if result.counter.is_exact else "estimated; with `pip install 'taskstate[tokens]'` they are counted"
+    )
+    pasted = [
+        (each.part, "not here" if each.tokens is None else f"{each.tokens:,}", each.path) for each in result.pasted
+    ]
     rows = [
         (
             each.role,
-            f"{told.each:,}",
+            f"{result.each:,}",
             f"{each.export:,}",
             f"{each.brief:,}",
             f"{each.together:,}",
-            f"{told.saved(each.together, told.each)} %",
+            f"{result.saved(each.together, result.each)} %",
         )
-        for each in told.roles
+        for each in result.roles
     ]
-    saved = f"{told.saved(told.after, told.before)} %"
-    total = ("all roles", f"{told.before:,}", "", "", f"{told.after:,}", saved)
+    saved = f"{result.saved(result.after, result.before)} %"
+    total = ("all roles", f"{result.before:,}", "", "", f"{result.after:,}", saved)
     return "\n".join(
         [
-            f"tokens, {how}",
+            f"tokens, {method}",
             "",
             "pasted to every role:",
-            *_columns([*pasted, ("together", f"{told.each:,}", "")], left={0, 2}),
+            *_columns([*pasted, ("together", f"{result.each:,}", "")], left={0, 2}),
             "",
             *_columns([("role", "pasted", "export", "brief", "together", "saved"), *rows, total], left={0}),
         ]
@@ -139,28 +143,28 @@ def table(told: TokenBudget) -> str:
 
 
 def _columns(rows: list[tuple[str, ...]], *, left: set[int]) -> list[str]:
-    """Return rows as lines, with the columns of numbers to the right."""
+    """Return rows as lines; columns that are not in `left` are aligned to the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []
     for row in rows:
         cells = zip(row, widths, strict=True)
-        told = (
+        aligned = (
             cell.ljust(width) if column in left else cell.rjust(width) for column, (cell, width) in enumerate(cells)
         )
-        lines.append(f"  {'  '.join(told)}".rstrip())
+        lines.append(f"  {'  '.join(aligned)}".rstrip())
     return lines
 
 
-def _needed(workspace: Workspace, loaded: Loaded, role: str) -> RoleCost:
-    told = brief(workspace, loaded, role=role)
+def _role_cost(workspace: Workspace, loaded: Loaded, role: str) -> RoleCost:
+    role_brief = brief(workspace, loaded, role=role)
     return RoleCost(
         role=role,
         export=token_count.count(export_text(workspace.config, loaded.state, role)),
-        brief=token_count.count(told.text),
+        brief=token_count.count(role_brief.text),
     )
 
 
-def _pasted(workspace: Workspace, loaded: Loaded) -> Iterator[PastedFile]:
+def _pasted_files(workspace: Workspace, loaded: Loaded) -> Iterator[PastedFile]:
     blocks = blocks_of(loaded.state.document)
     task_file, log, archive = blocks.context.task_file, blocks.baseline.log, blocks.values.get("archive_path")
     if task_file is not None:
@@ -182,7 +186,7 @@ def _standards(state: TaskState) -> tuple[str, ...]:
 
 
 def _file(workspace: Workspace, part: str, relative: str) -> PastedFile:
-    """Return a file of the repository; one that is gone, or leads out of it, counts as not here."""
+    """Count a file of the repository; one that is gone or outside counts as missing."""
     try:
         path = files.inside(workspace.root, relative)
         data = None if files.size(path) is None else files.read(path)

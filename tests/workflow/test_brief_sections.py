@@ -16,7 +16,7 @@ EXAMPLE = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_
 def parts(text: str = EXAMPLE) -> dict[str, BriefSection]:
     """Return the parts of a state file's brief by name."""
     state = read_state(parse(text))
-    return {part.row.name: part for part in brief_sections(state, blocks_of(state.document), ".taskstate", 9)}
+    return {part.spec.name: part for part in brief_sections(state, blocks_of(state.document), ".taskstate", 9)}
 
 
 def texts(name: str, text: str = EXAMPLE) -> list[str]:
