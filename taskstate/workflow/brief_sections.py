@@ -29,9 +29,10 @@ ALWAYS = 0  # kept even where it does not fit
 
 
 class SectionSpec(NamedTuple):
-    """A section that a brief may have: `keep` is its priority (lowest kept longest), `more` a command that shows it.
+    """A section that a brief may have; `keep` is its priority, where the lowest number is kept longest.
 
-    `field` names a field of the export: a role that does not get the field does not get the section.
+    `more` is the command that shows all of it. `field` names a field of the export: a role that does not get the field
+    does not get the section.
     """
 
     name: str
@@ -44,7 +45,7 @@ class SectionSpec(NamedTuple):
 class Unit(NamedTuple):
     """A piece of a section that is kept or cut as a whole; after a `tight` one the next follows without a blank line.
 
-    `number` is the number of its session. The `short` form replaces the text where that does not fit. A unit put `aside`
+    `number` is the number of its session. The `short` form replaces the text where that does not fit. A unit `aside`
     is never in the brief and only listed as left out.
     """
 

@@ -48,7 +48,7 @@ def commit(place: Place) -> None:
 
 
 def request(place: Place) -> Request:
-    """Return a request that knows the commit."""
+    """Return a request with the present commit."""
     plain = place.request()
     return plain._replace(stamp=plain.stamp._replace(git_head=git.head(place.root)))
 
@@ -74,7 +74,7 @@ def test_all_holds(place: Place) -> None:
 
 
 def test_base_commit_is_kept(place: Place) -> None:
-    """The work starts from HEAD, or from the commit that is named; a name that is none is refused."""
+    """The base commit is HEAD or the given one; a name of no commit is refused."""
     assert f'delta: {{base_commit: "{git.head(place.root)}"}}' in place.text
     first = git.head(place.root)
     for bad in ("--all", "nothing", "HEAD:standards"):
@@ -89,8 +89,8 @@ def test_base_commit_is_kept(place: Place) -> None:
     assert block(place)["git_head"] == git.head(place.root) != first
 
 
-def test_a_dirty_tree_is_told(place: Place) -> None:
-    """Files that differ are named in a note, and sealing goes on; our own files are none of them."""
+def test_a_dirty_tree_is_noted(place: Place) -> None:
+    """Changed files are named in a note, and sealing goes on; our own files do not count."""
     assert (
         seal_context.rebuild(place.workspace, TASK, CaptureRequest(), request(place))
         .outcome.notes[-1]
@@ -104,7 +104,7 @@ def test_a_dirty_tree_is_told(place: Place) -> None:
 
 
 def test_a_changed_section_is_shown_line_by_line(place: Place) -> None:
-    """What was sealed is found among the versions of late, or in git, or made of the sources again."""
+    """The sealed version is found among the backups or in git, or is rebuilt from the sources."""
     place.text = place.text.replace("Keys rotate.", "Keys stay.")
     (found,) = findings(place)
     assert found.message == "section 1 is not as it was sealed"
@@ -123,14 +123,14 @@ def test_a_changed_section_is_shown_line_by_line(place: Place) -> None:
 
 
 def forget(place: Place) -> None:
-    """Forget the versions of late."""
+    """Delete the backups."""
     folder = place.workspace.journal / "recent"
     for path in sorted(folder.rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
 
 
 def test_a_changed_title(place: Place) -> None:
-    """Where section 1 is as it was, what else is sealed is named."""
+    """Where section 1 is unchanged, the sealed front matter value that changed is named."""
     place.text = place.text.replace("title: JWT Service", "title: Tokens").replace(
         "JWT Service - State", "Tokens - State"
     )
@@ -140,7 +140,7 @@ def test_a_changed_title(place: Place) -> None:
 
 
 def test_a_stale_citation_is_shown_line_by_line(place: Place) -> None:
-    """What the cited lines were is found in git; where it is not, the hashes are told alone."""
+    """The cited lines are shown as they were if git has them; otherwise only the hashes are."""
     write(place, "standards/backend.md", STANDARD.replace("75", "50"))
     (found,) = findings(place)
     assert found.message.startswith(
@@ -153,7 +153,7 @@ def test_a_stale_citation_is_shown_line_by_line(place: Place) -> None:
 
 
 def test_secrets_are_masked_in_differences(place: Place) -> None:
-    """What looks like a credential is shown in no difference."""
+    """A diff never shows what looks like a credential."""
     write(place, "standards/backend.md", STANDARD.replace("75", "AKIA" + "QWERTYUIOPASDFGH"))
     (found,) = findings(place)
     assert "QWERTY" not in "".join(found.diff)
@@ -162,7 +162,7 @@ def test_secrets_are_masked_in_differences(place: Place) -> None:
 
 @pytest.mark.parametrize("gone", ["file", "heading", "link"])
 def test_a_citation_of_nothing(place: Place, tmp_path: Path, gone: str) -> None:
-    """A file or heading that is gone is told, with the nearest heading; a link that leads out counts as gone."""
+    """A missing file or heading is reported, with the nearest heading; a link that leads out counts as missing."""
     path = place.root / "standards/backend.md"
     if gone == "heading":
         write(place, "standards/backend.md", STANDARD.replace("## Handlers", "## Handling"))
@@ -177,7 +177,7 @@ def test_a_citation_of_nothing(place: Place, tmp_path: Path, gone: str) -> None:
 
 
 def test_a_changed_task_file(place: Place) -> None:
-    """What differs is shown, since git has the old one; other line ends are no difference."""
+    """A changed task file is shown with its diff if git has the old one; other line ends are no change."""
     write(place, NAME, TASK_FILE.replace("\n", "\r\n"))
     assert findings(place) == ()
     write(place, NAME, TASK_FILE.replace("Keys rotate", "Keys turn"))
@@ -188,7 +188,7 @@ def test_a_changed_task_file(place: Place) -> None:
 
 
 def test_a_moved_head(place: Place) -> None:
-    """Commits of other files are told, until sealing anew takes note of them."""
+    """Commits that touch other files are reported until a rebuild."""
     write(place, "src/auth/jwt.py", "x = 1\n")
     commit(place)
     (found,) = findings(place)
@@ -201,8 +201,8 @@ def test_a_moved_head(place: Place) -> None:
     assert context_view.moved_notes(place.workspace, place.workspace.load(place.path)) == ()
 
 
-def test_what_the_configuration_asks_for_now(place: Place) -> None:
-    """A standard that was added to the configuration is told."""
+def test_standards_that_the_configuration_adds(place: Place) -> None:
+    """A standard that was added to the configuration is reported as not cited."""
     cite = '[[standards]]\ncite = ["standards/backend.md#layers-1"]\n'
     write(place, "taskstate.toml", f"{SETTINGS}\n{cite}")
     (found,) = findings(place)
@@ -210,7 +210,7 @@ def test_what_the_configuration_asks_for_now(place: Place) -> None:
 
 
 def test_an_unsealed_task_cannot_be_checked(place: Place) -> None:
-    """There is nothing to hold it against."""
+    """Without a seal there is nothing to check."""
     by_hand(place)
     assert refusal(lambda: context_check.check(place.workspace, TASK)).code == "not-sealed"
     assert refusal(lambda: context_view.shape(place.workspace.load(place.path))).code == "not-sealed"
@@ -220,7 +220,7 @@ def test_an_unsealed_task_cannot_be_checked(place: Place) -> None:
 
 
 def test_a_span_follows_its_section(place: Place) -> None:
-    """`lint --fix` brings spans up to date in a sealed section, and seals it anew, and changes nothing else there."""
+    """`lint --fix` updates line spans in a sealed section and computes its seal again, and changes nothing else."""
     before = place.text
     write(place, "standards/backend.md", STANDARD.replace("# Backend\n", "# Backend\n\nMore.\n"))
     done = fixer.fix_file(place.checking(), place.path, request(place))
@@ -239,7 +239,7 @@ def _block_of(text: str) -> dict[str, object]:
 
 
 def test_a_broken_seal_stays_broken(place: Place) -> None:
-    """Where section 1 does not match its seal, the spans alone are mended."""
+    """Where the seal is broken, line spans are updated and the seal stays broken."""
     place.text = place.text.replace("Keys rotate.", "Keys stay.")
     write(place, "standards/backend.md", "\n" + STANDARD)
     seal = block(place)["seal"]
@@ -253,7 +253,7 @@ def test_a_broken_seal_stays_broken(place: Place) -> None:
 
 
 def test_remembered_findings_follow_the_sources(place: Place) -> None:
-    """A change of a standard, of the task file or of HEAD is seen, though the state file is the same."""
+    """A change of a standard, of the task file or of HEAD is noticed although the state file did not change."""
     _age(place)
     assert _linted(place) == []
     assert _linted(place) == []
@@ -277,7 +277,7 @@ def _linted(place: Place) -> list[str]:
 
 
 def _age(place: Place) -> None:
-    """Make all files old enough for their time stamps to be believed."""
+    """Make all files older than the resolution of time stamps, so that the cache trusts these."""
     for path in place.root.rglob("*"):
         if path.is_file() and ".git" not in path.parts:
             os.utime(path, (1_700_000_000, 1_700_000_000))
@@ -292,7 +292,7 @@ def fresh(place: Place, text: str = TASK_FILE) -> None:
 
 
 def test_a_task_file_that_changed_since_new_counts(place: Place) -> None:
-    """What nobody changed in section 1 is taken from the task file as it is now; what somebody changed is kept."""
+    """Unedited parts of section 1 follow the present task file; edited ones are kept."""
     fresh(place)
     place.text = place.text.replace("Keys rotate\n", "Keys rotate daily\n")
     new = TASK_FILE.replace("Keys rotate.", "Keys turn.").replace("Keys rotate\n", "Keys turn\n")
@@ -310,8 +310,8 @@ def test_a_task_file_that_changed_since_new_counts(place: Place) -> None:
     assert findings(place) == ()
 
 
-def test_a_change_that_git_cannot_tell_stays_visible(place: Place) -> None:
-    """Where git never had what the task was made from, section 1 is kept, and the difference goes on to show."""
+def test_a_change_without_an_old_version_in_git_stays_visible(place: Place) -> None:
+    """If git does not have the original task file, section 1 is kept and the difference stays reported."""
     fresh(place, TASK_FILE.replace("Keys rotate.", "Keys spin."))
     write(place, NAME, TASK_FILE.replace("Keys rotate.", "Keys turn."))
     notes = seal_context.init(place.workspace, TASK, CaptureRequest(), request(place)).outcome.notes
@@ -325,7 +325,7 @@ def test_a_change_that_git_cannot_tell_stays_visible(place: Place) -> None:
 
 
 def test_a_citation_that_new_copied_goes_with_the_task_file(place: Place) -> None:
-    """A citation and its words that `new` took over are as the task file has them now."""
+    """A citation that `new` copied, with its requirement, follows the present task file."""
     fresh(place, f"{TASK_FILE}standards:\n- standards/backend.md#layers-1\n- standards/backend.md#backend\n")
     commit(place)
     write(place, NAME, f"{TASK_FILE}standards:\n- standards/backend.md#layers-1\n")
@@ -338,7 +338,7 @@ def test_a_citation_that_new_copied_goes_with_the_task_file(place: Place) -> Non
     [("title: JWT Service", "title: Tokens", "JWT Service"), ("priority: P1", "priority: P0", "P1")],
 )
 def test_a_value_that_no_version_holds_is_guessed(place: Place, old: str, new: str, then: str) -> None:
-    """The title line still has the old title, and there are few priorities: the seal says which one it was."""
+    """The old title is found in the title line and the old priority by trying: the seal confirms both."""
     seal = block(place)["seal"]
     place.text = place.text.replace(f"\n{old}\n", f"\n{new}\n")
     values, text = front_matter_values(place.state.document), static_text(place.state.document) or ""
@@ -348,8 +348,8 @@ def test_a_value_that_no_version_holds_is_guessed(place: Place, old: str, new: s
     assert past_versions.guess_sealed_version(place.state, values, f"{text} more", seal) is None
 
 
-def test_a_shallow_clone_says_that_it_cannot_tell(place: Place, tmp_path: Path) -> None:
-    """Where the commit of the sealing is not here, and HEAD is another one, that is told and nothing is claimed."""
+def test_a_shallow_clone_gets_a_note(place: Place, tmp_path: Path) -> None:
+    """If the repository lacks the commit of the sealing, a note says so instead of a finding."""
     commit(place)
     write(place, "src/b.py", "x = 2\n")
     commit(place)

@@ -70,7 +70,7 @@ def test_equal_headings_are_numbered() -> None:
 
 
 def test_a_section_ends_before_the_next_heading_of_its_level() -> None:
-    """Deeper headings and what looks like a heading in a fence are within; blank lines at the end are not."""
+    """A section includes deeper headings and heading-like lines in a fence, but no blank lines at its end."""
     standard = Standard(TEXT)
     cited = standard.cited("handler-constraints")
     assert cited
@@ -126,7 +126,7 @@ def test_front_matter_counts_as_lines() -> None:
     ],
 )
 def test_requirement_is_the_first_sentence(body: str, requirement: str) -> None:
-    """It is that of the section's prose without markup, or the title where there is none."""
+    """The requirement is the first sentence of the section's prose without markup, or the title if there is none."""
     cited = Standard(f"# The Title\n\n{body}\n").cited("the-title")
     assert cited
     assert cited.requirement == requirement
@@ -143,7 +143,7 @@ def test_requirement_is_cut_at_a_word() -> None:
 
 
 def test_nearest_heading() -> None:
-    """A slug that is not there is told with the one that is most like it; without headings there is none."""
+    """For an unknown slug the most similar one is offered; without headings there is none."""
     assert Standard(TEXT).nearest("handlers-constraint") == "handler-constraints"
     assert Standard(TEXT).nearest("Layering") == "layering-rules"
     assert Standard("no heading").nearest("x") == ""
@@ -167,7 +167,7 @@ def test_span_of(span: str, lines: tuple[int, int] | None) -> None:
 
 
 def test_standing() -> None:
-    """What no longer holds is named by what is gone or differs; a section that only moved still says the same."""
+    """A citation with a missing file, missing section or changed content is a fault; a moved section is not."""
     standard = Standard(TEXT)
     cited = standard.cited("layering-rules")
     assert cited

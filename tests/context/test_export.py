@@ -26,7 +26,7 @@ IDENTITY = {"export", "serializer", "role", "task", "sealed", "context"}
 
 
 def state_of(text: str) -> TaskState:
-    """Return what a state file says."""
+    """Return the parsed state file."""
     return read_state(parse(text))
 
 
@@ -83,12 +83,12 @@ def test_export_of_a_task() -> None:
     [("implementer", {"qa"}), ("reviewer", {"baseline"}), ("validator", {"description", "inputs"})],
 )
 def test_each_role_gets_what_it_needs(role: str, without: set[str]) -> None:
-    """By itself a role does without what would mislead it, and gets all else."""
+    """By default a role gets all fields but those that would mislead it."""
     assert set(told(role)) == (IDENTITY | set(EXPORT_FIELDS)) - without
 
 
 def test_configuration_replaces_what_a_role_does_without() -> None:
-    """A role's table stands in the place of the usual one; another role's stays."""
+    """A role's configured table replaces the default one; other roles keep theirs."""
     config = {"export": {"reviewer": {"drop": ["paths", "delta"]}}}
     assert set(EXPORT_FIELDS) - set(told("reviewer", config=config)) == {"paths", "delta"}
     assert set(EXPORT_FIELDS) - set(told("validator", config=config)) == {"description", "inputs"}
@@ -96,19 +96,19 @@ def test_configuration_replaces_what_a_role_does_without() -> None:
 
 
 def test_unknown_field_is_refused() -> None:
-    """A field that no export has is an error that names those that there are."""
+    """An unknown field is an error that lists the known ones."""
     said = refusal(lambda: read_config({"export": {"reviewer": {"drop": ["baselin"]}}}, "taskstate.toml"))
     assert "must be one of description, scope," in str(said)
 
 
 def test_unknown_role_is_refused() -> None:
-    """A role that nobody configured is an error that offers the nearest."""
+    """An unknown role is an error that offers the nearest."""
     said = refusal(lambda: told("reviewr"))
     assert str(said) == "there is no role 'reviewr': did you mean reviewer?"
 
 
 def test_task_that_is_not_sealed(tmp_path: Path) -> None:
-    """Without a seal an export says so, with nothing made up."""
+    """An export without a seal says so, and invents no values."""
     place = Place(tmp_path / "r")
     whole = told("reviewer", place.text)
     assert (whole["sealed"], whole["context"], whole["standards"], whole["delta"]) == (False, {}, [], {})
@@ -123,7 +123,7 @@ def test_damaged_task_exports_what_can_be_read() -> None:
 
 
 def test_placeholder_is_no_description() -> None:
-    """A description that nobody has written yet is empty."""
+    """A placeholder description is exported as empty."""
     text = EXAMPLE.replace("Issue and verify tokens.\n\nThe service signs with a rotating key.", "*To be completed.*")
     assert told("implementer", text)["description"] == ""
 
@@ -147,7 +147,7 @@ def test_an_artifact_for_every_role(tmp_path: Path) -> None:
 
 
 def test_an_export_never_replaces_our_own_files(tmp_path: Path) -> None:
-    """A state file is no place for an export; an artifact is, and so is any other file."""
+    """An export is not written over a state file, but to an artifact or any other file."""
     place = Place(tmp_path / "r")
     said = refusal(lambda: context_export.save(place.workspace, place.path, "{}\n"))
     assert "is one of taskstate's own files" in str(said)
@@ -159,7 +159,7 @@ def test_an_export_never_replaces_our_own_files(tmp_path: Path) -> None:
 
 
 def test_what_was_changed_since_it_was_sealed_is_not_sealed() -> None:
-    """A broken seal is told by the export itself; a check mark breaks none."""
+    """An export says that its seal is broken; a checked criterion does not break it."""
     assert told("reviewer", EXAMPLE.replace("- [ ] Keys", "- [x] Keys"))["sealed"] is True
     changed = told("reviewer", EXAMPLE.replace("Keys rotate", "Keys turn"))
     assert (changed["sealed"], changed["seal_broken"], changed["context"]["seal"]) == (False, True, SEAL)

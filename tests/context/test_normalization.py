@@ -35,7 +35,7 @@ LONG = " ".join(["words"] * 30)
     ],
 )
 def test_text_is_brought_into_one_form(text: str, normal: str) -> None:
-    """Comments go, paragraphs are joined; what has a meaning line by line stays, and is not changed again."""
+    """Comments go and paragraphs are joined; lines with a meaning of their own stay; a second pass changes nothing."""
     assert normalize(text) == normal
     assert normalize(normal) == normal
 
@@ -56,6 +56,6 @@ def test_a_wrap_makes_no_structure(word: str) -> None:
 
 
 def test_a_wrap_makes_no_table() -> None:
-    """A word that would be the line below the head of a table does not come to stand alone."""
+    """A word that would turn the line above into the head of a table is not wrapped onto a line of its own."""
     text = "x" * 120 + " --|--"
     assert normalize(text) == text + "\n"

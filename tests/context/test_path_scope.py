@@ -58,7 +58,7 @@ def test_what_a_pattern_covers(pattern: str, inside: list[str], outside: list[st
     ["`src/a b/**`", "`src/a b/**`, the parser", "the parser in `src/a b/**` and `docs/**`", "``src/a b/**``"],
 )
 def test_an_item_in_code_marks(item: str) -> None:
-    """What stands in code marks is the pattern, spaces included, whatever is said beside it."""
+    """The text in code marks is the pattern, spaces included, whatever stands beside it."""
     scope = read_scope([item], {})
     assert scope.covers("src/a b/c.py")
     assert not scope.covers("src/a/c.py")
@@ -66,19 +66,19 @@ def test_an_item_in_code_marks(item: str) -> None:
 
 @pytest.mark.parametrize("remark", ["", " - the parser", " (the parser)", " — the parser", " # the parser"])
 def test_an_item_with_a_remark(remark: str) -> None:
-    """Without code marks a remark behind the pattern is none of it."""
+    """Without code marks a remark behind the pattern does not belong to it."""
     assert covers(f"src/parse{remark}", "src/parse/a.py")
 
 
 def test_what_is_taken_out() -> None:
-    """A pattern behind `!` takes out of what the others cover, wherever it stands."""
+    """A pattern behind `!` excludes from what the others cover, wherever it stands."""
     scope = read_scope(["`!src/gen/**`", "`src/**`"], {})
     assert scope.covers("src/a.py")
     assert not scope.covers("src/gen/a.py")
 
 
 def test_many_braces_end() -> None:
-    """A pattern that would stand for more than anybody can mean is taken as it is written."""
+    """A pattern with too many brace alternatives is taken literally."""
     assert not covers("{a,b}" * 40, "a" * 40)
 
 
@@ -93,14 +93,14 @@ def test_a_path_covers_itself_and_what_lies_below(path: str, below: str) -> None
 
 @given(st.lists(parts, min_size=1, max_size=4).map("/".join), paths)
 def test_any_depth_may_be_none(pattern: str, path: str) -> None:
-    """What a pattern covers is also covered with `**` before it, at any depth."""
+    """A pattern with `**` before it covers the same paths at any depth."""
     if covers(pattern, path):
         assert covers(f"**/{pattern}", path)
         assert covers(f"**/{pattern}", f"b/{path}")
 
 
 def test_a_hostile_pattern_is_fast() -> None:
-    """No pattern of a file that anybody may write holds the linter up."""
+    """Matching is fast for every pattern, since anybody may write one."""
     begin = time.perf_counter()
     assert not covers("**/a/" * 200 + "b", "a/" * 2000 + "c")
     assert not covers("*a" * 200 + "b", "a" * 5000)

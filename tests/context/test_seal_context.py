@@ -1,4 +1,4 @@
-"""Capturing the static part of a task, sealing it, and capturing it anew; in a repository without git."""
+"""Capturing and sealing the static part of a task, and rebuilding it, in a repository without git."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def write(place: Place, name: str, text: str | bytes) -> Path:
 
 
 def made_from(place: Place, text: str) -> None:
-    """Create task 101 from a task file, in the place of what there is."""
+    """Create task 101 from a task file in place of the existing one."""
     write(place, NAME, text)
     place.path.unlink(missing_ok=True)
     task = create.with_task_file(create.NewTask(id=TASK), NAME, text.encode())
@@ -103,13 +103,13 @@ def made_from(place: Place, text: str) -> None:
 
 
 def by_hand(place: Place, **parts: Any) -> None:  # noqa: ANN401 - the fields of a new task
-    """Create task 101 without a task file, in the place of what there is."""
+    """Create task 101 without a task file in place of the existing one."""
     place.path.unlink()
     place.new(**parts)
 
 
 def init(place: Place, *, dry_run: bool = False, **wanted: Any) -> SealResult:  # noqa: ANN401 - what is wanted
-    """Seal task 101; what comes of it is clean, and its seal holds."""
+    """Seal task 101, and check that the result is clean and its seal matches."""
     done = seal_context.init(place.workspace, TASK, CaptureRequest(**wanted), place.request(dry_run=dry_run))
     if not dry_run:
         proved(place)
@@ -117,14 +117,14 @@ def init(place: Place, *, dry_run: bool = False, **wanted: Any) -> SealResult:  
 
 
 def rebuild(place: Place, **wanted: Any) -> SealResult:  # noqa: ANN401 - what is wanted
-    """Seal task 101 anew; what comes of it is clean, and its seal holds."""
+    """Rebuild the context of task 101, and check that the result is clean and its seal matches."""
     done = seal_context.rebuild(place.workspace, TASK, CaptureRequest(**wanted), place.request())
     proved(place)
     return done
 
 
 def proved(place: Place) -> None:
-    """Hold the state file against the rules and its own seal, and the manifest against it."""
+    """Check the state file against the rules and its seal, and the manifest against the state file."""
     queries = RepositoryQueries(place.checking().repository, place.path)
     found = engine.check(place.text, place.path.name, place.workspace.config, queries)
     assert [each.message for each in found if each.code != "TS104"] == []
@@ -139,7 +139,7 @@ def proved(place: Place) -> None:
 
 
 def static(place: Place) -> StaticPart:
-    """Return what the static part of task 101 says."""
+    """Return the static part of task 101."""
     return read_static(place.state)
 
 
@@ -149,7 +149,7 @@ def block(place: Place) -> dict[str, Any]:
 
 
 def sources(done: SealResult) -> dict[str, str]:
-    """Return where each part came from."""
+    """Return the source of each part."""
     return {row.part: row.source for row in done.rows}
 
 
@@ -157,7 +157,7 @@ def sources(done: SealResult) -> dict[str, str]:
 
 
 def test_a_task_file_is_captured(place: Place) -> None:
-    """Every part has what the task file and the configuration say, and the table tells which."""
+    """Every part comes from the task file or the configuration, and the table says from which."""
     done = init(place)
     assert static(place) == StaticPart(
         description="Issue and verify tokens. Keys rotate.",
@@ -230,7 +230,7 @@ def test_section_one_alone_is_captured(place: Place) -> None:
 
 
 def test_a_task_file_may_be_named(place: Place) -> None:
-    """`--from` names the task file of a task that was made without one: it fills what is open."""
+    """`--from` names the task file of a task that was made without one; it fills the empty parts."""
     by_hand(place, description="", criteria=())
     done = init(place, task_file=NAME)
     assert static(place).criteria == ("Tokens verify", "Keys rotate")
@@ -239,7 +239,7 @@ def test_a_task_file_may_be_named(place: Place) -> None:
 
 
 def test_what_the_state_file_says_is_kept(place: Place) -> None:
-    """A part that says something else than the task file stays, check marks too, and a remark says so."""
+    """A part that differs from the task file stays, with its check marks, and a note says so."""
     place.text = place.text.replace("Keys rotate.", "Keys rotate daily.").replace("- [ ] Tokens", "- [x] Tokens")
     place.text = place.text.replace("priority: P1", "priority: P0")
     done = init(place)
@@ -256,7 +256,7 @@ def test_what_the_state_file_says_is_kept(place: Place) -> None:
 
 
 def test_commands_go_by_precedence(place: Place) -> None:
-    """The task's own go before those of its area, and these before those of all areas."""
+    """The task's own commands win over those of its area, and these over those of all areas."""
     made_from(place, TASK_FILE + "qa: {commands: [own]}\n")
     assert sources(init(place))["validation"] == NAME
     assert static(place).commands == ("own",)
@@ -268,7 +268,7 @@ def test_commands_go_by_precedence(place: Place) -> None:
 
 
 def test_own_citations_go_before_mapped_ones(place: Place) -> None:
-    """Of one section the task's own words count; the list is sorted, whoever cites."""
+    """For a section cited twice the task's own requirement wins; the list is sorted."""
     own = "standards: [{file: standards/backend.md, section: layers, requirement: Keep them apart}, "
     made_from(place, f"{TASK_FILE}{own}'standards/backend.md#layers-1']\n")
     done = init(place)
@@ -283,7 +283,7 @@ def test_own_citations_go_before_mapped_ones(place: Place) -> None:
 
 
 def test_words_of_the_state_file_are_kept_at_first(place: Place) -> None:
-    """What section 1 says of a citation goes before the task file's words, until it is captured anew."""
+    """A requirement in section 1 wins over the one of the task file until a rebuild."""
     made_from(place, f"{TASK_FILE}standards: [{{file: standards/backend.md, section: layers, requirement: Apart}}]\n")
     place.text = place.text.replace('"requirement": "Apart"', '"requirement": "Keep apart"')
     init(place)
@@ -293,7 +293,7 @@ def test_words_of_the_state_file_are_kept_at_first(place: Place) -> None:
 
 
 def test_the_sample_in_the_manual_is_a_configuration() -> None:
-    """It can be read, and maps each area to what it names, and to what all tasks cite."""
+    """The example configuration can be read, and maps each area to its own and the common standards."""
     page = (Path(__file__).parents[2] / "docs/context.md").read_text(encoding="utf-8")
     config = parse_config(page.split("```toml\n")[1].split("```")[0], "taskstate.toml")
     assert config
@@ -307,7 +307,7 @@ def test_the_sample_in_the_manual_is_a_configuration() -> None:
     [("backend", "P1", 2), ("backend", "P2", 0), ("backend", "", 0), ("mobile", "P1", 0), ("", "", 0)],
 )
 def test_mapping_goes_by_area_and_priority(place: Place, area: str, priority: str, cited: int) -> None:
-    """Only the standards of the task's area and priority are asked for, and those of all areas."""
+    """Only the standards for the task's area and priority and those for all areas are required."""
     write(place, "taskstate.toml", f'{SETTINGS}\n[[standards]]\ncite = ["standards/backend.md#layers-1"]\n')
     by_hand(place, area=area, priority=priority)
     init(place)
@@ -331,7 +331,7 @@ def test_twice_the_same_bytes(place: Place, tmp_path: Path, monkeypatch: pytest.
 
 
 def test_the_order_of_the_configuration_does_not_count(place: Place) -> None:
-    """What is asked for in another order, or by another spelling of its path, gives the same seal."""
+    """Standards in another order or with another spelling of their path give the same seal."""
     seal = init(place).seal
     cite = '"standards/backend.md#layers", "./standards/backend.md#handlers"'
     other = '"standards//backend.md#handlers", "standards/backend.md#layers"'
@@ -339,8 +339,8 @@ def test_the_order_of_the_configuration_does_not_count(place: Place) -> None:
     assert rebuild(place).seal == seal
 
 
-def test_a_task_without_criteria_is_told(place: Place) -> None:
-    """It is sealed all the same; when the criteria are there, it is sealed anew."""
+def test_a_task_without_criteria_is_noted(place: Place) -> None:
+    """A task without criteria is sealed with a note, and rebuilt when it has them."""
     by_hand(place, area="backend", priority="P1", criteria=())
     assert any(note.startswith("no acceptance criterion yet") for note in init(place).outcome.notes)
     place.text = place.text.replace("*To be completed.*", "- [ ] Done", 1)
@@ -349,7 +349,7 @@ def test_a_task_without_criteria_is_told(place: Place) -> None:
 
 
 def test_dry_run_writes_nothing(place: Place) -> None:
-    """The diff is told; no artifact is left, nor the state file changed."""
+    """A dry run shows the diff, writes no artifact and leaves the state file unchanged."""
     before = tree(place.root)
     done = init(place, dry_run=True)
     assert "+  seal: " in done.outcome.diff
@@ -360,7 +360,7 @@ def test_dry_run_writes_nothing(place: Place) -> None:
 
 
 def refused(place: Place, **wanted: Any) -> str:  # noqa: ANN401 - what is wanted
-    """Return why sealing is refused; nothing is changed."""
+    """Return the error that refuses to seal, and check that nothing changed."""
     before = tree(place.root)
     error = refusal(lambda: seal_context.init(place.workspace, TASK, CaptureRequest(**wanted), place.request()))
     assert tree(place.root) == before
@@ -369,7 +369,7 @@ def refused(place: Place, **wanted: Any) -> str:  # noqa: ANN401 - what is wante
 
 
 def test_sealed_once(place: Place) -> None:
-    """A sealed task is not sealed again; an unsealed one is not sealed anew."""
+    """`init` refuses a sealed task, and `rebuild` an unsealed one."""
     assert refusal(lambda: rebuild(place)).code == "not-sealed"
     init(place)
     assert refused(place).startswith("context-exists: the context of task 101 is sealed already: ")
@@ -377,14 +377,14 @@ def test_sealed_once(place: Place) -> None:
 
 @pytest.mark.parametrize("description", ["", "description: ''\n", "description: '# only a comment'\n"])
 def test_without_description(place: Place, description: str) -> None:
-    """A task that says nothing is not sealed."""
+    """A task without a description is not sealed."""
     head, _, rest = TASK_FILE.partition("description: |\n")
     made_from(place, head + description + rest[rest.index("scope:") :])
     assert refused(place).startswith("invalid-input: task 101 has no description; tasks/101.task.yaml has none either")
 
 
 def test_without_citation(place: Place) -> None:
-    """A task that cites nothing is not sealed, and the line says how to configure what it must cite."""
+    """A task without citations is not sealed, and the help says how to configure them."""
     made_from(place, TASK_FILE.replace("area: backend", "area: mobile"))
     said = refused(place)
     assert said.startswith("invalid-input: no standard is cited: the task names none, and the configuration has none")
@@ -409,7 +409,7 @@ def test_without_citation(place: Place) -> None:
     ],
 )
 def test_wrong_citation(place: Place, tmp_path: Path, reference: str, said: str) -> None:
-    """A file or heading that is not there is one line that says who cites it, and offers the nearest."""
+    """A missing file or heading is one error that names the citing source and offers the nearest heading."""
     (tmp_path / "outside.md").write_text(STANDARD, encoding="utf-8")
     (place.root / "standards/link.md").symlink_to(tmp_path / "outside.md")
     write(place, "standards/latin.md", b"# \xe4\n")
@@ -422,7 +422,7 @@ def test_wrong_citation(place: Place, tmp_path: Path, reference: str, said: str)
 
 
 def test_wrong_citation_of_the_task_file(place: Place) -> None:
-    """Who cites is told."""
+    """The error names the source that cites."""
     made_from(place, f"{TASK_FILE}standards: ['standards/backend.md#handler']\n")
     assert refused(place).startswith(f"invalid-input: standards/backend.md, which {NAME} cites, has no heading with")
 
@@ -453,14 +453,14 @@ def test_a_link_inside_is_followed(place: Place) -> None:
     ],
 )
 def test_wrong_task_file(place: Place, old: str, new: str, said: str) -> None:
-    """What is wrong in a task file is one line that says where."""
+    """An error in a task file names its line."""
     by_hand(place)
     write(place, NAME, TASK_FILE.replace(old, new))
     assert said in refused(place, task_file=NAME)
 
 
 def test_task_file_that_is_not_there(place: Place) -> None:
-    """A recorded task file that is gone is one line; another one may be named."""
+    """A recorded task file that is gone is an error; another one may be named."""
     (place.root / NAME).rename(place.root / "tasks/new.task.yaml")
     assert refused(place).startswith("not-found: the task file tasks/101.task.yaml does not exist")
     init(place, task_file="tasks/new.task.yaml")
@@ -484,13 +484,13 @@ def test_macro_of_itself(place: Place) -> None:
     ],
 )
 def test_state_file_that_cannot_be_read(place: Place, old: str, new: str, said: str) -> None:
-    """What cannot be read fully is not sealed."""
+    """A file that cannot be read fully is not sealed."""
     place.text = place.text.replace(old, new, 1)
     assert said in refused(place)
 
 
 def test_a_secret_is_not_sealed(place: Place) -> None:
-    """What looks like a credential in a source is refused before any artifact holds it."""
+    """A source with what looks like a credential is refused before any artifact is written."""
     by_hand(place)
     write(place, NAME, TASK_FILE.replace("Tokens verify", "Uses AKIA" + "QWERTYUIOPASDFGH"))
     by_hand(place, criteria=())
@@ -504,7 +504,7 @@ def test_a_secret_is_not_sealed(place: Place) -> None:
 
 
 def test_rebuild_without_change(place: Place) -> None:
-    """Where nothing has changed, nothing is written but artifacts that are gone."""
+    """A rebuild without changes writes only artifacts that are missing."""
     init(place)
     before = place.text
     (place.workspace.state_root / "artifacts/task-101/manifest.json").unlink()
@@ -513,7 +513,7 @@ def test_rebuild_without_change(place: Place) -> None:
 
 
 def test_rebuild_takes_what_the_sources_say_now(place: Place) -> None:
-    """Task file, standards and configuration are read anew; criteria keep their marks by their words."""
+    """A rebuild reads task file, standards and configuration again; unchanged criteria keep their marks."""
     init(place)
     place.check(2)
     write(place, NAME, TASK_FILE.replace("  - Tokens verify", "  - Tokens expire").replace("JWT Service", "Tokens"))
@@ -532,8 +532,8 @@ def test_rebuild_takes_what_the_sources_say_now(place: Place) -> None:
     assert block(place)["sealed_at"] > "2026-01-31T12:04"
 
 
-def test_rebuild_leaves_out_what_nobody_cites_any_more(place: Place) -> None:
-    """With a task file, a citation that neither it nor the configuration names goes, and that is told."""
+def test_rebuild_drops_citations_that_no_source_names(place: Place) -> None:
+    """With a task file, a citation that no source names any more is dropped with a note."""
     init(place)
     cite = 'cite = ["standards/backend.md#layers", "./standards/backend.md#handlers"]'
     write(place, "taskstate.toml", SETTINGS.replace(cite, 'cite = ["standards/backend.md#layers-1"]'))
@@ -543,7 +543,7 @@ def test_rebuild_leaves_out_what_nobody_cites_any_more(place: Place) -> None:
 
 
 def test_rebuild_from_section_one(place: Place) -> None:
-    """Without a task file a change by hand is what is sealed; own words stay, derived ones follow the standard."""
+    """Without a task file edits by hand are sealed; own requirements stay, derived ones follow the standard."""
     own = {"file": "standards/backend.md", "section": "layers-1", "requirement": "My words"}
     by_hand(place, area="backend", priority="P1", standards=(own,))
     init(place)
@@ -559,7 +559,7 @@ def test_rebuild_from_section_one(place: Place) -> None:
 
 
 def test_keys_of_ones_own_stay(place: Place) -> None:
-    """What people keep under `x-` in the block or in a citation stays there."""
+    """`x-` keys in the `context` block or in a citation stay."""
     init(place)
     place.text = place.text.replace("context:\n", "context:\n  x-board: 3\n")
     place.text = place.text.replace('"section": "layers"', '"section": "layers",\n    "x-why": "audit"')
@@ -571,8 +571,8 @@ def test_keys_of_ones_own_stay(place: Place) -> None:
 # Long values
 
 
-def test_long_values_are_told_and_cut(place: Place) -> None:
-    """A value over 2 KiB is warned of; `--shorten` cuts it at a word and points to its line, also the next time."""
+def test_long_values_are_noted_and_cut(place: Place) -> None:
+    """A value over 2 KiB gets a note; `--shorten` cuts it and points to its line, and so does the next rebuild."""
     long = "word " * 600
     made_from(place, TASK_FILE.replace("Keys rotate.", long).replace("  - Tokens verify", f"  - {long}"))
     by_hand(place, description="", criteria=())
@@ -589,7 +589,7 @@ def test_long_values_are_told_and_cut(place: Place) -> None:
 
 
 def test_a_long_value_of_ones_own_has_no_place_to_point_to(place: Place) -> None:
-    """What stands in the state file alone is warned of and never cut."""
+    """A long value of the state file alone gets a note and is never cut."""
     long = "word " * 600
     by_hand(place, description=long, area="backend", priority="P1")
     notes = init(place, shorten=True).outcome.notes
@@ -601,7 +601,7 @@ def test_a_long_value_of_ones_own_has_no_place_to_point_to(place: Place) -> None
 
 
 def test_what_new_copied_can_be_cut(place: Place) -> None:
-    """`--shorten` cuts what `new` took over; what somebody wrote in its place stays, and no cut is told of."""
+    """`--shorten` cuts a value that `new` copied; an edited one stays, without a note on a cut."""
     long = "word " * 600
     made_from(place, TASK_FILE.replace("Keys rotate.", long))
     told = f"the description is cut to 2048 of its 3024 bytes, and points to {NAME}#L4"
@@ -634,7 +634,7 @@ def test_headings_of_the_format_are_text_in_a_description(place: Place) -> None:
 
 @pytest.mark.parametrize("by_new", [True, False])
 def test_paths_are_taken_out_of_a_mixed_scope(place: Place, *, by_new: bool) -> None:
-    """One item in words does not keep the paths beside it from being repository paths; it is told."""
+    """Items in words are left out of the repository paths with a note; the paths beside them count."""
     text = TASK_FILE.replace('"src/auth/**", ":ui"', '"all of the logins", "src/auth/**", ":pages"')
     made_from(place, text)
     if not by_new:
@@ -662,7 +662,7 @@ def test_a_merge_that_is_not_settled_is_not_sealed(place: Place, verb: Any) -> N
 
 
 def test_a_failed_write_leaves_no_exports(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the state file cannot be written, nothing of a sealing is left, neither its manifest nor its exports."""
+    """If the state file cannot be written, neither manifest nor exports are left behind."""
     before = tree(place.root)
 
     def full(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""Task files: what they say, on which line, and what git calls them."""
+"""Task files: their values, the lines of these, and their ids in git."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def test_comments_before_a_directive_take_no_time(end: str) -> None:
 
 
 def test_an_empty_one_says_nothing() -> None:
-    """A task file may leave everything open."""
+    """A task file may be empty."""
     found = read_task_file("t.yaml", b"{}\n")
     assert found._replace(sha="", lines={}, name="") == found._replace(sha="", lines={}, name="", title="")
     assert (found.title, found.standards, found.scope_in) == ("", (), ())
 
 
 def test_line_of_a_wrong_value() -> None:
-    """What is of another type is told with its line."""
+    """A value of another type is an error with its line."""
     error = refusal(lambda: read_task_file("t.yaml", TEXT.replace("[a, b]", "3").encode()))
     assert str(error).startswith("t.yaml, line 4: ")
 
@@ -79,7 +79,7 @@ def test_cited_in(reference: str, cited: tuple[str, str] | None) -> None:
 
 
 def test_unsaid_words_fit() -> None:
-    """Where nobody has said what a section asks for, its slug stands there, as long as is allowed."""
+    """The placeholder requirement is the slug, cut to the allowed length."""
     assert default_requirement("handlers") == "see handlers"
     assert len(default_requirement("x" * 300)) == 140
 
@@ -98,6 +98,6 @@ def test_unsaid_words_fit() -> None:
         ),
     ],
 )
-def test_faults_are_told_of_the_task_file(text: str, said: str) -> None:
-    """What is no single map is told in the words of a task file, with its line."""
+def test_errors_name_the_task_file(text: str, said: str) -> None:
+    """A file that is not a single mapping is an error that speaks of the task file, with its line."""
     assert refusal(lambda: read_task_file("t.yaml", text.encode())).message == said

@@ -1,4 +1,4 @@
-"""Handing over and taking over: what is written, refused, counted, and told to have changed."""
+"""Creating, drafting, accepting and merging handoffs, and the notes on what has changed since."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def prepare(place: Place) -> None:
 
 
 def new(place: Place, handed: Handoff = FULL, **more: Any) -> HandoffResult:  # noqa: ANN401 - draft and force
-    """Hand over."""
+    """Create a handoff."""
     return hand_over(place.workspace, "101", HandoffRequest(handed, **more), place.request())
 
 
 def accept(place: Place, agent: str = "successor") -> handoff_accept.AcceptedHandoff:
-    """Take over."""
+    """Accept the handoff."""
     return handoff_accept.accept(place.workspace, "101", agent, place.request())
 
 
@@ -77,13 +77,13 @@ def move_on(place: Place, note: str) -> None:
 
 
 def handoffs(place: Place) -> dict[str, Any]:
-    """Return what the front matter says of handoffs."""
+    """Return the `handoffs` block of the front matter."""
     told: dict[str, Any] = place.state.document.front_matter["handoffs"]
     return told
 
 
 def codes(place: Place, *paths: Path) -> set[str]:
-    """Return what lint finds in all of taskstate's own files."""
+    """Return the lint findings in all of taskstate's own files."""
     found = check_files(paths or place.workspace.own_files(), place.checking(), str)
     return {finding.diagnostic.code for finding in found.findings}
 
@@ -107,8 +107,8 @@ def test_a_handoff_is_written_and_counted(place: Place) -> None:
     assert written.metadata["partial_progress"]["handoff_path"] == written.path
 
 
-def test_all_that_is_wrong_is_told_at_once(place: Place) -> None:
-    """Each rule that the document would break is in the one refusal, and nothing is written."""
+def test_all_errors_are_named_at_once(place: Place) -> None:
+    """One error names every rule that the document would break, and nothing is written."""
     before = tree(place.root)
     wrong = FULL._replace(
         action="- One\n- Two",
@@ -156,7 +156,7 @@ REFUSED: dict[str, tuple[str, Callable[[Place], object]]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_done_is_refused(place: Place, name: str) -> None:
-    """Each is one clear error, and nothing is changed."""
+    """Each case is one clear error, and nothing changes."""
     code, job = REFUSED[name]
     if name == "handed over already":
         new(place)
@@ -174,7 +174,7 @@ def test_what_cannot_be_done_is_refused(place: Place, name: str) -> None:
 
 
 def test_a_task_without_phases_hands_over_too(tmp_path: Path) -> None:
-    """Its phase is 1, or whatever is said; nothing but the front matter changes."""
+    """The phase of a task without phases is 1 or the given one; only its front matter changes."""
     place = Place(tmp_path / "repository")
     (place.root / "app.py").touch()
     before = place.text
@@ -198,7 +198,7 @@ def test_a_dry_run_shows_both_files(place: Place) -> None:
 
 
 def test_two_in_one_second_have_two_names(place: Place) -> None:
-    """The second one takes the next second that is free, also beside what was archived."""
+    """A second handoff takes the next free second, also beside archived ones."""
     paths = []
     for _ in range(3):
         now = place.request()._replace(stamp=place.request().stamp._replace(now=place.now.replace(hour=20, minute=0)))
@@ -208,7 +208,7 @@ def test_two_in_one_second_have_two_names(place: Place) -> None:
 
 
 def test_something_has_to_move_on(place: Place) -> None:
-    """Another handoff is refused until an objective changes or a session is added, or is forced, and then told."""
+    """Another handoff is refused until an objective changes or a session is added, unless forced."""
     new(place)
     accept(place)
     assert refusal(lambda: new(place)).code == "no-progress"
@@ -227,7 +227,7 @@ def test_something_has_to_move_on(place: Place) -> None:
 
 
 def test_a_draft_says_what_the_state_file_knows(place: Place) -> None:
-    """The newest session's next step, the objective, the failed approaches and decisions; what is missing is named."""
+    """A draft has next step, objective, failed approaches and decisions; missing flags are named."""
     (place.root / "src").mkdir()
     (place.root / "src/a.py").touch()
     place.add(
@@ -286,7 +286,7 @@ def test_a_draft_lists_what_leaves_a_doubt(place: Place, result: str, is_listed:
 
 @pytest.mark.parametrize("reason", ["-", "N/A", ".", "*none*", "TBD", "*To be completed.*", "(to be determined)"])
 def test_a_reason_that_says_nothing_is_none(place: Place, reason: str) -> None:
-    """Such decisions and approaches are refused, from flags and from JSON, and lint tells them in a document."""
+    """Decisions and approaches without a reason are refused, in flags and JSON, and lint reports them."""
     before = tree(place.root)
     unreasoned = FULL._replace(decisions=(f"Locks: {reason}",), avoid=(f"Queues: {reason}",))
     error = refusal(lambda: new(place, unreasoned))
@@ -305,7 +305,7 @@ def test_a_reason_that_says_nothing_is_none(place: Place, reason: str) -> None:
 
 @pytest.mark.parametrize("action", ["*To be completed.*", "TBD", "None.", "…"])
 def test_a_placeholder_is_no_next_action(place: Place, action: str) -> None:
-    """It is refused, escaped or not; so is a place or a goal that says nothing."""
+    """A placeholder action is refused, escaped or not, and so is an empty place or goal."""
     error = refusal(lambda: new(place, FULL._replace(action=action, goal="*To be completed.*", location="-")))
     assert all(f"{flag} is missing" in error.message for flag in ("--action", "--goal", "--location"))
     written = new(place)
@@ -315,7 +315,7 @@ def test_a_placeholder_is_no_next_action(place: Place, action: str) -> None:
 
 
 def test_a_draft_of_little_has_placeholders(tmp_path: Path) -> None:
-    """Where nothing is known all four are missing; the draft is no document that lint would let pass."""
+    """Without any source all four flags are missing, and lint rejects the draft."""
     place = Place(tmp_path / "repository")
     drafted = new(place, Handoff(), draft=True)
     assert drafted.missing == ("--action", "--file", "--location", "--goal")
@@ -326,7 +326,7 @@ def test_a_draft_of_little_has_placeholders(tmp_path: Path) -> None:
 
 
 def test_json_says_the_same(place: Place) -> None:
-    """Texts and pairs are understood; flags go before, and add to the lists."""
+    """Texts and pairs are accepted; flags win over texts and add to lists."""
     given = read_input(
         '{"phase": 3, "action": "Go.", "file": "app.py", "location": "top", "goal": "done",'
         ' "decisions": [{"decision": "A", "rationale": "b"}, "C: d"], "avoid": [{"approach": "E", "reason": "f"}],'
@@ -351,13 +351,13 @@ def test_json_says_the_same(place: Place) -> None:
     ],
 )
 def test_wrong_json_is_refused(text: str) -> None:
-    """What is no JSON, no object, or of another form is named with what would be right."""
+    """Input that is not JSON, not an object or malformed is an error that says what is right."""
     error = refusal(lambda: read_input(text, "x.json"))
     assert (error.code, "x.json" in error.message, bool(error.help)) == ("invalid-input", True, True)
 
 
 def test_accepting_moves_the_document_in_one_step(place: Place) -> None:
-    """It says who and when, lies in the archive with its body unchanged, and the state file names none any more."""
+    """An accepted document records who and when, is archived with its body unchanged, and no longer open."""
     written = new(place)
     accepted = accept(place)
     assert not (place.root / written.path).exists()
@@ -376,7 +376,7 @@ def test_accepting_moves_the_document_in_one_step(place: Place) -> None:
 
 
 def test_the_next_session_refers_to_it(place: Place) -> None:
-    """The first one after accepting, and no other, also where the older ones were archived."""
+    """Only the first session after accepting mentions it, also if older sessions were archived."""
     place.add()
     written = new(place)
     accept(place)
@@ -391,7 +391,7 @@ def test_the_next_session_refers_to_it(place: Place) -> None:
 
 
 def test_documents_and_state_file_are_brought_together(place: Place) -> None:
-    """After a merge two may be open, or one accepted on the other side: each accepting puts one right."""
+    """After a merge two may be open, or one accepted on the other branch: each `accept` settles one."""
     first = new(place)
     other = (place.root / first.path).with_name("phase-3-handoff-20260131T110000Z.md")
     other.write_text(first.text.replace("T12:03", "T11:00"), encoding="utf-8")
@@ -425,7 +425,7 @@ LOST: dict[str, tuple[Callable[[Place], object], str]] = {
 
 
 def opened(place: Place) -> Path:
-    """Return where the open handoff lies."""
+    """Return the path of the open handoff on disk."""
     return place.root / handoff_path(place)
 
 
@@ -439,7 +439,7 @@ def edit(place: Place, how: Callable[[str], str]) -> None:
 
 @pytest.mark.parametrize("name", LOST)
 def test_an_open_document_that_is_lost_is_named(place: Place, name: str) -> None:
-    """An older one is not taken for it; nobody can accept it, and handing over anew by force is the way out."""
+    """A lost open document cannot be accepted, an older one does not replace it, and `--force` hands over again."""
     new(place)
     accept(place)
     place.add()
@@ -475,7 +475,7 @@ def test_an_open_document_that_is_lost_is_named(place: Place, name: str) -> None
     ],
 )
 def test_nothing_but_a_handoff_of_the_task_is_accepted(place: Place, named: str) -> None:
-    """A path by hand that names another file moves nothing: it is refused, and lint tells of it."""
+    """An open path that names another file is refused, nothing moves, and lint reports it."""
     place.new("102")
     written = new(place)
     path = place.workspace.state_root / named
@@ -537,7 +537,7 @@ def test_two_branches_hand_over(place: Place) -> None:
 
 
 def test_one_side_accepts_and_hands_over_again(place: Place) -> None:
-    """What it names is open; what both sides made alike is one handoff, and what both made and accepted is two."""
+    """The merged state names an open one; the same handoff on both branches counts once, two accepted ones twice."""
     one, two = (f"handoffs/task-101/phase-3-handoff-20260131T{hour}0000Z.md" for hour in (10, 11))
 
     def merged(base: tuple[int, str | None], ours: tuple[int, str | None], theirs: tuple[int, str | None]) -> Any:  # noqa: ANN401 - JSON
@@ -557,7 +557,7 @@ def test_one_side_accepts_and_hands_over_again(place: Place) -> None:
 
 
 def test_a_document_accepted_twice_merges(place: Place) -> None:
-    """The earlier acceptance wins on whichever side it is; what one side accepted stays so, and words are kept."""
+    """The earlier acceptance wins; a handoff accepted on one branch stays accepted, and its text is kept."""
     written = new(place)
     name = written.path.rpartition("/")[2]
     path = f".taskstate/handoffs/task-101/archive/{name}"
@@ -598,12 +598,12 @@ def git(place: Place, *args: str) -> None:
 
 
 def notes(place: Place) -> str:
-    """Return what no longer holds of the handoff."""
+    """Return the notes on what has changed since the handoff."""
     return "\n".join(handoff_accept.show(place.workspace, "101").notes)
 
 
 def test_what_was_verified_is_checked_again(in_git: Place) -> None:
-    """A changed file, commits, another branch, a branch behind and writes are told; our own commits are none."""
+    """A changed file, commits, another branch, a branch behind and writes are noted; our own commits are not."""
     place = in_git
     seen = parse(new(place).text).front_matter["verified"]
     assert (seen["branch"], seen["dirty_files"], seen["baseline"]) == ("main", 0, None)
@@ -631,8 +631,8 @@ def test_what_was_verified_is_checked_again(in_git: Place) -> None:
     assert any("behind main" in note for note in accepted.outcome.notes)
 
 
-def test_a_commit_that_is_gone_is_told(in_git: Place) -> None:
-    """HEAD that was taken back, and a repository that never had the commit, are told apart."""
+def test_a_missing_commit_is_noted(in_git: Place) -> None:
+    """A HEAD that was reset and a repository without the commit give different notes."""
     place = in_git
     (place.root / "app.py").write_text("print(1)\n", encoding="utf-8")
     git(place, "commit", "--quiet", "--all", "--message=work")
@@ -645,7 +645,7 @@ def test_a_commit_that_is_gone_is_told(in_git: Place) -> None:
     assert "does not have the commit 0000000000" in notes(place)
 
 
-def test_another_state_of_the_baseline_is_told(place: Place) -> None:
+def test_another_baseline_status_is_noted(place: Place) -> None:
     """The status of the QA baseline is compared as well."""
     written = new(place)
     path = place.root / written.path
@@ -671,7 +671,7 @@ def test_the_successor_begins_with_the_action(place: Place) -> None:
 
 @pytest.mark.parametrize("filler", ["word ", "\u6f22\u5b57 ", "a_b(c); ", "0123 "])
 def test_the_prompt_stays_small(place: Place, filler: str) -> None:
-    """For a document at the size limit, in whatever script, it has less than 700 tokens, and names the document."""
+    """The prompt for a document at the size limit, in any script, has less than 700 tokens, and names it."""
     long = (filler * 400).encode()
     text = [long[: 4 * part].decode(errors="ignore").strip() for part in (90, 50, 100)]
     big = FULL._replace(
@@ -694,7 +694,7 @@ def test_the_prompt_stays_small(place: Place, filler: str) -> None:
 
 
 def test_a_project_has_templates_of_its_own(place: Place) -> None:
-    """They take the place of those that are shipped; a document from one is held against the same rules."""
+    """Own templates replace the shipped ones; their documents are checked by the same rules."""
     own = place.workspace.state_root / "templates"
     (own / "successor.md.j2").write_text("Do {{ action }}\n", encoding="utf-8")
     (own / "handoff.md.j2").write_text("## Immediate Next Action\n\n{{ action }}\n", encoding="utf-8")
@@ -706,7 +706,7 @@ def test_a_project_has_templates_of_its_own(place: Place) -> None:
 
 @pytest.mark.parametrize("word", ["word ", "\u6f22\u5b57 "])
 def test_a_draft_of_much_still_fits(place: Place, word: str) -> None:
-    """However long and many the entries are, and in whatever script, a draft is one screen and keeps each reason."""
+    """A draft of any number and length of entries, in any script, fits one screen and keeps each reason."""
     long = word * 200
     place.add(
         *(f"Decided on {number} {long}: {long}" for number in range(9)), state=long, next=(f"{long} in `app.py`",)

@@ -1,4 +1,4 @@
-"""What a handoff document says, however it is written, and that what is written is read as it was meant."""
+"""Reading handoff documents of many forms, and reading back what was written."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _flat(text: str) -> str:
 
 @given(st.lists(words | st.just(""), max_size=8).map("\n\n".join), st.sampled_from(["\n", "\r\n", "\r"]))
 def test_any_text_can_be_read(text: str, newline: str) -> None:
-    """No body makes reading fail, every passage stands where it is said to, and the pieces do not overlap."""
+    """No body makes reading fail, every passage is at its span, and pieces do not overlap."""
     whole = (front_matter_text(FRONT) + f"## {CONTEXT}\n\n{text}\n\n## {ACTION}\n\n{text}").replace("\n", newline)
     read = HandoffReader(parse(whole))
     for name in (CONTEXT, ACTION):
@@ -153,12 +153,12 @@ def test_any_text_can_be_read(text: str, newline: str) -> None:
     ],
 )
 def test_a_reason_stands_behind_a_colon(text: str, what: str, why: str) -> None:
-    """Not one in code marks, in an address, or with nothing behind it."""
+    """A colon in code marks, in an address, or with nothing behind it divides no reason."""
     assert split_reason(text) == (what, why)
 
 
 def test_other_tools_divide_otherwise() -> None:
-    """In their documents a dash, an arrow or a word will do."""
+    """In documents of other tools a dash, an arrow or a word divides the reason."""
     for text in ("A - b", "A \u2014 b", "A -> b", "A because b", "A: b"):
         assert split_reason(text, loose=True)[1], text
         assert split_reason(text)[1] or not text.startswith("A: ")
@@ -179,12 +179,12 @@ def test_other_tools_divide_otherwise() -> None:
     ],
 )
 def test_a_reference_begins_with_its_path(text: str, path: str) -> None:
-    """In code marks, as a link, behind a label, or up to a comma."""
+    """The path of a reference is in code marks, a link, behind a label, or up to a comma."""
     assert referenced_path(text) == path
 
 
 def test_a_position_is_no_part_of_a_path() -> None:
-    """A line, a span of lines, or a heading behind it is left aside."""
+    """A line, a span of lines or a heading behind a path is removed."""
     texts = ("a.py:8", "a.py:L8-L9", "a.py:8:9", "a.md#part", "a.py", "a:b/c.py")
     assert [without_position(text) for text in texts] == ["a.py", "a.py", "a.py", "a.md", "a.py", "a:b/c.py"]
 

@@ -1,4 +1,4 @@
-"""Phases: what changes and what never does, where the work stands, and the file of its own."""
+"""Phases: adding, changing and exporting them, and what never changes."""
 
 from __future__ import annotations
 
@@ -89,24 +89,24 @@ def add(
 
 
 def put(place: Place, objective: str, status: str, note: str | None = None) -> Outcome:
-    """Record where an objective of phase 3 stands."""
+    """Set the status of an objective of phase 3."""
     return phases.set_objective(
         place.workspace, "101", ("3", objective), ObjectiveUpdate(status, note), place.request()
     )
 
 
 def value(place: Place, phase: str = "3") -> dict[str, Any]:
-    """Return what a phase says."""
+    """Return the value of a phase."""
     return phases.find_phase(place.state, phase).value
 
 
 def codes(place: Place) -> list[str]:
-    """Return what lint finds in the state file."""
+    """Return the lint findings in the state file."""
     return [finding.diagnostic.code for finding in check_files([place.path], place.checking(), str).findings]
 
 
 def test_a_new_phase_stands_at_the_end_of_the_checklist(place: Place) -> None:
-    """It has a heading and one fence of the schema, numbers its objectives from 1, and begins with the first."""
+    """A new phase has a heading and one valid fence, numbers its objectives from 1, and begins with the first."""
     (part,) = phases_in(place.state)
     assert part.section.heading.of(place.text) == "### Phase 3: Lindenbaum lemma"
     found = value(place)
@@ -118,7 +118,7 @@ def test_a_new_phase_stands_at_the_end_of_the_checklist(place: Place) -> None:
 
 
 def test_adding_a_phase_changes_nothing_else(tmp_path: Path) -> None:
-    """The phase is all that comes into the text, behind what stands in the section, with the file's line ends."""
+    """Only the phase is added, at the end of the section, with the file's line ends."""
     place = Place(tmp_path / "repository")
     place.text = place.text.replace("## 4. Progress", "By hand.  \n\n\n## 4. Progress").replace("\n", "\r\n")
     before = place.text
@@ -134,7 +134,7 @@ def test_adding_a_phase_changes_nothing_else(tmp_path: Path) -> None:
     objective=st.sampled_from(["### Phase 4: no", "```json", "<!-- x", "ends with #", '"quoted" \\ {}', "- item"]),
 )
 def test_no_text_becomes_structure(name: str, objective: str) -> None:
-    """Whatever a phase is called and wants, it is read back as it was given, lints, and has its form."""
+    """Any name and objectives of a phase read back as given, lint cleanly, and are in canonical form."""
     text = phases.with_phase(read_state(parse(TEXT)), phases.new_phase(("3", name), (objective,), NOW))
     found = phases.find_phase(read_state(parse(text)), "3").value
     assert found["phase_name"] == " ".join(name.split())
@@ -145,7 +145,7 @@ def test_no_text_becomes_structure(name: str, objective: str) -> None:
 
 @pytest.mark.parametrize("name", ["C #", "C ##", "#", "Lemma ##\\#"])
 def test_a_name_keeps_the_marks_at_its_end(name: str) -> None:
-    """A heading drops the marks that close it; those of a name are written so that it does not."""
+    """A name that ends with `#` is escaped, since Markdown drops closing marks of a heading."""
     text = phases.with_phase(read_state(parse(TEXT)), phases.new_phase(("3", name), (), NOW))
     (part,) = phases_in(read_state(parse(text)))
     assert part.section.title.replace("\\", "") == f"Phase 3: {name}".replace("\\", "")
@@ -192,7 +192,7 @@ def test_what_was_tried_only_grows(place: Place) -> None:
 
 
 def test_line_ends_stay(place: Place) -> None:
-    """What is written into a file with CRLF has CRLF too."""
+    """In a file with CRLF everything written has CRLF."""
     place.text = place.text.replace("\n", "\r\n")
     put(place, "1", "in_progress", "one\ntwo")
     phases.record_attempt(place.workspace, "101", "3", ("A", "failed"), place.request())
@@ -243,7 +243,7 @@ REFUSED: dict[str, tuple[Callable[[Place], object], str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_done_is_refused(place: Place, name: str) -> None:
-    """A phase or objective that is there or not there, and texts that no phase can hold: nothing is changed."""
+    """Duplicate or missing phases and objectives and invalid texts are refused, and nothing changes."""
     job, code = REFUSED[name]
     before = place.text
     assert refusal(lambda: job(place)).code == code
@@ -251,7 +251,7 @@ def test_what_cannot_be_done_is_refused(place: Place, name: str) -> None:
 
 
 def test_an_unreadable_phase_is_refused(place: Place) -> None:
-    """A fence that is no JSON, breaks its schema, or is missing is named, and nothing is guessed."""
+    """A fence that is missing, not JSON or invalid is refused by name."""
     whole = place.text
     for broken in (
         ('"handoff_count": 0', '"handoff_count": "many"'),
@@ -265,7 +265,7 @@ def test_an_unreadable_phase_is_refused(place: Place) -> None:
 
 
 def test_a_section_that_swallows_what_is_added_is_refused(place: Place) -> None:
-    """Behind a fence that never closes nothing can be added; without the section neither."""
+    """A phase is not added behind a fence that never closes, or without the section."""
     whole = place.text
     place.text = whole.replace("### Phase 3", "```text\n\n### Phase 3", 1).replace("```\n\n## 4.", "\n## 4.", 1)
     assert refusal(lambda: add(place, "4")).code == "unsafe"
@@ -274,7 +274,7 @@ def test_a_section_that_swallows_what_is_added_is_refused(place: Place) -> None:
 
 
 def test_two_of_one_name_are_refused(place: Place) -> None:
-    """Nobody can tell which phase or objective is meant: lint tells of both, and nothing is changed."""
+    """An ambiguous phase or objective is refused; lint reports both, and nothing changes."""
     whole = place.text
     start = whole.index("### Phase 3")
     part = whole[start : whole.index("\n## 4.")]
@@ -291,7 +291,7 @@ def test_two_of_one_name_are_refused(place: Place) -> None:
 
 
 def test_a_phase_is_exported(place: Place) -> None:
-    """The file holds the same value, lints, is the same each time, and lies among the artifacts or where it is told."""
+    """An export has the same value, lints, is reproducible, and goes to the artifacts or the given path."""
     put(place, "1", "done")
     exported = phases.export(place.workspace, "101", "3", None, place.request())
     path = place.root / exported.outcome.path
@@ -330,7 +330,7 @@ def test_a_phase_is_exported(place: Place) -> None:
     ],
 )
 def test_an_export_overwrites_nothing_else(place: Place, output: str, code: str, tmp_path: Path) -> None:
-    """It stays in the repository, bears the name of a progress file, and replaces no other file than such a one."""
+    """The given path must be in the repository, have the name of a progress file, and replace no other file."""
     place.configure('exclude = ["out/**"]\n')
     for folder in (".git", "docs", "out", "task-102"):
         (place.root / folder).mkdir()
@@ -347,7 +347,7 @@ def test_an_export_overwrites_nothing_else(place: Place, output: str, code: str,
 
 @given(st.lists(st.sampled_from(OF_OBJECTIVES), max_size=6), st.one_of(st.none(), st.integers(1, 7)))
 def test_the_current_objective_is_one_that_is_not_done(statuses: list[str], current: int | None) -> None:
-    """It is the current one while that is in progress, else the first to work on; null exactly where all are done."""
+    """The current objective is the one in progress, else the first open one, and null if all are done."""
     objectives = [{"id": number, "status": status} for number, status in enumerate(statuses, start=1)]
     chosen = current_after(objectives, current)
     stands = {each["id"]: each["status"] for each in objectives}
@@ -359,13 +359,13 @@ def test_the_current_objective_is_one_that_is_not_done(statuses: list[str], curr
 
 
 def test_ids_are_numbers_where_they_can_be() -> None:
-    """A phase is a number where it is written as one; a new objective comes above all that are numbers."""
+    """The id of a phase is a number if written as one; a new objective id exceeds all numbers."""
     assert [phase_id(text) for text in ("3", "03", "2a", "v1.2", "²")] == [3, "03", "2a", "v1.2", "²"]
     assert [next_id([]), next_id([{"id": "a"}, {"id": "4"}, {"id": 2}])] == [1, 5]
 
 
 def test_any_change_of_an_objective_is_seen() -> None:
-    """The digest differs with status, note and number of objectives, and not with what was tried."""
+    """The digest depends on status, note and number of objectives, not on attempts."""
     phase: dict[str, Any] = {"phase": 1, "objectives": [{"id": 1, "status": "done"}], "approaches_tried": []}
     before = objectives_digest([phase])
     assert objectives_digest([{**phase, "approaches_tried": [1], "handoff_count": 3}]) == before

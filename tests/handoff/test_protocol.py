@@ -1,4 +1,4 @@
-"""The session protocol: its shape, and that every command in it is one."""
+"""The session protocol: its structure, and that every command in it is valid."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def commands(told: str) -> list[list[str]]:
-    """Return the commands in a text, as what the command line is given."""
+    """Return the commands in a text as argument lists."""
     return [shlex.split(each)[1:] for each in re.findall(r"`(taskstate [^`]*)`", told)]
 
 
@@ -48,7 +48,7 @@ def test_six_phases_and_twenty_one_steps(place: Place, role: str) -> None:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_every_command_in_it_is_one(place: Place, role: str) -> None:
-    """What stands in backticks is understood by the command line as it stands there."""
+    """Every command in backticks is accepted by the command line as it stands."""
     for agent, short in itertools.product(("", *AGENTS), (False, True)):
         found = commands(text(place.workspace, role=role, agent=agent, short=short, task=("101", "")))
         assert len(found) > 4
@@ -68,7 +68,7 @@ def test_it_is_short_enough_to_be_read(place: Place, role: str) -> None:
 
 
 @pytest.mark.parametrize("short", [False, True])
-def test_what_must_be_said_is_said(place: Place, *, short: bool) -> None:
+def test_required_rules_are_in_both_forms(place: Place, *, short: bool) -> None:
     """The triggers of a handoff, the stop after it, and the rules of work stand in both forms."""
     told = text(place.workspace, short=short)
     for said in (
@@ -84,7 +84,7 @@ def test_what_must_be_said_is_said(place: Place, *, short: bool) -> None:
         assert re.search(said, told), said
 
 
-def test_roles_are_told_what_is_theirs(place: Place) -> None:
+def test_each_role_has_its_own_rules(place: Place) -> None:
     """A reviewer reads the diff of the role before it, a validator changes no code, only the last role commits."""
     told = {
         role: text(place.workspace, role=role, task=("101", "")) for role in ("implementer", "reviewer", "validator")
@@ -104,7 +104,7 @@ def test_agents_end_in_their_own_way(place: Place) -> None:
 
 
 def test_roles_of_a_project(place: Place) -> None:
-    """Other roles than the three are told the same steps, with their own names."""
+    """Other configured roles get the same steps, with their own names."""
     workspace = place.workspace._replace(config=place.workspace.config._replace(roles=("builder", "checker")))
     told = text(workspace, role="checker", task=("7", ""))
     assert "`taskstate role set 7 checker --status in_progress`" in told
@@ -113,7 +113,7 @@ def test_roles_of_a_project(place: Place) -> None:
 
 
 def test_unknown_words_are_refused_with_the_nearest(place: Place) -> None:
-    """A role or an agent that there is not is one clear error."""
+    """An unknown role or agent is one clear error."""
     assert "did you mean reviewer?" in refusal(lambda: text(place.workspace, role="reviewr")).help
     assert "claude" in refusal(lambda: text(place.workspace, agent="clod")).help
 
@@ -126,7 +126,7 @@ def own(workspace: Workspace, data: bytes) -> None:
 
 
 def test_a_project_has_its_own_words(place: Place) -> None:
-    """A template in the state folder takes the place of the shipped one; line ends do not matter."""
+    """A template in the state folder replaces the shipped one; line ends do not matter."""
     own(place.workspace, b"Do {{ id }}{% if role %} as {{ role }}{% endif %}.\r\n")
     assert text(place.workspace, role="reviewer", task=("101", "")) == "Do 101 as reviewer.\n"
 
@@ -135,7 +135,7 @@ def test_a_project_has_its_own_words(place: Place) -> None:
     ("data", "code"), [(b"{{ secrets }}", "template"), (b"{% if", "template"), (b"\xe9", "not-utf8")]
 )
 def test_a_template_that_is_wrong_is_one_clear_error(place: Place, data: bytes, code: str) -> None:
-    """What a template may not use, or cannot mean, is told with its path."""
+    """An error in a template is reported with its path."""
     own(place.workspace, data)
     error = refusal(lambda: text(place.workspace))
     assert error.code == code
@@ -143,7 +143,7 @@ def test_a_template_that_is_wrong_is_one_clear_error(place: Place, data: bytes, 
 
 
 def test_a_permanent_task_has_its_own_short_form(place: Place) -> None:
-    """It has no seal, no features and no sessions, so no command for those is named; its own sections are."""
+    """The protocol of a permanent task names no commands for seal, features and sessions, but its own sections."""
     told = text(place.workspace, short=True, task=("9", "permanent"))
     assert re.findall(r"^(\d)\. ", told, re.MULTILINE) == [str(number) for number in range(1, 7)]
     assert not re.search("context check|feature pass|session add|handoff new|role set", told)

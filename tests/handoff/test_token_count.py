@@ -26,7 +26,7 @@ def own_texts() -> dict[str, str]:
 
 
 def test_an_estimate_of_nothing_is_nothing() -> None:
-    """What costs nothing is told as nothing, and a word as at least one token."""
+    """An empty text has no tokens, and a word at least one."""
     assert [token_count.estimate(text) for text in ("", "word", "two words")] == [0, 2, 3]
 
 
@@ -39,7 +39,7 @@ def test_the_estimate_leans_upwards() -> None:
 
 @NEEDS_TOKENIZER
 def test_marks_of_a_vocabulary_are_text() -> None:
-    """What would end a text for a model is counted as the characters that it is."""
+    """Control tokens in a text are counted as ordinary characters."""
     assert token_count.count("<|endoftext|>") > 1
 
 

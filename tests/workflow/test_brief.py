@@ -35,7 +35,7 @@ def told(place: Place, budget: int | None = None, role: str = "") -> Brief:
 
 
 def test_whole_brief(place: Place) -> None:
-    """Where there is room, everything is in it, and nothing is said to be left out."""
+    """With enough budget the brief holds everything, and nothing is left out."""
     found = told(place, 4000)
     assert (found.fits, found.cut, found.budget) == (True, (), 4000)
     assert found.tokens == token_count.estimate(found.text) < 1500
@@ -74,7 +74,7 @@ def test_whole_brief(place: Place) -> None:
 
 
 def test_oldest_is_cut_first(place: Place) -> None:
-    """As the budget shrinks, earlier sessions go first, then the summary, the inputs, and what the task is."""
+    """As the budget shrinks, earlier sessions go first, then the summary, the inputs, and the description."""
     whole = told(place, 4000).tokens
     gone: list[str] = []
     marks = {
@@ -93,7 +93,7 @@ def test_oldest_is_cut_first(place: Place) -> None:
     assert gone == ["oldest", "older", "summary", "input", "standard", "criterion", "newest", "feature"]
 
 
-def test_what_is_cut_is_told(place: Place) -> None:
+def test_left_out_parts_are_named(place: Place) -> None:
     """Each thing that is left out is named, with the command that shows it."""
     whole = told(place, 4000)
     found = told(place, whole.tokens - 1)
@@ -115,7 +115,7 @@ def test_what_is_cut_is_told(place: Place) -> None:
 
 
 def test_part_that_is_cut_in_part(place: Place) -> None:
-    """Of a part that is not whole, how much is missing is told."""
+    """For a section that is cut, the brief says how much is missing."""
     place.text = EXAMPLE.replace("- Checked the signature", "\n".join(f"- Checked signature {n}" for n in range(90)))
     found = told(place, 900)
     assert found.cut[0].what == "session 5 (in part), Archived Summary (Sessions 1-2), sessions 3-4"
@@ -128,7 +128,7 @@ def test_part_that_is_cut_in_part(place: Place) -> None:
 
 
 def test_least_is_kept_and_says_so(place: Place) -> None:
-    """Where even the least is too much, it is told whole, and that it is more than was asked for."""
+    """If the minimum exceeds the budget, the brief holds it and says so."""
     found = told(place, 100)
     assert not found.fits
     assert found.tokens == token_count.estimate(found.text) > 100
@@ -148,7 +148,7 @@ def test_a_huge_piece_comes_last(place: Place) -> None:
 
 
 def test_usual_brief_has_as_many_sessions_as_archiving_keeps(place: Place) -> None:
-    """Who names no budget gets 4,000 tokens and the newest sessions; who names one gets what fits."""
+    """The default is 4,000 tokens and the newest sessions; with a given budget all that fits."""
     place.configure("[size]\nkeep-sessions = 2\n")
     found = told(place)
     assert found.budget == BUDGET
@@ -169,14 +169,14 @@ def test_brief_for_a_role(place: Place) -> None:
 
 
 def test_unknown_role_is_refused(place: Place) -> None:
-    """A role that nobody configured is an error that offers the nearest."""
+    """An unknown role is an error that offers the nearest."""
     assert (
         str(refusal(lambda: told(place, role="validater"))) == "there is no role 'validater': did you mean validator?"
     )
 
 
 def test_a_task_without_coordination(tmp_path: Path) -> None:
-    """A task that no role has begun says nothing of roles, and what is a placeholder is not there."""
+    """A brief of a task without started roles omits the roles, and all placeholders."""
     place = Place(tmp_path / "r")
     found = told(place)
     assert "Roles:" not in found.text
@@ -198,8 +198,8 @@ def test_permanent_task(place: Place) -> None:
     assert "## Next step" not in found.text
 
 
-def test_damaged_task_is_told_as_far_as_it_can_be_read(place: Place) -> None:
-    """What cannot be read is said in the head, and the rest is there."""
+def test_a_damaged_task_has_a_brief_of_its_readable_parts(place: Place) -> None:
+    """Unreadable parts are reported in the head, and the rest is there."""
     place.text = EXAMPLE.replace('"overall_progress"', "overall_progress")
     found = told(place)
     assert "**Cannot be read:** " in found.text
@@ -216,7 +216,7 @@ def test_line_ends_make_no_difference(place: Place) -> None:
 
 
 def test_shape_for_programs(place: Place) -> None:
-    """A program gets the text and what it is about; the shape is JSON."""
+    """The JSON form holds the text and its figures."""
     found = told(place, 700, role="reviewer")
     data = json.loads(json.dumps(shape(loaded(place), found, "reviewer")))
     assert (data["id"], data["role"], data["budget"], data["tokens"], data["fits"], data["counter"]) == (
@@ -229,7 +229,7 @@ def test_shape_for_programs(place: Place) -> None:
 
 
 def test_protocol_is_remembered(place: Place) -> None:
-    """The second brief takes the protocol from the memory; another template is noticed, a broken memory is none."""
+    """The second brief takes the protocol from the cache; a new template is noticed, a broken cache ignored."""
     memory = place.workspace.state_root / "cache" / "protocol.json"
     first = told(place).text
     memory.write_text(memory.read_text(encoding="utf-8").replace("**Protocol**", "**Remembered**"), encoding="utf-8")
@@ -245,7 +245,7 @@ def test_protocol_is_remembered(place: Place) -> None:
 
 
 def test_a_brief_reads_one_task(place: Place) -> None:
-    """No other task and no archive is looked at."""
+    """Neither other tasks nor archives are read."""
     other = place.workspace.tasks / "task-7-state.md"
     other.write_bytes(b"\xff")
     place.archive_path.parent.mkdir(exist_ok=True)

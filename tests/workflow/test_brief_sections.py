@@ -14,13 +14,13 @@ EXAMPLE = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_
 
 
 def parts(text: str = EXAMPLE) -> dict[str, BriefSection]:
-    """Return the parts of a state file's brief by name."""
+    """Return the sections of a brief by name."""
     state = read_state(parse(text))
     return {part.spec.name: part for part in brief_sections(state, blocks_of(state.document), ".taskstate", 9)}
 
 
 def texts(name: str, text: str = EXAMPLE) -> list[str]:
-    """Return the units of one part."""
+    """Return the units of one section."""
     return [unit.text for unit in parts(text)[name].units]
 
 
@@ -31,7 +31,7 @@ def permanent(*sections: str) -> str:
 
 
 def test_table_is_in_order() -> None:
-    """What the task is outlives what others handed down, and that the old sessions; next steps and features stay."""
+    """Description outlives chain inputs, and these earlier sessions; next steps and features always stay."""
     keep = {row.name: row.keep for row in SECTION_SPECS}
     assert [name for name, rank in keep.items() if rank == ALWAYS] == ["next", "features"]
     assert (
@@ -42,7 +42,7 @@ def test_table_is_in_order() -> None:
 
 
 def test_parts_of_a_task() -> None:
-    """Every part that says something is there, in the order of the table, in a few words."""
+    """Every section with content is there, in the order of the table."""
     assert list(parts()) == [row.name for row in SECTION_SPECS]
     assert texts("next") == ["- Decide on 30 s of leeway", "- Write the test"]
     assert texts("features") == ["- jwt-2: checks the signature", "- jwt-4: rotates keys"]
@@ -66,7 +66,7 @@ def test_parts_of_a_task() -> None:
 
 
 def test_inputs_stay_quoted() -> None:
-    """What another task handed down stands quoted, so that no heading in it is one of this task."""
+    """Chain inputs are quoted, so that their headings do not become headings of this brief."""
     assert texts("inputs") == [
         "### From Task #100: Schema (revision 9)\n\n> ### Summary\n>\n> Users table: id, email, password_hash.",
         "### From Task #99: By hand\n\nKeep the old endpoint.",
@@ -74,7 +74,7 @@ def test_inputs_stay_quoted() -> None:
 
 
 def test_inputs_without_a_heading() -> None:
-    """What people wrote straight below the heading of the inputs is there, unless it says that there are none."""
+    """Text directly below the heading of the inputs is there, unless it says that there are none."""
     heading = "## 2. Chain Inputs\n\n"
     assert texts("inputs", EXAMPLE.replace(heading, f"{heading}Mind the queue.\n\n"))[0] == "Mind the queue."
     for nothing in ("None.", "*To be completed.*"):
@@ -82,13 +82,13 @@ def test_inputs_without_a_heading() -> None:
 
 
 def test_headings_of_ones_own() -> None:
-    """What people add to the static part under a heading of their own belongs to the description."""
+    """Subsections that people added to the static part belong to the description."""
     text = EXAMPLE.replace("### Scope\n", "### Background\n\nIt was slow.\n\n### Scope\n")
     assert texts("description", text)[-1] == "### Background\n\nIt was slow."
 
 
 def test_hand_made_blocks_are_read_loosely() -> None:
-    """A block of the front matter that has another form than it should is as good as none."""
+    """A malformed block of the front matter is ignored."""
     text = EXAMPLE.replace("blocking_findings: [no test of expiry]", "blocking_findings: none")
     text = text.replace("handoffs: {count: 1, open:", "handoffs: {count: 1, shut:").replace(
         "evidence:\n", "evidence: 7\nx:\n"
@@ -115,7 +115,7 @@ def test_task_that_has_just_been_made() -> None:
 
 
 def test_permanent_task() -> None:
-    """A permanent task is told by the sections that its kind declares, decisions newest first, and no others."""
+    """The brief of a permanent task has the sections that its kind declares, decisions newest first."""
     found = parts(
         permanent(
             "## 1. User Intent\n\nLog in once.\n",

@@ -1,4 +1,4 @@
-"""Where tasks stand, at a glance."""
+"""The status of tasks, as text and as JSON values."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def with_blocks(place: Place, blocks: str = BLOCKS) -> Loaded:
     return place.workspace.load(place.path)
 
 
-def test_a_task_is_told_in_a_few_lines(place: Place) -> None:
-    """Its roles with marks, findings, what drifted and how to go on, the open handoff, the next step's first line."""
+def test_status_as_text(place: Place) -> None:
+    """The text has roles with marks, findings, drift with its remedy, the open handoff, and the next step."""
     assert status.status_text([with_blocks(place)], NAMES) == (
         "101  JWT Service  (in progress)\n"
         "  [x] implementer done  [!] reviewer blocked  [ ] validator  [ ] tester\n"
@@ -57,8 +57,8 @@ def test_a_task_is_told_in_a_few_lines(place: Place) -> None:
     )
 
 
-def test_a_task_is_told_to_programs(place: Place) -> None:
-    """The same as values; a role that the configuration does not name says so."""
+def test_status_as_json_values(place: Place) -> None:
+    """The JSON form has the same; a role that is not configured says so."""
     told: dict[str, Any] = status.status_shape(with_blocks(place), NAMES)
     roles = {role["role"]: role for role in told.pop("roles")}
     assert told == {
@@ -124,14 +124,14 @@ def test_the_roles_are_a_table(place: Place) -> None:
     ],
 )
 def test_tasks_at_work_are_shown(place: Place, words: str, blocks: str, shown: bool) -> None:  # noqa: FBT001 - a parameter
-    """Those in progress or blocked, those whose roles have begun, and any with a drift that nobody resolved."""
+    """Active tasks are in progress or blocked, have started roles, or an unresolved drift."""
     place.text = place.text.replace("status: in_progress", f"status: {words}", 1)
     with_blocks(place, blocks)
     found, unreadable = status.active_tasks(place.workspace)
     assert ([loaded.state.id for loaded in found], unreadable) == (["101"] if shown else [], ())
 
 
-def test_an_unreadable_task_is_told_beside_the_others(place: Place) -> None:
+def test_an_unreadable_task_hides_no_other(place: Place) -> None:
     """A file that is not UTF-8 hides none of the rest."""
     place.path.with_name("task-7-state.md").write_bytes(b"\xff")
     found, unreadable = status.active_tasks(place.workspace)
@@ -141,7 +141,7 @@ def test_an_unreadable_task_is_told_beside_the_others(place: Place) -> None:
 
 
 def test_without_a_step_the_first_open_feature_is_next(place: Place) -> None:
-    """It is told by id and description; when all pass there is nothing to tell."""
+    """An open feature is the next step, by id and description; if all pass there is none."""
     place.new("7")
     fresh = place.workspace.load(place.path.with_name("task-7-state.md"))
     assert status.next_step(fresh) == "jwt-1: makes a JWT"
@@ -151,6 +151,6 @@ def test_without_a_step_the_first_open_feature_is_next(place: Place) -> None:
 
 
 def test_no_task_is_said_so(place: Place) -> None:
-    """An empty table would leave one in doubt."""
+    """Without active tasks the text says so."""
     assert status.status_text([], NAMES) == "no task is in progress"
     assert place.text

@@ -79,8 +79,8 @@ def test_each_role_needs_its_export_and_its_brief(place: Place) -> None:
     assert found.after == sum(each.export + each.brief for each in expected)
 
 
-def test_what_is_not_here_is_named(place: Place) -> None:
-    """A file that is gone, or that leads out of the repository, counts as nothing and is told so."""
+def test_missing_files_are_named(place: Place) -> None:
+    """A file that is gone or outside the repository counts as 0 and is listed as missing."""
     place.text = EXAMPLE.replace("standards/a.md", "../a.md")
     (place.root.parent / "a.md").write_text("Not ours to read.\n", encoding="utf-8")
     found = told(place.workspace)
@@ -92,7 +92,7 @@ def test_what_is_not_here_is_named(place: Place) -> None:
 
 
 def test_task_with_nothing_but_itself(tmp_path: Path) -> None:
-    """Of a task that is not sealed there is its state file alone, and a brief may need more than that."""
+    """An unsealed task has only its state file, and a brief may need more tokens than that."""
     place = Place(tmp_path / "r")
     found = told(place.workspace)
     assert [each.part for each in found.pasted] == ["state file"]
@@ -100,7 +100,7 @@ def test_task_with_nothing_but_itself(tmp_path: Path) -> None:
 
 
 def test_shape_and_table() -> None:
-    """Both tell the same: what was counted with, every part, every role, and what is saved."""
+    """Table and JSON form hold the same: counter, files, roles, and savings."""
     counted = TokenBudget(
         counter=token_count.Counter("o200k_base", is_exact=True),
         pasted=(PastedFile("state file", ".taskstate/x.md", 8000), PastedFile("standard", "a.md", 2000)),
