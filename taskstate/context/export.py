@@ -124,7 +124,7 @@ def _fields(config: Config, state: TaskState, blocks: ToolBlocks) -> dict[str, o
         "inputs": _inputs(state),
         "evidence": sorted((_present(each, _EVIDENCE) for each in blocks.evidence), key=_id_of),
         "coordination": {role.name: _coordination(role) for role in pipeline},
-        "qa": {role.name: told for role in pipeline if (told := _present(role.values, _ROLE_QA))},
+        "qa": {role.name: values for role in pipeline if (values := _present(role.values, _ROLE_QA))},
         "delta": _delta(blocks.delta),
     }
 
