@@ -17,7 +17,7 @@ from benchmarks.timing import timed
 from taskstate.archive import archiver
 from taskstate.model.config_reader import read_config
 from taskstate.model.task_state import KB
-from taskstate.model.write_metadata import Stamp
+from taskstate.model.write_metadata import WriteMetadata
 from taskstate.tasks import sessions
 from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
@@ -53,7 +53,9 @@ class Growing:
     def append(self) -> float:
         """Append the next session and return the time it took, in seconds."""
         self.number += 1
-        request = Request(stamp=Stamp(actor="somebody", now=_NOW + timedelta(minutes=self.number), git_head="0" * 40))
+        request = Request(
+            stamp=WriteMetadata(actor="somebody", now=_NOW + timedelta(minutes=self.number), git_head="0" * 40)
+        )
         seconds = timed(lambda: sessions.add(self.workspace, "1", _entry(self.number), request))()
         self.sizes.append(self.path.stat().st_size)
         return seconds

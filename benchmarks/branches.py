@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive import archiver
 from taskstate.model.config_reader import read_config
-from taskstate.model.write_metadata import Stamp
+from taskstate.model.write_metadata import WriteMetadata
 from taskstate.tasks import checklist, create, sessions
 from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
@@ -94,7 +94,7 @@ class Branch:
 
     def _request(self) -> Request:
         self.now += timedelta(minutes=self.minutes)
-        return Request(stamp=Stamp(actor=self.name, now=self.now))
+        return Request(stamp=WriteMetadata(actor=self.name, now=self.now))
 
     # The steps
 
@@ -134,7 +134,7 @@ class Branch:
 
     def archive(self, number: int) -> None:
         """Archive all but a few sessions."""
-        archiver.archive(self.workspace, TASK, self._request(), keep=1 + number % 2, force=True)
+        archiver.archive_sessions(self.workspace, TASK, self._request(), keep=1 + number % 2, force=True)
 
     def status(self, number: int) -> None:
         """Block the task, or go on with it."""

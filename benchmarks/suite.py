@@ -20,7 +20,7 @@ from benchmarks.snapshots import snapshots
 from benchmarks.timing import exponent, interleaved, timed
 from taskstate.lint.engine import findings
 from taskstate.model.config_reader import read_config
-from taskstate.model.write_metadata import Stamp
+from taskstate.model.write_metadata import WriteMetadata
 from taskstate.storage import backups
 from taskstate.syntax import markdown_blocks, markdown_fast_scanner
 from taskstate.syntax.document import parse
@@ -132,7 +132,7 @@ def _adding(workspace: Workspace, data: bytes) -> Callable[[], float]:
         for archive in workspace.state_root.glob("archives/*"):
             archive.unlink()
         backups.forget(workspace.journal, workspace.relative(path))  # or the older text would count as a lost update
-        request = Request(stamp=Stamp(actor="somebody", now=now + timedelta(minutes=number), git_head="0" * 40))
+        request = Request(stamp=WriteMetadata(actor="somebody", now=now + timedelta(minutes=number), git_head="0" * 40))
         return timed(lambda: sessions.add(workspace, "1", _ENTRY, request))()
 
     return run

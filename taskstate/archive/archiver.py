@@ -36,10 +36,12 @@ if TYPE_CHECKING:
 
 _TAIL = 16 * KB  # holds the trailer of a batch of some 200 sessions; a longer one is read in a second go
 _BATCH = re.compile(r"^Sessions archived: (\d{1,9})(?:-(\d{1,9}))?[ \t]*\r?$", re.MULTILINE)
-UNFIT = frozenset({"session-order", "unsafe"})  # codes of what keeps sessions from the archive, and nothing else
+NOT_ARCHIVABLE = frozenset(
+    {"session-order", "unsafe"}
+)  # codes of what keeps sessions from the archive, and nothing else
 
 
-class Archive(NamedTuple):
+class ArchiveFile(NamedTuple):
     """A task's archive file as it is on disk.
 
     `path` is from the repository's root, `size` in bytes (None: no file), `last` the highest session number in it.
@@ -50,11 +52,11 @@ class Archive(NamedTuple):
     last: int
 
 
-def read_archive(workspace: Workspace, task_id: str) -> Archive:
+def read_archive(workspace: Workspace, task_id: str) -> ArchiveFile:
     """Return where a task's archive file stands and the highest session number in it, read from its last lines."""
     path = workspace.state_root / workspace.archive_path(task_id)
     size = files.size(path)
-    return Archive(path=workspace.relative(path), size=size, last=_last_number(path, size) if size else 0)
+    return ArchiveFile(path=workspace.relative(path), size=size, last=_last_number(path, size) if size else 0)
 
 
 def _last_number(path: Path, size: int) -> int:
@@ -70,17 +72,19 @@ def _last_number(path: Path, size: int) -> int:
         length = min(length * 8, size)
 
 
-def is_over(text: str, config: Config) -> bool:
+def is_too_large(text: str, config: Config) -> bool:
     """Return whether a state file's text is larger than the configuration allows."""
     return is_over_limit(size_in_bytes(text), config.size)
 
 
-def archive(workspace: Workspace, task_id: str, request: Request, *, keep: int, force: bool = False) -> Outcome:
+def archive_sessions(
+    workspace: Workspace, task_id: str, request: Request, *, keep: int, force: bool = False
+) -> Outcome:
     """Archive all but the newest `keep` sessions of a task that is over the limit, or with `force` of any task."""
-    reason = f"asked for (--force --keep {keep})" if force else over_limit(workspace.config)
+    reason = f"asked for (--force --keep {keep})" if force else limit_reason(workspace.config)
 
     def job(loaded: Loaded) -> Change:
-        if not force and not is_over(loaded.document.text, workspace.config):
+        if not force and not is_too_large(loaded.document.text, workspace.config):
             return Change(
                 text=loaded.document.text,
                 notes=(f"task {loaded.state.id} is within the limit; --force archives all the same",),
@@ -92,7 +96,7 @@ def archive(workspace: Workspace, task_id: str, request: Request, *, keep: int, 
     return change(workspace, task_id, job, request)
 
 
-def over_limit(config: Config) -> str:
+def limit_reason(config: Config) -> str:
     """Return the reason that the archive file gives where a file was over the limit."""
     return (
         f"over {config.size.max_kb} KB"
@@ -162,7 +166,7 @@ def _still_over(state: TaskState, config: Config) -> tuple[str, ...]:
     return (f"the file still has {over}: what is left is too large to archive; the largest: {largest_parts(state)}",)
 
 
-def _require_order(state: TaskState, store: Archive) -> None:
+def _require_order(state: TaskState, store: ArchiveFile) -> None:
     """Refuse sessions whose numbers do not rise above the archived ones: an archived number is never given twice."""
     numbers = [max(store.last, state.archived), *(session.number for session in state.sessions)]
     for before, after in pairwise(numbers):
@@ -275,6 +279,6 @@ def tasks_over_limit(
         except TaskstateError as error:
             unreadable.append(str(error))
             continue
-        if (force or is_over(state.document.text, workspace.config)) and len(state.sessions) > keep:
+        if (force or is_too_large(state.document.text, workspace.config)) and len(state.sessions) > keep:
             over.append(state.id)
     return over, tuple(unreadable)

@@ -13,8 +13,8 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.archive.summary import MAX_BYTES, Lists, Rolled, composed, room, summarise
-from taskstate.archive.summary_statements import Statement, united
+from taskstate.archive.summary import MAX_BYTES, Lists, SummaryRequest, available_bytes, compose, summarise
+from taskstate.archive.summary_statements import Statement, merge_runs
 from taskstate.errors import TaskstateError
 from taskstate.syntax.spans import CONTROLS, printable
 
@@ -33,7 +33,7 @@ _TOLD = 200  # characters of what the program says of its failure
 _CHUNK = 64 * 1024
 
 
-class Unusable(TaskstateError):
+class UnusableSummary(TaskstateError):
     """The program failed, or printed something that is no summary."""
 
 
@@ -46,9 +46,9 @@ class Summarizer(NamedTuple):
 
     def summary(self, state: TaskState, archived: Sequence[Session], link: str) -> tuple[str, tuple[str, ...]]:
         """Return the Archived Summary by this program, or the built-in one and why."""
-        rolled = Rolled(state, archived, link)
+        rolled = SummaryRequest(state, archived, link)
         try:
-            text = composed(rolled, self._lists(rolled))
+            text = compose(rolled, self._lists(rolled))
             size = len(text.encode())
             if size > MAX_BYTES:
                 raise _unusable(f"its summary would have {size:,} bytes, and {MAX_BYTES:,} are the limit")
@@ -59,8 +59,10 @@ class Summarizer(NamedTuple):
             return summarise(state, archived, link), (note,)
         return text, ()
 
-    def _lists(self, rolled: Rolled) -> Lists:
-        asked = json.dumps(request(rolled, room(rolled)), ensure_ascii=False).encode(errors="backslashreplace")
+    def _lists(self, rolled: SummaryRequest) -> Lists:
+        asked = json.dumps(summary_input(rolled, available_bytes(rolled)), ensure_ascii=False).encode(
+            errors="backslashreplace"
+        )
         answer = _answer(self, asked)
         if isinstance(answer, str):
             raise _unusable(answer)
@@ -72,7 +74,7 @@ def _answer(program: Summarizer, asked: bytes) -> bytes | str:
     """Return what a program prints, or why that cannot be used."""
     try:
         return _run(program, asked)
-    except Unusable as error:
+    except UnusableSummary as error:
         return error.message
 
 
@@ -112,7 +114,7 @@ def _started(program: Summarizer, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
         raise _unusable(f"it could not be started ({error.strerror})") from error
 
 
-def request(rolled: Rolled, limit: int) -> dict[str, Any]:
+def summary_input(rolled: SummaryRequest, limit: int) -> dict[str, Any]:
     """Return what the program is asked; `limit` is how many bytes the lines of both lists may have together."""
     state, before = rolled.state, rolled.before
     features = state.checklist.features if state.checklist else ()
@@ -173,7 +175,7 @@ def _line(line: object, where: str, first: int, last: int) -> Statement:
         raise _unusable(f"{where}.sessions is no list of session numbers")
     if not all(first <= number <= last for number in sessions):
         raise _unusable(f"{where}.sessions names one outside of {first} to {last}")
-    return Statement(" ".join(text.split()), united((number, number) for number in sessions))
+    return Statement(" ".join(text.split()), merge_runs((number, number) for number in sessions))
 
 
 def _session(session: Session) -> dict[str, Any]:
@@ -252,5 +254,5 @@ def _last_line(errors: bytes) -> str:
     return printable(lines[-1])[:_TOLD] if lines else ""
 
 
-def _unusable(message: str) -> Unusable:
-    return Unusable(message, help="see docs/archiving.md", code="summarizer")
+def _unusable(message: str) -> UnusableSummary:
+    return UnusableSummary(message, help="see docs/archiving.md", code="summarizer")

@@ -8,12 +8,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.model.archive_format import list_batches
+from taskstate.model.archive_format import batch_contents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from taskstate.model.archive_format import ArchivedSession, Listed
+    from taskstate.model.archive_format import ArchivedSession, BatchContents
 
 
 _PAIR = 2  # such a run is told as its two numbers
@@ -31,13 +31,13 @@ class _Archived(NamedTuple):
     text: str
 
 
-class Archived(_Archived):
+class ArchiveContents(_Archived):
     """The sessions in the text of an archive file."""
 
     @cached_property
-    def batches(self) -> tuple[Listed, ...]:
+    def batches(self) -> tuple[BatchContents, ...]:
         """The batches, oldest first."""
-        return list_batches(self.text)
+        return batch_contents(self.text)
 
     @cached_property
     def entries(self) -> tuple[ArchivedSession, ...]:
@@ -78,7 +78,7 @@ def runs_of(numbers: Iterable[int]) -> tuple[range, ...]:
     return tuple(runs)
 
 
-def sessions(*runs: range) -> str:
+def describe_runs(*runs: range) -> str:
     """Return the numbers of sessions in words."""
     told = [words for run in runs for words in _words(run)]
     words = ", ".join(told[:-1]) + (" and " if len(told) > 1 else "") + told[-1]
@@ -89,36 +89,36 @@ def _words(run: range) -> list[str]:
     return [f"{run.start} to {run.stop - 1}"] if len(run) > _PAIR else [str(number) for number in run]
 
 
-def _gap(batch: Listed, last: int) -> Iterator[ArchiveFault]:
+def _gap(batch: BatchContents, last: int) -> Iterator[ArchiveFault]:
     """Yield where a batch replaced a summary of sessions that no batch before it holds."""
     if batch.before is not None and batch.before > last:
         numbers = range(last + 1, batch.before + 1)
-        yield ArchiveFault(batch.start, numbers, f"the batch with {sessions(numbers)} is gone")
+        yield ArchiveFault(batch.start, numbers, f"the batch with {describe_runs(numbers)} is gone")
 
 
-def _wrong(batch: Listed, entry: ArchivedSession, last: int, *, closed: bool) -> str:
+def _wrong(batch: BatchContents, entry: ArchivedSession, last: int, *, closed: bool) -> str:
     """Return what is wrong with an entry; in a file that somebody made by hand, without any trailer, little can be."""
     if entry.number <= last:
         where = f"stands behind session {last}" if entry.number < last else "is there twice"
         return f"session {entry.number} {where}"
     if batch.trailer is None:
         return f"session {entry.number} stands behind the last batch, and no lines close it" if closed else ""
-    if not entry.told:
+    if not entry.listed_sha:
         return f"session {entry.number} stands in a batch whose closing lines do not name it"
-    return "" if entry.told == entry.sha else f"session {entry.number} was altered: its SHA-256 is another one"
+    return "" if entry.listed_sha == entry.sha else f"session {entry.number} was altered: its SHA-256 is another one"
 
 
-def _trailer(batch: Listed) -> Iterator[ArchiveFault]:
+def _trailer(batch: BatchContents) -> Iterator[ArchiveFault]:
     """Yield where the closing lines of a batch name sessions that are gone, or others than their hashes."""
     if batch.trailer is None:
         return
     lost = tuple(number for number in batch.numbers if all(entry.number != number for entry in batch.entries))
     if lost:
         are, them = ("is", "it") if len(lost) == 1 else ("are", "them")
-        message = f"{sessions(*runs_of(lost))} {are} gone, though the batch's closing lines name {them}"
+        message = f"{describe_runs(*runs_of(lost))} {are} gone, though the batch's closing lines name {them}"
         yield ArchiveFault(batch.trailer, lost, message)
     elif batch.range != (batch.numbers[0], batch.numbers[-1]):
         first, last = batch.range or (0, 0)
-        have = sessions(*runs_of(batch.numbers))
+        have = describe_runs(*runs_of(batch.numbers))
         message = f"the closing lines of a batch say {first}-{last}, and have the hashes of {have}"
         yield ArchiveFault(batch.trailer, batch.numbers, message)

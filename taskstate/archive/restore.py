@@ -8,11 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.archive.archiver import is_over
+from taskstate.archive.archiver import is_too_large
 from taskstate.archive.verify import archive_text, examine
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
-from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, find_batches, headings, is_roll, layout
+from taskstate.model.archive_format import (
+    ENTRY_LEVEL,
+    entry_hash,
+    find_batches,
+    headings,
+    is_rolled_list,
+    original_layout,
+)
 from taskstate.model.derived_values import shown_kb
 from taskstate.model.task_state import read_state, session_number
 from taskstate.storage import files, journal
@@ -32,7 +39,7 @@ if TYPE_CHECKING:
 _PATH = "archive_path"
 
 
-class Pair(NamedTuple):
+class StateAndArchive(NamedTuple):
     """The texts of a state file and of its archive, and the sessions that went from this to that."""
 
     state: str
@@ -51,7 +58,7 @@ def restore(workspace: Workspace, task_id: str, request: Request, *, everything:
         text = archive_text(workspace, loaded.state.id)
         path = workspace.relative(workspace.state_root / workspace.archive_path(loaded.state.id))
         verdict = examine(loaded.state, loaded.relative, text, path)
-        fatal = [wrong for wrong in verdict.wrong if wrong.fatal]
+        fatal = [wrong for wrong in verdict.problems if wrong.fatal]
         if fatal:
             why = first_of([wrong.message for wrong in fatal], 1, last=", and ")
             what = f"{path} cannot be taken back as it is: {why}"
@@ -64,7 +71,7 @@ def restore(workspace: Workspace, task_id: str, request: Request, *, everything:
     return change(workspace, task_id, job, request)
 
 
-def _planned(workspace: Workspace, pair: Pair, before: str, path: str) -> Change:
+def _planned(workspace: Workspace, pair: StateAndArchive, before: str, path: str) -> Change:
     digest = files.digest(before.encode())
     operation = journal.Replace(path, digest, pair.archive.encode()) if pair.archive else journal.Delete(path, digest)
     state = pair.state if pair.archive else _without_path(pair.state)
@@ -72,7 +79,7 @@ def _planned(workspace: Workspace, pair: Pair, before: str, path: str) -> Change
     told = [f"sessions {numbers[0]}-{numbers[-1]} are back in the progress log"]
     if not pair.archive:
         told.append(f"{path} held nothing else and is gone")
-    if is_over(state, workspace.config):
+    if is_too_large(state, workspace.config):
         size = shown_kb(size_in_bytes(state))
         told.append(f"the file is now {size}, over the limit: the next session archives again")
     return Change(text=state, after=(operation,), notes=tuple(told))
@@ -85,13 +92,13 @@ def _without_path(text: str) -> str:
     return apply(text, remove_key(text, node, _PATH)) if node and node.get(_PATH) else text
 
 
-def plan_restore(state: str, archive: str, *, everything: bool) -> Pair:
+def plan_restore(state: str, archive: str, *, everything: bool) -> StateAndArchive:
     """Return both texts after the last batch, or every one, was taken back.
 
     Raises:
         TaskstateError: the sessions could not stand in the log as they did.
     """
-    pair = Pair(state, archive)
+    pair = StateAndArchive(state, archive)
     left = True
     while left:
         pair = _one_back(pair)
@@ -100,15 +107,15 @@ def plan_restore(state: str, archive: str, *, everything: bool) -> Pair:
     return pair
 
 
-def _one_back(pair: Pair) -> Pair:
+def _one_back(pair: StateAndArchive) -> StateAndArchive:
     batch = next(batch for batch in reversed(find_batches(pair.archive)) if batch.trailer)
     parts = _Parts.of(batch)
     state = _put_back(pair.state, parts)
     rest = pair.archive[: batch.start] + pair.archive[batch.start + len(batch.text) :]
     lists = [each for each in find_batches(rest) if each.entries]
-    if lists and all(is_roll(each) for each in lists) and rest[: batch.start].count("\n") == 0:
+    if lists and all(is_rolled_list(each) for each in lists) and rest[: batch.start].count("\n") == 0:
         rest = f"{rest[: batch.start]}\n\n{rest[batch.start :].lstrip(chr(13) + chr(10))}"
-    return Pair(state, rest if lists else "", (*parts.numbers, *pair.numbers))
+    return StateAndArchive(state, rest if lists else "", (*parts.numbers, *pair.numbers))
 
 
 class _Parts(NamedTuple):
@@ -122,7 +129,7 @@ class _Parts(NamedTuple):
     @classmethod
     def of(cls, batch: Batch) -> _Parts:
         """Return the parts of a batch."""
-        entries, offsets = layout(batch.entries, batch.trailer)
+        entries, offsets = original_layout(batch.entries, batch.trailer)
         sections = [section for section in parse(entries).sections if section.level == ENTRY_LEVEL]
         numbers = [session_number(section.title) for section in sections]
         texts = [section.span.of(entries).replace("##", "###", 1) for section in sections]
@@ -190,7 +197,7 @@ def _is_right(before: TaskState, after: TaskState, parts: _Parts) -> bool:
     return there == wanted and same_summary and len(after.problems) <= len(before.problems)
 
 
-def _require_agreement(pair: Pair) -> None:
+def _require_agreement(pair: StateAndArchive) -> None:
     """Refuse where the summary that came back does not stand for what stays in the archive, as after some merges."""
     state = read_state(parse(pair.state))
     left = max((number or 0 for number, _ in headings(pair.archive)), default=0)

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive.summary_statements import (
     Statement,
-    comparable,
+    comparison_key,
     read_statement,
     resolved_issue,
-    said,
-    said_lines,
+    statement_lines,
+    statements_in,
     without_duplicates,
 )
 from taskstate.model.task_state import field_values, labelled_fields
@@ -63,7 +63,7 @@ class _Frame(NamedTuple):
     left_out: tuple[int, ...]
 
 
-class Rolled(NamedTuple):
+class SummaryRequest(NamedTuple):
     """What a summary is to be made of: the task, the sessions that go, the link to where they will stand."""
 
     state: TaskState
@@ -71,9 +71,9 @@ class Rolled(NamedTuple):
     link: str
 
     @property
-    def before(self) -> Earlier | None:
+    def before(self) -> EarlierSummary | None:
         """The earlier summary."""
-        return Earlier(self.state, self.state.summary, self.archived[0].number) if self.state.summary else None
+        return EarlierSummary(self.state, self.state.summary, self.archived[0].number) if self.state.summary else None
 
     @property
     def sessions(self) -> tuple[int, int]:
@@ -89,10 +89,10 @@ class Rolled(NamedTuple):
 
 def summarise(state: TaskState, archived: Sequence[Session], link: str) -> str:
     """Return the Archived Summary, LF line ends, that stands for the earlier one and the sessions now `archived`."""
-    rolled = Rolled(state, archived, link)
+    rolled = SummaryRequest(state, archived, link)
     before = rolled.before
     earlier = before.lists if before else _NO_LISTS
-    done = [each for session in archived for text in session.did for each in said(text, session.number)]
+    done = [each for session in archived for text in session.did for each in statements_in(text, session.number)]
     reported = [*earlier.issues_resolved, *earlier.issues_encountered, *_issues(archived)]
     resolved_until = _last_reports(earlier.issues_resolved) | _resolutions(state.sessions)
     issues = _sorted_issues(reported, resolved_until, rolled.live_issues)
@@ -100,20 +100,20 @@ def summarise(state: TaskState, archived: Sequence[Session], link: str) -> str:
 
 
 def _issues(sessions: Iterable[Session]) -> list[Statement]:
-    return [each for session in sessions for text in session.issues for each in said(text, session.number)]
+    return [each for session in sessions for text in session.issues for each in statements_in(text, session.number)]
 
 
 def _last_reports(issues: Iterable[Statement]) -> dict[str, int]:
-    return {comparable(each.text): each.last for each in sorted(issues, key=lambda each: each.last)}
+    return {comparison_key(each.text): each.last for each in sorted(issues, key=lambda each: each.last)}
 
 
 def _resolutions(sessions: Iterable[Session]) -> dict[str, int]:
     """Return the issues that sessions say are resolved, each with the last session whose report that answers."""
     return {
-        comparable(resolved_issue(line)): session.number - 1
+        comparison_key(resolved_issue(line)): session.number - 1
         for session in sessions
         for text in (*session.did, *session.issues, session.state)
-        for line in said_lines(text)
+        for line in statement_lines(text)
     }
 
 
@@ -125,35 +125,35 @@ def _sorted_issues(
     Resolved is what was called so after its last report, and what no session that stays reports.
     """
     in_order = sorted(reported, key=lambda each: each.first)
-    issues = {comparable(each.text): each for each in without_duplicates(in_order)}
-    still = {comparable(each.text) for each in live}
+    issues = {comparison_key(each.text): each for each in without_duplicates(in_order)}
+    still = {comparison_key(each.text) for each in live}
     encountered, resolved = [], []
     for key, each in issues.items():
         if key not in still and resolved_until.get(key, -1) >= each.last:
             resolved.append(each)
-        elif comparable(resolved_issue(each.text)) not in issues:  # else "Resolved: X", and X itself is in a list
+        elif comparison_key(resolved_issue(each.text)) not in issues:  # else "Resolved: X", and X itself is in a list
             encountered.append(each)
     return encountered, resolved
 
 
-def composed(rolled: Rolled, lists: Lists) -> str:
+def compose(rolled: SummaryRequest, lists: Lists) -> str:
     """Return the summary with just these lists, all of them, whatever size it has."""
     return _text(_frame(rolled, rolled.before), lists)
 
 
-def room(rolled: Rolled) -> int:
+def available_bytes(rolled: SummaryRequest) -> int:
     """Return how many bytes the lines of all lists may have together."""
     return _room(_frame(rolled, rolled.before))
 
 
-def joined(ours: TaskState, theirs: TaskState, *, above: int, shift: int) -> str:
+def merge_summaries(ours: TaskState, theirs: TaskState, *, above: int, shift: int) -> str:
     """Return a summary, LF line ends, of what ours stands for and of those sessions of theirs that it does not.
 
     These are the ones with numbers `above` that one; `shift` is added to them.
     """
     if ours.summary is None or theirs.summary is None:
         raise ValueError("both must have a summary")
-    sides = [Earlier(ours, ours.summary, 1), Earlier(theirs, theirs.summary, 1)]
+    sides = [EarlierSummary(ours, ours.summary, 1), EarlierSummary(theirs, theirs.summary, 1)]
     lists, their_lists = sides[0].lists, sides[1].lists
     new = Lists(*([_moved(each, above, shift) for each in part if each.last > above] for part in their_lists))
     links = _LINK.findall(ours.summary.span.of(ours.document.text))
@@ -178,7 +178,7 @@ def _moved(statement: Statement, above: int, shift: int) -> Statement:
     return statement._replace(runs=runs)
 
 
-class Earlier:
+class EarlierSummary:
     """What an earlier summary says."""
 
     def __init__(self, state: TaskState, summary: Summary, following: int) -> None:
@@ -212,7 +212,7 @@ class Earlier:
         return (numbers[0], numbers[-1]) if numbers else ()
 
 
-def _frame(rolled: Rolled, before: Earlier | None) -> _Frame:
+def _frame(rolled: SummaryRequest, before: EarlierSummary | None) -> _Frame:
     befores = [before] if before else []
     return _Frame(
         sessions=rolled.sessions,
@@ -282,13 +282,13 @@ def _part(title: str, statements: list[Statement]) -> str:
     return f"**{title}:**\n\n" + "\n".join(escaping.item(str(each)) for each in statements)
 
 
-def _duration(befores: Sequence[Earlier], times: Iterable[str]) -> str:
+def _duration(befores: Sequence[EarlierSummary], times: Iterable[str]) -> str:
     told = [found for before in befores if (found := _DURATION.search(" ".join(before.values("duration"))))]
     all_times = [*(time for found in told for time in found.groups()), *times]
     return f"{min(all_times)} - {max(all_times)}" if all_times else "unknown"
 
 
-def _commits(befores: Sequence[Earlier], new: Iterable[str]) -> str:
+def _commits(befores: Sequence[EarlierSummary], new: Iterable[str]) -> str:
     # the link stands below the commits
     texts = [*(text.split("\n\n")[0] for before in befores for text in before.values("commits")), *new]
     shas = list(dict.fromkeys(sha for text in texts for sha in _SHA.findall(text)))

@@ -59,10 +59,10 @@ class Statement(NamedTuple):
 
     def standing_for(self, *others: Statement) -> Statement:
         """Return the statement as one that stands for the sessions of others too."""
-        return self._replace(runs=united((*self.runs, *(run for other in others for run in other.runs))))
+        return self._replace(runs=merge_runs((*self.runs, *(run for other in others for run in other.runs))))
 
 
-def comparable(text: str) -> str:
+def comparison_key(text: str) -> str:
     """Return the text by which two statements are compared: without case, extra spaces and end punctuation."""
     return " ".join(text.split()).casefold().rstrip(_END_PUNCTUATION) or text
 
@@ -71,7 +71,7 @@ def without_duplicates(statements: Iterable[Statement]) -> list[Statement]:
     """Return the statements in their order; the first of those that are the same stands for the sessions of all."""
     found: dict[str, Statement] = {}
     for each in statements:
-        key = comparable(each.text)
+        key = comparison_key(each.text)
         found[key] = found[key].standing_for(each) if key in found else each
     return list(found.values())
 
@@ -79,10 +79,10 @@ def without_duplicates(statements: Iterable[Statement]) -> list[Statement]:
 def resolved_issue(text: str) -> str:
     """Return the issue that a text says is resolved ("Resolved: X", "Fixed X", "X: resolved"), or nothing."""
     match = _RESOLUTION.fullmatch(text.rstrip(" .!"))
-    return cut(match["after"] or match["before"]) if match else ""
+    return shorten_line(match["after"] or match["before"]) if match else ""
 
 
-def united(runs: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def merge_runs(runs: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Return runs of sessions in order; those that touch are one."""
     found: list[tuple[int, int]] = []
     for first, last in sorted(runs):
@@ -111,15 +111,15 @@ def read_statement(line: str, first: int, last: int) -> Statement | None:
     text = line[: suffix.start()].rstrip() if suffix else line
     if says_nothing(text):
         return None
-    return Statement(cut(text), united((min(run), max(run)) for run in runs))
+    return Statement(shorten_line(text), merge_runs((min(run), max(run)) for run in runs))
 
 
-def said(text: str, number: int) -> list[Statement]:
+def statements_in(text: str, number: int) -> list[Statement]:
     """Return the statements that a text of session `number` makes."""
-    return [Statement(cut(line), ((number, number),)) for line in said_lines(text)]
+    return [Statement(shorten_line(line), ((number, number),)) for line in statement_lines(text)]
 
 
-def said_lines(text: str) -> list[str]:
+def statement_lines(text: str) -> list[str]:
     """Return what a text says, uncut: its first paragraph, or the list that this announces, outside fences."""
     paragraphs = _paragraphs(text)
     announced = len(paragraphs) > 1 and paragraphs[0].endswith(":")
@@ -131,7 +131,7 @@ def says_nothing(text: str) -> bool:
     return text.strip(" \t*_.").lower() in _NOTHING or bool(_RULE.match(text))
 
 
-def cut(line: str) -> str:
+def shorten_line(line: str) -> str:
     """Return a line that is not too long: cut where a sentence ends, or at a word, which is marked."""
     if len(line) <= MAX_LINE:
         return line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.archive.integrity import Archived, runs_of, sessions
+from taskstate.archive.integrity import ArchiveContents, describe_runs, runs_of
 from taskstate.messages import decoded
 from taskstate.storage import files
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 
-class Wrong(NamedTuple):
+class ArchiveProblem(NamedTuple):
     """Something that is wrong with an archive: the file and line where it stands, its sessions, what, and what to do.
 
     `fatal` is what keeps the archive from being taken back; a number that the log never had does not.
@@ -29,16 +29,16 @@ class Wrong(NamedTuple):
     fatal: bool = True
 
 
-class Verdict(NamedTuple):
+class ArchiveVerdict(NamedTuple):
     """What is in a task's archive file, and what is wrong with it; no batch and no session where there is no file."""
 
     path: str
     batches: int
     sessions: int
-    wrong: tuple[Wrong, ...]
+    problems: tuple[ArchiveProblem, ...]
 
 
-def verify(workspace: Workspace, task_id: str) -> Verdict:
+def verify(workspace: Workspace, task_id: str) -> ArchiveVerdict:
     """Return whether a task's archive holds what it says, and what the task's summary says."""
     loaded = workspace.load(workspace.locate(task_id))
     path = workspace.relative(workspace.state_root / workspace.archive_path(loaded.state.id))
@@ -57,50 +57,50 @@ def archive_text(workspace: Workspace, task_id: str) -> str | None:
     return decoded(files.read(path), workspace.relative(path), advice="take it back from git")
 
 
-def examine(state: TaskState, state_path: str, text: str | None, path: str) -> Verdict:
+def examine(state: TaskState, state_path: str, text: str | None, path: str) -> ArchiveVerdict:
     """Return the verdict on the text of an archive file, beside the state file that it belongs to."""
-    archive = Archived(text or "")
+    archive = ArchiveContents(text or "")
     history = f"`git log -p -- {path}` shows what became of it; take it back from there"
     wrong = [
-        Wrong(path, _line(archive.text, fault.at), tuple(fault.numbers), fault.message, history)
+        ArchiveProblem(path, _line(archive.text, fault.at), tuple(fault.numbers), fault.message, history)
         for fault in archive.faults
     ]
     at = _line(state.document.text, state.summary.section.span.start) if state.summary else 1
     told = {number for each in wrong for number in each.numbers}
     for numbers, message in _disagreements(state, archive):
         if not told.issuperset(numbers):
-            wrong.append(Wrong(state_path, at, numbers, message, history))
+            wrong.append(ArchiveProblem(state_path, at, numbers, message, history))
     wrong += [
-        Wrong(path, line, numbers, message, "take the archive back from git, if it ever had them", fatal=False)
+        ArchiveProblem(path, line, numbers, message, "take the archive back from git, if it ever had them", fatal=False)
         for line, numbers, message in _gaps(state, archive, told)
     ]
     closed = [batch for batch in archive.batches if batch.numbers]
-    return Verdict(path, len(closed), len(archive.entries), tuple(wrong))
+    return ArchiveVerdict(path, len(closed), len(archive.entries), tuple(wrong))
 
 
 def _line(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
-def _disagreements(state: TaskState, archive: Archived) -> Iterator[tuple[tuple[int, ...], str]]:
+def _disagreements(state: TaskState, archive: ArchiveContents) -> Iterator[tuple[tuple[int, ...], str]]:
     """Yield the sessions about which summary, log and archive disagree."""
     there = set(archive.numbers)
     twice = tuple(sorted(there.intersection(session.number for session in state.sessions)))
     if twice:
-        yield twice, f"{sessions(*runs_of(twice))}: in the Progress Log and in the archive"
+        yield twice, f"{describe_runs(*runs_of(twice))}: in the Progress Log and in the archive"
     summary = state.summary
     if summary and summary.last:  # one that names no numbers may stand for any
         ends = {summary.first, summary.last} - {min(there, default=0), max(there, default=0)}
         missing = tuple(sorted(ends - there))
         if missing:
-            yield missing, f"the summary stands for {sessions(*runs_of(missing))} too, and the archive lacks that"
+            yield missing, f"the summary stands for {describe_runs(*runs_of(missing))} too, and the archive lacks that"
     first, last = (summary.first, summary.last or max(there, default=0)) if summary else (0, 0)
     alone = tuple(sorted(number for number in there.difference(twice) if not first <= number <= last))
     if alone:
-        yield alone, f"{sessions(*runs_of(alone))}: in the archive, and no Archived Summary stands for that"
+        yield alone, f"{describe_runs(*runs_of(alone))}: in the archive, and no Archived Summary stands for that"
 
 
-def _gaps(state: TaskState, archive: Archived, told: set[int]) -> Iterator[tuple[int, tuple[int, ...], str]]:
+def _gaps(state: TaskState, archive: ArchiveContents, told: set[int]) -> Iterator[tuple[int, tuple[int, ...], str]]:
     """Yield the numbers that are missing between those of the archive."""
     there = set(archive.numbers).union(session.number for session in state.sessions)
     before: int | None = None
@@ -108,6 +108,6 @@ def _gaps(state: TaskState, archive: Archived, told: set[int]) -> Iterator[tuple
         for entry in batch.entries:
             missing = () if before is None else tuple(range(before + 1, entry.number))
             if missing and not told.union(there).intersection(missing):
-                what = f"{sessions(*runs_of(missing))} missing between session {before} and session {entry.number}"
+                what = f"{describe_runs(*runs_of(missing))} missing between session {before} and session {entry.number}"
                 yield _line(archive.text, entry.start), missing, what
             before = entry.number

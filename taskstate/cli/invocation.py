@@ -66,11 +66,11 @@ class Invocation:
         """Return who asks, when, and under which condition."""
         from datetime import UTC, datetime
 
-        from taskstate.model.write_metadata import Stamp
+        from taskstate.model.write_metadata import WriteMetadata
         from taskstate.storage.git import client as git
         from taskstate.workspace.change import Request
 
-        stamp = Stamp(actor=self._actor(), now=datetime.now(UTC), git_head=git.head(self.workspace.root))
+        stamp = WriteMetadata(actor=self._actor(), now=datetime.now(UTC), git_head=git.head(self.workspace.root))
         args = self.args
         return Request(stamp, self.given("expect_revision"), args.dry_run, force_secrets=args.force_secrets)
 

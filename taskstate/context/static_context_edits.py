@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context.capture_paths import in_code_marks
-from taskstate.formatting.formatter import formatted
+from taskstate.formatting.formatter import format_text
 from taskstate.model import static_context
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.task_state import PART_LEVEL
@@ -119,7 +119,7 @@ def _fence(value: object) -> str:
 def _formatted_bodies(bodies: Mapping[str, str]) -> dict[str, str]:
     """Return the bodies of parts in canonical form: the formatter never touches a section once it is sealed."""
     parts = "\n\n".join(f"### {name}\n\n{body}" for name, body in bodies.items())
-    document = parse(formatted(f"{_HEAD}{parts}\n", _NAME))
+    document = parse(format_text(f"{_HEAD}{parts}\n", _NAME))
     formatted_bodies = {
         each.title: with_newlines(each.body.of(document.text), "\n").strip("\n") for each in document.sections
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from taskstate.formatting.parts import parts
+from taskstate.formatting.parts import body_parts
 from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE
 from taskstate.model.document_kinds import section_key
 from taskstate.model.task_state import PART_LEVEL, json_fence, read_state, session_number
@@ -32,7 +32,7 @@ def same_meaning(before: Document, after: Document) -> bool:
         and _front_matter(before) == _front_matter(after)
         and _read(before) == _read(after)
         and _preamble(before) == _preamble(after)
-        and [_said(before, part) for part in parts(before)] == [_said(after, part) for part in parts(after)]
+        and [_said(before, part) for part in body_parts(before)] == [_said(after, part) for part in body_parts(after)]
     )
 
 

@@ -9,8 +9,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from taskstate.errors import CannotEdit
-from taskstate.formatting.parts import parts
-from taskstate.formatting.schema_order import ordered, place
+from taskstate.formatting.parts import body_parts
+from taskstate.formatting.schema_order import schema_root, with_ordered_keys
 from taskstate.model.task_state import json_fence
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.json_edit import json_text
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def fence_edits(document: Document) -> tuple[Edit, ...]:
     """Return the edits that lay the declared json fences out."""
     edits = []
-    for part in parts(document):
+    for part in body_parts(document):
         fence = json_fence(document, part.section.own) if part.schema else None
         root = document.json(fence) if fence else None
         if fence is None or root is None or isinstance(root, Fault):
@@ -40,7 +40,7 @@ def fence_edits(document: Document) -> tuple[Edit, ...]:
 def _laid_out(root: Node, schema: str) -> str:
     """Return the JSON in its form, or nothing where it cannot be written without a change to what it says."""
     try:
-        text = json_text(ordered(root.value(), place(schema)))
+        text = json_text(with_ordered_keys(root.value(), schema_root(schema)))
     except CannotEdit:
         return ""
     after = read_json(text, 0, len(text))

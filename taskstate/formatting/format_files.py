@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.formatting.formatter import laid_out, unreadable
+from taskstate.formatting.formatter import format_document, unreadable
 from taskstate.messages import decoded
 from taskstate.model import names
 from taskstate.storage import files
@@ -63,7 +63,7 @@ def format_file(workspace: Workspace, path: Path, request: Request) -> Outcome:
     return change_at(workspace, path, job, request)
 
 
-def has_form(path: Path) -> bool:
+def is_formattable(path: Path) -> bool:
     """Return whether a file is of a type that has a canonical form: a state file."""
     own = names.own_file(path.as_posix())
     return own is not None and own.type == "state"
@@ -74,7 +74,7 @@ def _form(document: Document, name: str) -> str:
     if own is None or own.type != "state":
         return document.text
     _require_readable(document, name)
-    return laid_out(document)
+    return format_document(document)
 
 
 def _require_readable(document: Document, name: str) -> None:

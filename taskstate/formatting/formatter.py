@@ -10,7 +10,7 @@ from taskstate.formatting.equivalence import same_meaning
 from taskstate.formatting.fences import fence_edits
 from taskstate.formatting.front_matter import line_edits, quoting_edits
 from taskstate.formatting.key_order import order_edits
-from taskstate.formatting.parts import parts
+from taskstate.formatting.parts import body_parts
 from taskstate.formatting.spacing import spacing_edits
 from taskstate.model import derived_values
 from taskstate.model.names import own_file
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MOST_ROUNDS = 6  # a pass may make room for another one; two rounds are the rule
 
 
-def formatted(text: str, name: str) -> str:
+def format_text(text: str, name: str) -> str:
     """Return the text of a file in its canonical form; `name` says what file it is, and only state files have one.
 
     A text that cannot be read, and one that cannot be proved to say the same afterwards, is returned as it is.
@@ -36,10 +36,10 @@ def formatted(text: str, name: str) -> str:
     if own is None or own.type != "state":
         return text
     document = parse(text)
-    return text if unreadable(document) else laid_out(document)
+    return text if unreadable(document) else format_document(document)
 
 
-def laid_out(document: Document) -> str:
+def format_document(document: Document) -> str:
     """Return the text of a state file that can be read in its canonical form, or as it is where the proof fails."""
     after = _settled(document)
     return after.text if after is not document and same_meaning(document, after) else document.text
@@ -55,7 +55,7 @@ def unreadable(document: Document) -> Problem | None:
     lost = _lost_value(document)
     if lost:
         return Problem("front-matter-hash", lost.message, lost.span)
-    for part in parts(document):
+    for part in body_parts(document):
         fence = json_fence(document, part.section.own) if part.schema else None
         root = document.json(fence) if fence else None
         if isinstance(root, Fault):
@@ -77,7 +77,7 @@ def heading_edits(document: Document) -> tuple[Edit, ...]:
     """Return the edits that write the known headings in their form."""
     return tuple(
         Edit(*part.section.heading, part.heading)
-        for part in parts(document)
+        for part in body_parts(document)
         if part.heading and part.section.heading.of(document.text) != part.heading
     )
 
@@ -91,7 +91,7 @@ def derived_edits(document: Document) -> tuple[Edit, ...]:
     if state.checklist and state.checklist.progress is not None:
         values.append(derived_values.PROGRESS)
     try:
-        return derived_values.mending_edits(document, state, *values)
+        return derived_values.fix_edits(document, state, *values)
     except CannotEdit:
         return ()
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from taskstate.formatting.key_order import SCHEMA, free_root, says_same
-from taskstate.formatting.schema_order import Place, place
+from taskstate.formatting.key_order import SCHEMA, editable_root, same_values
+from taskstate.formatting.schema_order import SchemaNode, schema_root
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.nodes import scalars
 from taskstate.syntax.yaml_emitter import yaml_scalar
@@ -31,11 +31,11 @@ _AMBIGUOUS = (
 
 def quoting_edits(document: Document) -> tuple[Edit, ...]:
     """Return the edits that write each text of the front matter as the tool writes it: quoted where it must be."""
-    root = free_root(document)
+    root = editable_root(document)
     if root is None:
         return ()
-    edits = tuple(_quoted(document.text, root, typed_value(root, SCHEMA), place(SCHEMA)))
-    return edits if says_same(document, edits) else ()
+    edits = tuple(_quoted(document.text, root, typed_value(root, SCHEMA), schema_root(SCHEMA)))
+    return edits if same_values(document, edits) else ()
 
 
 def line_edits(document: Document) -> tuple[Edit, ...]:
@@ -57,10 +57,10 @@ def line_edits(document: Document) -> tuple[Edit, ...]:
         new = (line[1][len(words) :] if keeps else "") + document.newline
         if new != text[end : line.end()]:
             edits.append(Edit(end, line.end(), new))
-    return tuple(edits) if says_same(document, edits) else ()
+    return tuple(edits) if same_values(document, edits) else ()
 
 
-def _quoted(text: str, node: Node, value: Any, at: Place) -> Iterator[Edit]:  # noqa: ANN401 - any YAML value
+def _quoted(text: str, node: Node, value: Any, at: SchemaNode) -> Iterator[Edit]:  # noqa: ANN401 - any YAML value
     """Yield the edits for the texts at and below a node, whose value by the schema is `value`."""
     if node.kind == "mapping":
         for entry in node.entries:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.formatting.schema_order import Place, in_order, place
+from taskstate.formatting.schema_order import SchemaNode, in_order, schema_root
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import last_leaf
@@ -39,11 +39,11 @@ class Disorder(NamedTuple):
 
 def disorders(document: Document) -> tuple[Disorder, ...]:
     """Return the mappings of the front matter whose keys can be brought into order; none lies within another."""
-    root = free_root(document)
+    root = editable_root(document)
     if root is None:
         return ()
-    found = tuple(_disorders(document.text, root, place(SCHEMA), document.front_matter.content.start))
-    return found if says_same(document, [edit for each in found for edit in each.edits]) else ()
+    found = tuple(_disorders(document.text, root, schema_root(SCHEMA), document.front_matter.content.start))
+    return found if same_values(document, [edit for each in found for edit in each.edits]) else ()
 
 
 def order_edits(document: Document) -> tuple[Edit, ...]:
@@ -51,13 +51,13 @@ def order_edits(document: Document) -> tuple[Edit, ...]:
     return tuple(edit for each in disorders(document) for edit in each.edits)
 
 
-def free_root(document: Document) -> Node | None:
+def editable_root(document: Document) -> Node | None:
     """Return the front matter's span tree, or None where it cannot be read, or has parts that must not be touched."""
     root = document.front_matter.node
     return None if root is None or _is_pinned(root) else root
 
 
-def says_same(document: Document, edits: Sequence[Edit]) -> bool:
+def same_values(document: Document, edits: Sequence[Edit]) -> bool:
     """Return whether the front matter says the same after `edits`."""
     if not edits:
         return True
@@ -74,7 +74,7 @@ def _is_pinned(node: Node) -> bool:
     )
 
 
-def _disorders(text: str, node: Node, at: Place, floor: int) -> Iterator[Disorder]:
+def _disorders(text: str, node: Node, at: SchemaNode, floor: int) -> Iterator[Disorder]:
     """Yield the outermost mappings out of order; `floor` is where the lines of `node` begin."""
     keys = [entry.key.text for entry in node.entries]
     wanted = in_order(keys, at.order)

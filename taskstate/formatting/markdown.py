@@ -33,7 +33,7 @@ _KEPT = frozenset({"fence", "code_block", "html_block"})
 _LISTS = frozenset({"bullet_list_open", "ordered_list_open"})
 
 
-def laid_out(text: str, *, fences: tuple[tuple[int, int], ...], newline: str, listed: bool) -> str:
+def format_part(text: str, *, fences: tuple[tuple[int, int], ...], newline: str, listed: bool) -> str:
     """Return the text between two headings in its form; it begins and ends with a line that is not blank.
 
     `fences` are the places of the code fences at its top level; where it is `listed`, the marker of lists is `-`.

@@ -45,7 +45,7 @@ class BodyPart(NamedTuple):
     schema: str = ""
 
 
-def parts(document: Document, kind: Kind | None = None) -> tuple[BodyPart, ...]:
+def body_parts(document: Document, kind: Kind | None = None) -> tuple[BodyPart, ...]:
     """Return the parts of a document, in its order; the kind is that of its front matter where it is not told."""
     return tuple(_Reader(document, kind or kind_of(document.front_matter.get("kind"))).parts())
 

@@ -21,7 +21,7 @@ class _Place(NamedTuple):
     root: Mapping[str, Any]
 
 
-class Place(_Place):
+class SchemaNode(_Place):
     """A place in a schema: the order of the keys there, and the places below it."""
 
     @cached_property
@@ -29,39 +29,39 @@ class Place(_Place):
         """The keys that the schema names, in their canonical order."""
         return tuple(dict.fromkeys(key for part in self.parts for key in part.get("properties", ())))
 
-    def child(self, key: str) -> Place | None:
+    def child(self, key: str) -> SchemaNode | None:
         """Return the place of a key's value; None for a key of somebody's own, or one that the schema does not know."""
         return None if key.startswith(OWN) else self._named.get(key, self._rest)
 
     @cached_property
-    def _named(self) -> dict[str, Place]:
+    def _named(self) -> dict[str, SchemaNode]:
         named = ((key, each) for part in self.parts for key, each in part.get("properties", {}).items())
         return {key: _place(each, self.root) for key, each in named}
 
     @cached_property
-    def _rest(self) -> Place | None:
+    def _rest(self) -> SchemaNode | None:
         rest = (part.get("additionalProperties") for part in self.parts)
         return next((_place(each, self.root) for each in rest if isinstance(each, Mapping)), None)
 
     @cached_property
-    def item(self) -> Place | None:
+    def item(self) -> SchemaNode | None:
         """The place of a list's items, or None where the schema says nothing of them."""
         return next((_place(part["items"], self.root) for part in self.parts if "items" in part), None)
 
 
-def place(name: str) -> Place:
+def schema_root(name: str) -> SchemaNode:
     """Return the topmost place of the schema of that name."""
     return _topmost(name)
 
 
 @cache
-def _topmost(name: str) -> Place:
+def _topmost(name: str) -> SchemaNode:
     root = load(name)
     return _place(root, root)
 
 
-def _place(schema: Schema, root: Mapping[str, Any]) -> Place:
-    return Place(() if isinstance(schema, bool) else tuple(alternatives(schema, root)), root)
+def _place(schema: Schema, root: Mapping[str, Any]) -> SchemaNode:
+    return SchemaNode(() if isinstance(schema, bool) else tuple(alternatives(schema, root)), root)
 
 
 def ranks(keys: Sequence[str], order: Sequence[str]) -> list[int]:
@@ -82,15 +82,15 @@ def in_order(keys: Sequence[str], order: Sequence[str]) -> list[int]:
     return sorted(range(len(keys)), key=rank.__getitem__)
 
 
-def ordered(value: Any, at: Place | None) -> Any:  # noqa: ANN401 - any JSON value
+def with_ordered_keys(value: Any, at: SchemaNode | None) -> Any:  # noqa: ANN401 - any JSON value
     """Return a JSON value with the keys of all its objects in order, what is somebody's own as it is."""
     if at is None:
         return value
     if isinstance(value, Mapping):
         keys = list(value)
         wanted = (keys[index] for index in in_order(keys, at.order))
-        return {key: ordered(value[key], at.child(key)) for key in wanted}
+        return {key: with_ordered_keys(value[key], at.child(key)) for key in wanted}
     if isinstance(value, list):
         item = at.item
-        return [ordered(each, item) for each in value]
+        return [with_ordered_keys(each, item) for each in value]
     return value

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.formatting.markdown import laid_out
-from taskstate.formatting.parts import parts
+from taskstate.formatting.markdown import format_part
+from taskstate.formatting.parts import body_parts
 from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class _Spacing:
 
     def edits(self) -> Iterator[Edit]:
         """Yield the edits of the whole body, in order."""
-        found = parts(self.document)
+        found = body_parts(self.document)
         yield from self.preamble(found[0].section.span.start if found else len(self.text))
         for part in found:
             if not part.joined:
@@ -86,7 +86,7 @@ class _Spacing:
             fences = tuple(
                 (block.span.start - start, block.span.end - start) for block in self.document.blocks_in(own, "fence")
             )
-            laid = laid_out(self.text[start:end], fences=fences, newline=self.newline, listed=part.listed)
+            laid = format_part(self.text[start:end], fences=fences, newline=self.newline, listed=part.listed)
             yield from self.put(start, end, laid)
 
     def put(self, start: int, end: int, new: str) -> Iterator[Edit]:

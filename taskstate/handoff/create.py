@@ -30,7 +30,7 @@ from taskstate.handoff.verified_facts import WorkingTree, current_tree, state_fa
 from taskstate.model.phases import phase_id
 from taskstate.model.statuses import COMPLETE
 from taskstate.model.task_state import KB
-from taskstate.model.tool_blocks import read_seen
+from taskstate.model.tool_blocks import read_seen_state
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
@@ -142,7 +142,7 @@ def _plan(
     given = _from_root(workspace, handoff_request.handoff)
     name = phase.part.name if phase else parse_phase_name(given.phase or "1")
     created_at = _free_time(workspace, state.id, name, request)
-    verified = read_seen({**tree._asdict(), **state_facts(state, [each.value for each in phases])})
+    verified = read_seen_state({**tree._asdict(), **state_facts(state, [each.value for each in phases])})
     front_matter = {
         "taskstate": FORMAT,
         "kind": "handoff",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.model.document_kinds import HANDOFF, kind, section_key
 from taskstate.model.task_state import SECTION_LEVEL, item_text
-from taskstate.model.tool_blocks import read_seen
+from taskstate.model.tool_blocks import read_seen_state
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
 from taskstate.syntax.markdown_fast_scanner import THEMATIC_BREAK
@@ -307,7 +307,7 @@ def front_matter_of(document: Document) -> Mapping[str, object]:
 def read_written_handoff(document: Document, path: str) -> WrittenHandoff:
     """Return the front matter of the document at a path as a record."""
     values = front_matter_of(document)
-    seen = read_seen(values.get("verified"))
+    seen = read_seen_state(values.get("verified"))
     keys = ("status", "phase", "created_at", "task_id", "accepted_at")
     status, phase, created_at, task_id, accepted_at = (str(values.get(key) or "") for key in keys)
     return WrittenHandoff(

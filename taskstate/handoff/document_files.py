@@ -10,8 +10,8 @@ from taskstate.handoff.document import ACCEPTED, OPEN, HandoffReader, front_matt
 from taskstate.handoff.paths import folder, is_handoff_path
 from taskstate.messages import decoded
 from taskstate.model import document_kinds
-from taskstate.model.names import ARCHIVE
-from taskstate.model.tool_blocks import read_seen
+from taskstate.model.names import ACCEPTED_FOLDER
+from taskstate.model.tool_blocks import read_seen_state
 from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
@@ -73,7 +73,7 @@ class HandoffFile(_HandoffFile):
     @property
     def verified(self) -> SeenState:
         """The facts that were recorded when it was written."""
-        return read_seen(self.values.get("verified"))
+        return read_seen_state(self.values.get("verified"))
 
     def text(self, key: str) -> str:
         """Return a value of the front matter as text, empty where there is none."""
@@ -84,7 +84,7 @@ class HandoffFile(_HandoffFile):
 def archive_path(path: str) -> str:
     """Return the path of a document in the archive folder, where it goes when it is accepted."""
     parent, _, name = path.rpartition("/")
-    return path if parent.endswith(f"/{ARCHIVE}") else f"{parent}/{ARCHIVE}/{name}"
+    return path if parent.endswith(f"/{ACCEPTED_FOLDER}") else f"{parent}/{ACCEPTED_FOLDER}/{name}"
 
 
 def document_name(phase: str, created_at: str) -> str:
@@ -101,7 +101,7 @@ def list_documents(workspace: Workspace, task_id: str) -> HandoffDocuments:
     """Return all handoff documents of a task, also unreadable ones; those of other tools are left out."""
     read: list[HandoffFile] = []
     unreadable: list[tuple[str, str]] = []
-    for directory in (folder(task_id), f"{folder(task_id)}/{ARCHIVE}"):
+    for directory in (folder(task_id), f"{folder(task_id)}/{ACCEPTED_FOLDER}"):
         for name in files.names(workspace.state_root / directory):
             path = f"{directory}/{name}"
             if is_handoff_path(path, task_id):

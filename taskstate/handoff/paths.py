@@ -8,21 +8,23 @@ from __future__ import annotations
 import re
 
 from taskstate.model.document_kinds import HANDOFF
-from taskstate.model.names import ARCHIVE, FOLDER, own_file
+from taskstate.model.names import ACCEPTED_FOLDER, HANDOFF_FOLDER, own_file
 
 _TIME = r"-handoff-(\d{8}T\d{6}Z)\.md\Z"
 
 
 def folder(task_id: str) -> str:
     """Return the folder of a task's open handoffs."""
-    return f"{FOLDER}/task-{task_id}"
+    return f"{HANDOFF_FOLDER}/task-{task_id}"
 
 
 def is_handoff_path(path: str, task_id: str) -> bool:
     """Return whether a path is one for handoff documents of a task, open or archived."""
     parent, _, name = path.rpartition("/")
     own = own_file(name)
-    return parent in {folder(task_id), f"{folder(task_id)}/{ARCHIVE}"} and own is not None and own.type == HANDOFF
+    return (
+        parent in {folder(task_id), f"{folder(task_id)}/{ACCEPTED_FOLDER}"} and own is not None and own.type == HANDOFF
+    )
 
 
 def timestamp_in(path: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest
 from taskstate.model.names import own_file, phase_in
-from taskstate.model.phases import SCHEMA, SECTION, current_after, next_id, phase_id, phases_in
+from taskstate.model.phases import SCHEMA, SECTION, next_objective_id, objective_to_work_on, phase_id, phases_in
 from taskstate.model.statuses import DONE, IN_PROGRESS, NOT_STARTED
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import timestamp
@@ -163,7 +163,7 @@ def new_phase(phase: tuple[str, str], objectives: tuple[str, ...], now: str) -> 
         "started_at": None,
         "last_updated": now,
         "objectives": entries,
-        "current_objective": current_after(entries, None),
+        "current_objective": objective_to_work_on(entries, None),
         "approaches_tried": [],
         "handoff_count": 0,
     }
@@ -221,7 +221,7 @@ def set_objective(
         current = updated["id"] if update.status == IN_PROGRESS else phase.value["current_objective"]
         changes: dict[str, Any] = {
             "objectives": objectives,
-            "current_objective": current_after(objectives, current),
+            "current_objective": objective_to_work_on(objectives, current),
         }
         if phase.value["started_at"] is None and update.status in {IN_PROGRESS, DONE}:
             changes["started_at"] = timestamp(request.stamp.now)
@@ -259,9 +259,9 @@ def extend(workspace: Workspace, task_id: str, name: str, text: str, request: Re
                 help="word the new one so that both can be told apart",
                 code="exists",
             )
-        objective = {"id": next_id(objectives), "description": description, "status": NOT_STARTED}
+        objective = {"id": next_objective_id(objectives), "description": description, "status": NOT_STARTED}
         extended = [*objectives, objective]
-        current = current_after(extended, phase.value["current_objective"])
+        current = objective_to_work_on(extended, phase.value["current_objective"])
         changes = {"objectives": extended, "current_objective": current}
         return Change(text=with_changes(loaded, phase, changes, timestamp(request.stamp.now)))
 

@@ -41,7 +41,7 @@ def text(
         "id": task[0] or _ANY_TASK,
         "kind": task[1] or _ANY_KIND,
         "role": validated_role,
-        "previous": (roles.before(validated_role, configured) or "") if validated_role else "",
+        "previous": (roles.previous_role(validated_role, configured) or "") if validated_role else "",
         "last": bool(validated_role) and configured[-1] == validated_role,
         "agent": agent,
         "short": short,

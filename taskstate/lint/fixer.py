@@ -62,14 +62,14 @@ def _about(diagnostics: Iterable[Diagnostic], job: str) -> tuple[str, ...]:
 
 def _pull(change: Change, work: _Work) -> Change:
     """Take over the outputs of the tasks that the findings name, as they are now."""
-    from taskstate.model.chain import pulled
+    from taskstate.model.chain import with_input
 
     now, notes, text = timestamp(work.request.stamp.now), list(change.notes), change.text
     told = "would pull" if work.request.dry_run else "pulled"
     for task_id in work.about:
         for upstream in work.checking.repository.upstreams_now(task_id):
             try:
-                text = pulled(text, upstream, now, work.checking.config)
+                text = with_input(text, upstream, now, work.checking.config)
                 notes.append(f"{told} the output of task {upstream.id}")
             except TaskstateError as error:  # what is mended stays mended
                 notes.append(f"not pulled: {error}")
@@ -77,10 +77,10 @@ def _pull(change: Change, work: _Work) -> Change:
 
 
 def _archive(change: Change, work: _Work) -> Change:
-    from taskstate.archive.archiver import over_limit, plan_archive
+    from taskstate.archive.archiver import limit_reason, plan_archive
 
     workspace = work.checking.repository.workspace
-    keep, reason = workspace.config.size.keep_sessions, over_limit(workspace.config)
+    keep, reason = workspace.config.size.keep_sessions, limit_reason(workspace.config)
     try:
         require_whole(work.loaded)
         archived = plan_archive(workspace, work.loaded.relative, change.text, work.request, keep=keep, reason=reason)

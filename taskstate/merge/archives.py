@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.archive.archiver import trailer
 from taskstate.merge.lines import lines_of, merge_text
 from taskstate.merge.three_way import PREFERENCES, Versions
-from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, find_batches, is_roll
+from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, find_batches, is_rolled_list
 from taskstate.model.session_references import identity, renumbered
 from taskstate.model.task_state import session_number
 from taskstate.syntax.document import parse
@@ -43,7 +43,7 @@ def merge_archives(sides: Versions[str]) -> tuple[list[str], list[str]]:
 
 def _merge(sides: Versions[str], prefer: Prefer) -> str:
     found = sides.each(find_batches)
-    batches = found.each(lambda side: [batch for batch in side if not is_roll(batch)])
+    batches = found.each(lambda side: [batch for batch in side if not is_rolled_list(batch)])
     if any(not batch.trailer for side in batches for batch in side) or _title(sides.ours) != _title(sides.theirs):
         return merge_text(sides, prefer)  # somebody has written into it by hand
     united = _united(sides, batches)
@@ -52,8 +52,8 @@ def _merge(sides: Versions[str], prefer: Prefer) -> str:
 
 def _with_lists(text: str, found: Versions[list[Batch]]) -> str:
     """Return an archive with the lists of both sides that were rolled out of the state file, such as old commits."""
-    there = {batch.entries for batch in find_batches(text) if is_roll(batch)}
-    lists = (batch.entries for side in (found.ours, found.theirs) for batch in side if is_roll(batch))
+    there = {batch.entries for batch in find_batches(text) if is_rolled_list(batch)}
+    lists = (batch.entries for side in (found.ours, found.theirs) for batch in side if is_rolled_list(batch))
     missing = [each for each in dict.fromkeys(lists) if each not in there]
     return text + "".join(f"\n{each}\n" for each in missing)
 
@@ -77,7 +77,7 @@ def _united(sides: Versions[str], all_batches: Versions[list[Batch]]) -> str:
         if entry.number is not None and identity(entry.text) not in mine:
             moved[entry.number] = last = last + 1
     text = "".join((sides.ours, *(_moved(batch, mine, moved) for batch in all_batches.theirs)))
-    after = [batch for batch in find_batches(text) if not is_roll(batch)]
+    after = [batch for batch in find_batches(text) if not is_rolled_list(batch)]
     told = [number for batch in after for number in _numbers(batch.entries)]
     return text if told == [*before, *moved.values()] and all(batch.trailer for batch in after) else ""
 

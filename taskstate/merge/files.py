@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.merge.archives import merge_archives
 from taskstate.merge.handoffs import merge_handoffs
 from taskstate.merge.json_fences import merge_json
-from taskstate.merge.lines import lines_of, matching, merge_text, with_markers
+from taskstate.merge.lines import lines_of, matching_lines, merge_text, with_markers
 from taskstate.merge.state_files import merge_states
-from taskstate.merge.three_way import PREFERENCES, Versions, settled
+from taskstate.merge.three_way import PREFERENCES, Versions, trivial_merge
 from taskstate.model.names import own_file
 from taskstate.syntax.nodes import is_encodable
 from taskstate.syntax.spans import newline_of, with_newlines
@@ -35,12 +35,12 @@ def merge_files(sides: Versions[bytes], name: str) -> Merged:
 
     Where only one side has changed anything, its very bytes are the result.
     """
-    found = settled(sides)
+    found = trivial_merge(sides)
     if found:
         return Merged(found[0], 0)
     texts = sides.each(lambda data: data.decode("utf-8", "surrogateescape"))
     plain = texts.each(_plain)
-    same = settled(plain)
+    same = trivial_merge(plain)
     if same:
         return Merged(_restored(same[0], texts.ours), 0)
     own = own_file(name)
@@ -89,7 +89,7 @@ def _with_ends(text: str, ours: str) -> str:
     own = [f"{line}\n" for line in with_newlines(ours, "\n").split("\n")]
     ends = _ends(ours)
     lines = lines_of(text)
-    kept = {there: ends[here] for here, there in matching(own, lines) if here < len(ends)}
+    kept = {there: ends[here] for here, there in matching_lines(own, lines) if here < len(ends)}
     return "".join(
         line.removesuffix("\n") + kept.get(index, newline) if line.endswith("\n") else line
         for index, line in enumerate(lines)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import CannotEdit, EditConflict
 from taskstate.merge.lines import merge_text
-from taskstate.merge.three_way import Versions, interleaved, settled
+from taskstate.merge.three_way import Versions, interleave, trivial_merge
 from taskstate.merge.values import ADVANCING, NOTHING, merge_value, same
 from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.syntax.document import Document, parse
@@ -38,16 +38,16 @@ class _Front(NamedTuple):
 _NONE = _Front("", {}, {}, "", {})
 
 
-def head_of(document: Document) -> str:
+def front_matter_text(document: Document) -> str:
     """Return the text of a document down to the end of its front matter; nothing where it has none."""
     span = document.front_matter.span
     return document.text[: span.end] if span else ""
 
 
-def merge_head(sides: Versions[Document], prefer: Prefer) -> str:
+def merge_front_matter(sides: Versions[Document], prefer: Prefer) -> str:
     """Return three front matters as one, the lines `---` included."""
-    heads = sides.each(head_of)
-    found = settled(heads)
+    heads = sides.each(front_matter_text)
+    found = trivial_merge(heads)
     if found:
         return found[0]
     fronts = sides.each(_front)
@@ -58,7 +58,7 @@ def merge_head(sides: Versions[Document], prefer: Prefer) -> str:
     return merge_text(heads, prefer)
 
 
-def keys_of(head: str) -> list[str]:
+def top_level_entries(head: str) -> list[str]:
     """Return a front matter as a list of texts that belong together: each entry of the top level is one."""
     front = _front(parse(head))
     if front is None:
@@ -102,7 +102,7 @@ def _is_pinned(node: Node) -> bool:
 def _merge(sides: Versions[_Front], prefer: Prefer) -> str:
     """Return the merged text; nothing where it does not read as it should."""
     rank = {key: number for number, key in enumerate(schema.load("task")["properties"])}
-    keys = interleaved(list(sides.ours.lines), list(sides.theirs.lines), lambda key: rank.get(key, len(rank)))
+    keys = interleave(list(sides.ours.lines), list(sides.theirs.lines), lambda key: rank.get(key, len(rank)))
     values: dict[str, Any] = {}
     pieces = [sides.ours.opening]
     for key in keys:
@@ -118,7 +118,7 @@ def _entry(sides: Versions[_Front], key: str, prefer: Prefer) -> tuple[Any, str]
     """Return the value that a key gets, and the lines of the side that has it or comes nearest."""
     lines = sides.each(lambda front: front.lines.get(key, ""))
     values = sides.each(lambda front: front.values.get(key, NOTHING))
-    found = settled(lines)
+    found = trivial_merge(lines)
     if found and key not in ADVANCING:
         return next((value for value, text in zip(values, lines, strict=True) if text == found[0]), NOTHING), found[0]
     value = merge_value(values, key, prefer)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import CannotEdit
 from taskstate.merge.lines import merge_text
-from taskstate.merge.three_way import Versions, settled
+from taskstate.merge.three_way import Versions, trivial_merge
 from taskstate.merge.values import NOTHING, merge_value, same
 from taskstate.model.task_state import json_fence
 from taskstate.syntax.document import parse
@@ -29,7 +29,7 @@ class _Part(NamedTuple):
 
 def merge_fenced(sides: Versions[str], key: str, prefer: Prefer) -> str:
     """Return three versions of a part as one, the value in its first json fence by meaning; `key` names that value."""
-    found = settled(sides)
+    found = trivial_merge(sides)
     if found:
         return found[0]
     parts = sides.each(_part)
@@ -53,7 +53,7 @@ def _part(text: str) -> _Part | None:
 
 def merge_json(sides: Versions[str], key: str, prefer: Prefer) -> str:
     """Return three JSON texts as one; what cannot be read is merged line by line."""
-    found = settled(sides)
+    found = trivial_merge(sides)
     if found:
         return found[0]
     read = sides.each(_read)

@@ -11,8 +11,8 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from taskstate.merge.three_way import Versions, settled
-from taskstate.model.algorithms import rising
+from taskstate.merge.three_way import Versions, trivial_merge
+from taskstate.model.algorithms import longest_rising
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,13 +31,13 @@ def lines_of(text: str) -> list[str]:
 
 def merge_text(sides: Versions[str], prefer: Prefer) -> str:
     """Return three texts as one."""
-    found = settled(sides)
+    found = trivial_merge(sides)
     return found[0] if found else "".join(merge_lines(sides.each(lines_of), prefer))
 
 
 def merge_lines(sides: Versions[list[str]], prefer: Prefer, *, union: bool = False) -> list[str]:
     """Return three lists of lines as one; with `union` lines that both sides added at one place are all kept."""
-    ours, theirs = dict(matching(sides.base, sides.ours)), dict(matching(sides.base, sides.theirs))
+    ours, theirs = dict(matching_lines(sides.base, sides.ours)), dict(matching_lines(sides.base, sides.theirs))
     merged: list[str] = []
     at = (0, 0, 0)
     for line in (*sorted(ours.keys() & theirs.keys()), len(sides.base)):
@@ -51,7 +51,7 @@ def merge_lines(sides: Versions[list[str]], prefer: Prefer, *, union: bool = Fal
 
 def _merged(region: Versions[list[str]], prefer: Prefer, *, union: bool) -> list[str]:
     """Return what becomes of lines between two that no side changed."""
-    found = settled(region)
+    found = trivial_merge(region)
     if found:
         return found[0]
     if union and not "".join(region.base).strip():
@@ -68,7 +68,7 @@ def with_markers(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, int]:
     pieces: list[str] = []
     conflicts = 0
     at = (0, 0)
-    for stop in (*matching(ours, theirs), (len(ours), len(theirs))):
+    for stop in (*matching_lines(ours, theirs), (len(ours), len(theirs))):
         if at != stop:
             pieces += (OURS, *ours[at[0] : stop[0]], MIDDLE, *theirs[at[1] : stop[1]], THEIRS)
             conflicts += 1
@@ -77,7 +77,7 @@ def with_markers(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, int]:
     return "".join(pieces), conflicts
 
 
-def matching(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
+def matching_lines(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
     """Return the indices of lines that are the same in both, as pairs that rise on both sides."""
     found: list[tuple[int, int]] = []
     waiting = [(0, len(first), 0, len(second))]
@@ -104,7 +104,7 @@ def _anchors(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[int,
     places = {line: index for index, line in enumerate(second) if others[line] == 1}
     pairs = [(index, places[line]) for index, line in enumerate(first) if counts[line] == 1 and line in places]
     if pairs:
-        yield from (pairs[index] for index in rising([there for _, there in pairs]))
+        yield from (pairs[index] for index in longest_rising([there for _, there in pairs]))
     elif len(first) * len(second) <= _MOST:
         from difflib import SequenceMatcher
 

@@ -13,9 +13,9 @@ from heapq import merge
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.merge.lines import merge_text
-from taskstate.merge.summaries import Rolled, archived_since, merge_summary
-from taskstate.merge.three_way import Versions, settled
-from taskstate.model.algorithms import rising
+from taskstate.merge.summaries import ArchivedPart, archived_since, merge_summary
+from taskstate.merge.three_way import Versions, trivial_merge
+from taskstate.model.algorithms import longest_rising
 from taskstate.model.session_references import identity, renumbered
 from taskstate.model.task_state import PART_LEVEL, session_of
 
@@ -39,7 +39,7 @@ class _Log(NamedTuple):
     """One version: what stands above the first heading, the summary, and the entries by what they are known by."""
 
     intro: str
-    rolled: Rolled
+    rolled: ArchivedPart
     entries: Mapping[str, _Entry]
 
 
@@ -82,7 +82,7 @@ def _log(state: TaskState, known: Mapping[str, _Entry]) -> _Log:
     entries = _keyed([_entry(state, child) for child in children if child != summary], known)
     return _Log(
         intro=text[section.span.start : end] if section else "",
-        rolled=Rolled(
+        rolled=ArchivedPart(
             state=state,
             text=summary.span.of(text) if summary else "",
             last=state.archived,
@@ -158,7 +158,7 @@ def _in_order(ours: list[str], theirs: list[str], logs: Versions[_Log]) -> list[
     moments = {**_moments(logs.theirs), **_moments(logs.ours)}
     here, places = ({key: index for index, key in enumerate(keys)} for keys in (ours, theirs))
     common = [key for key in ours if key in places]
-    fixed = [common[index] for index in rising([places[key] for key in common])]
+    fixed = [common[index] for index in longest_rising([places[key] for key in common])]
     loose = set(common).difference(fixed)  # in another order on either side: ours counts
     merged: list[str] = []
     at = (0, 0)
@@ -211,7 +211,7 @@ def _text(
     if had.ours is None or had.theirs is None:
         return texts.theirs if had.ours is None else texts.ours
     said = texts.each(identity)
-    if found := settled(said):
+    if found := trivial_merge(said):
         return texts.ours if said.ours == found[0] else texts.theirs
     return merge_text(texts, prefer)
 

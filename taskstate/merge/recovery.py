@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
-def put_back(workspace: Workspace, gone: LostUpdate, request: Request) -> str:
+def restore_lost_update(workspace: Workspace, gone: LostUpdate, request: Request) -> str:
     """Put back what is gone, drop its record, and return what to tell.
 
     Where both texts changed the same, the file's stays, and the whole text that is gone is written out as a proposal.
@@ -59,7 +59,7 @@ def _base(workspace: Workspace, gone: LostUpdate, loaded: Loaded) -> bytes:
     return _bytes(gone.base or "") if base is None else base
 
 
-def write_out(workspace: Workspace, gone: LostUpdate) -> str:
+def write_proposal(workspace: Workspace, gone: LostUpdate) -> str:
     """Write the text that is gone into a file of its own, drop its record, and return what to tell."""
     with workspace.locked():
         drop = journal.Delete(workspace.relative(gone.record), files.digest(files.read(gone.record)))

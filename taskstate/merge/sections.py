@@ -9,7 +9,7 @@ from taskstate.merge.appended_lists import merge_commits, merge_versions
 from taskstate.merge.json_fences import merge_fenced
 from taskstate.merge.lines import merge_text
 from taskstate.merge.progress_log import merge_log
-from taskstate.merge.three_way import Versions, interleaved, settled
+from taskstate.merge.three_way import Versions, interleave, trivial_merge
 from taskstate.model.document_kinds import kind, section_key
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.syntax.document import parse
@@ -50,9 +50,9 @@ def merge_body(sides: Versions[TaskState], prefer: Prefer) -> MergedBody:
     parts = sides.each(lambda state: _sections(state.document))
     pieces: list[str] = []
     sessions = None
-    for name in interleaved(list(parts.ours), list(parts.theirs)):
+    for name in interleave(list(parts.ours), list(parts.theirs)):
         texts = _versions(parts, name)
-        found = settled(texts)
+        found = trivial_merge(texts)
         if found:
             pieces.append(found[0])
         elif name == _Name(SECTION_LEVEL, _LOG) and texts.ours and texts.theirs:
@@ -102,7 +102,7 @@ def _merge_section(sides: Versions[str], title: str, prefer: Prefer) -> str:
     names = parts.each(list)
     if title not in _GROWING and not names.base == names.ours == names.theirs:
         return merge_text(sides, prefer)
-    together = interleaved(names.ours, names.theirs)
+    together = interleave(names.ours, names.theirs)
     merged = [merge_fenced(_versions(parts, name), name.title or title, prefer) for name in together]
     if together == names.ours == names.theirs:
         return "".join(merged)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import CannotEdit, EditConflict
 from taskstate.merge.appended_lists import last_version
-from taskstate.merge.front_matter import head_of, keys_of, merge_head
+from taskstate.merge.front_matter import front_matter_text, merge_front_matter, top_level_entries
 from taskstate.merge.lines import lines_of, merge_text
 from taskstate.merge.sections import merge_body, repeats_sections
-from taskstate.merge.three_way import PREFERENCES, Versions, settled
+from taskstate.merge.three_way import PREFERENCES, Versions, trivial_merge
 from taskstate.model.canonical_json import audit_seal
-from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE, mending_edits
+from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE, fix_edits
 from taskstate.model.session_references import identity
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import front_matter_values
@@ -70,7 +70,7 @@ def _is_unfit(document: Document) -> bool:
 def _merge(texts: Versions[str], documents: Versions[Document], prefer: Prefer) -> str:
     states = _with_equal_marks(documents.each(read_state))
     body = merge_body(states, prefer)
-    text = merge_head(states.each(lambda state: state.document), prefer) + body.text
+    text = merge_front_matter(states.each(lambda state: state.document), prefer) + body.text
     after = parse(text)
     told = tuple((session.number, identity(session.entry)) for session in read_state(after).sessions)
     is_sound = not repeats_sections(after) and body.sessions in (None, told)
@@ -78,8 +78,8 @@ def _merge(texts: Versions[str], documents: Versions[Document], prefer: Prefer) 
 
 
 def _pieces(text: str) -> list[str]:
-    head = head_of(parse(text))
-    return [*(keys_of(head) or lines_of(head)), *lines_of(text[len(head) :])]
+    head = front_matter_text(parse(text))
+    return [*(top_level_entries(head) or lines_of(head)), *lines_of(text[len(head) :])]
 
 
 # Acceptance criteria
@@ -88,12 +88,12 @@ def _pieces(text: str) -> list[str]:
 def _with_equal_marks(states: Versions[TaskState]) -> Versions[TaskState]:
     """Return three versions in which each criterion bears the mark that the merge gives it."""
     marks = states.each(_marks)
-    if settled(marks):
+    if trivial_merge(marks):
         return states
     decided: dict[tuple[str, int], str] = {}
     for name in marks.ours.keys() & marks.theirs.keys():
         told = marks.each(lambda side, name=name: side.get(name, " "))  # type: ignore[misc]  # the loop's name
-        found = settled(told.each(str.lower))
+        found = trivial_merge(told.each(str.lower))
         decided[name] = next(mark for mark in told if mark.lower() == (found[0] if found else "x"))
     return states.each(lambda state: _marked(state, decided))
 
@@ -127,7 +127,7 @@ def _finished(text: str, sides: Versions[Document]) -> str:
         wanted = [COUNTS] if root and root.entry(COUNTS) and state.section("Progress Log") else []
         if state.checklist and state.checklist.root.get(PROGRESS):
             wanted.append(PROGRESS)
-        return apply(text, mending_edits(document, state, *wanted))
+        return apply(text, fix_edits(document, state, *wanted))
     except (CannotEdit, EditConflict):
         return text  # the linter tells what is wrong then
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.archive.summary import joined
+from taskstate.archive.summary import merge_summaries
 from taskstate.merge.lines import merge_text
-from taskstate.merge.three_way import Versions, settled
+from taskstate.merge.three_way import Versions, trivial_merge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _ABOUT = re.compile(r"^(.*?)\((?:S\d{1,9}(?:-S\d{1,9})?, ){0,9}S(?:\d{1,9}-S)?(\d{1,9})\)[ \t]*$", re.MULTILINE)
 
 
-class Rolled(NamedTuple):
+class ArchivedPart(NamedTuple):
     """What one version has rolled into the archive: its summary's text, the highest number, and the log's sessions.
 
     `numbers` holds those of the sessions that are still in the log, by what they are known by.
@@ -35,9 +35,9 @@ class Rolled(NamedTuple):
     numbers: Mapping[str, int]
 
 
-def merge_summary(sides: Versions[Rolled], prefer: Prefer) -> tuple[str, int]:
+def merge_summary(sides: Versions[ArchivedPart], prefer: Prefer) -> tuple[str, int]:
     """Return the summary of the merged log, and the highest number that the archive will hold."""
-    found = settled(sides.each(lambda side: side.text.rstrip()))
+    found = trivial_merge(sides.each(lambda side: side.text.rstrip()))
     if found:
         return next((side.text, side.last) for side in sides if side.text.rstrip() == found[0])
     ours, theirs = sides.ours, sides.theirs
@@ -53,26 +53,26 @@ def merge_summary(sides: Versions[Rolled], prefer: Prefer) -> tuple[str, int]:
     if not own or _tells(theirs, ours, ours.last - own):
         return theirs.text, theirs.last
     last = ours.last + more
-    return joined(ours.state, theirs.state, above=theirs.last - more, shift=last - theirs.last) + "\n\n", last
+    return merge_summaries(ours.state, theirs.state, above=theirs.last - more, shift=last - theirs.last) + "\n\n", last
 
 
-def archived_since(sides: Versions[Rolled]) -> Versions[frozenset[str]]:
+def archived_since(sides: Versions[ArchivedPart]) -> Versions[frozenset[str]]:
     """Return the sessions of the common version that each side has archived since."""
     return sides.each(lambda side: _archived_since(sides.base, side))
 
 
-def _archived_since(base: Rolled, side: Rolled) -> frozenset[str]:
+def _archived_since(base: ArchivedPart, side: ArchivedPart) -> frozenset[str]:
     if side.last <= base.last:
         return frozenset()
     return frozenset(key for key, number in base.numbers.items() if key not in side.numbers and number <= side.last)
 
 
-def _known(base: Rolled, side: Rolled, gone: frozenset[str]) -> int:
+def _known(base: ArchivedPart, side: ArchivedPart, gone: frozenset[str]) -> int:
     """Return up to which of a side's archived numbers they stand for sessions that the common version knew."""
     return min(side.last, base.last + len(gone))
 
 
-def _tells(whole: Rolled, part: Rolled, above: int) -> bool:
+def _tells(whole: ArchivedPart, part: ArchivedPart, above: int) -> bool:
     """Return whether one summary says all that another does about sessions above a number.
 
     Then both sides have archived the same sessions, perhaps under other numbers.
@@ -81,6 +81,6 @@ def _tells(whole: Rolled, part: Rolled, above: int) -> bool:
     return bool(about) and about.issubset(text for text, _ in _told(whole))
 
 
-def _told(side: Rolled) -> list[tuple[str, int]]:
+def _told(side: ArchivedPart) -> list[tuple[str, int]]:
     """Return what a summary says, each with the last session that it is about."""
     return [(line[1], int(line[2])) for line in _ABOUT.finditer(side.text)]

@@ -31,14 +31,14 @@ class Versions(NamedTuple, Generic[T]):
         return Versions(function(self.base), function(self.ours), function(self.theirs))
 
 
-def settled(sides: Versions[T]) -> tuple[T] | tuple[()]:
+def trivial_merge(sides: Versions[T]) -> tuple[T] | tuple[()]:
     """Return the version that stands where at most one side has changed, or both alike; nothing where they differ."""
     if sides.ours in (sides.base, sides.theirs):
         return (sides.theirs,)
     return (sides.ours,) if sides.theirs == sides.base else ()
 
 
-def interleaved(ours: Sequence[H], theirs: Sequence[H], rank: Callable[[H], int] = lambda _: 0) -> list[H]:
+def interleave(ours: Sequence[H], theirs: Sequence[H], rank: Callable[[H], int] = lambda _: 0) -> list[H]:
     """Return what both list, in our order: what only theirs has comes behind what precedes it there.
 
     Where both have put something at one place, the lower `rank` comes first.

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from taskstate.handoff.paths import timestamp_in
-from taskstate.merge.three_way import Versions, settled
+from taskstate.merge.three_way import Versions, trivial_merge
 from taskstate.model.names import id_key
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, IN_PROGRESS, NOT_STARTED, PENDING
 
@@ -53,7 +53,7 @@ _DERIVED = frozenset({"sessions", "file_size_kb", "overall_progress", "seal"})  
 
 def merge_value(sides: Versions[Any], key: str, prefer: Prefer) -> Any:  # noqa: ANN401 - any YAML or JSON value
     """Return what becomes of the value of `key`; `NOTHING` stands for a side that has none, and for none at all."""
-    found = settled(sides.each(_identity))
+    found = trivial_merge(sides.each(_identity))
     if found and not (key in ADVANCING and same(sides.ours, sides.theirs)):
         return next(value for value in sides if _identity(value) == found[0])
     if same(sides.base, sides.ours):
@@ -100,7 +100,7 @@ def _merge_fact(sides: Versions[dict[str, Any]], key: str) -> dict[str, Any]:
     """Return the fields of a map that tell one fact together: those of the side that has told it last."""
     names, told_by = _FACTS.get(key, ((), ()))
     facts = sides.each(lambda part: {name: part.get(name, NOTHING) for name in names})
-    found = settled(facts.each(_fact_identity))
+    found = trivial_merge(facts.each(_fact_identity))
     if found:
         return next(fact for fact in facts if _fact_identity(fact) == found[0])
     return max(facts.ours, facts.theirs, key=lambda fact: (*(_height(fact[name]) for name in told_by), _careful(fact)))
@@ -127,7 +127,7 @@ def _agreeing(merged: dict[str, Any], sides: Versions[dict[str, Any]], key: str)
     if key == "coordination[]" and merged.get("blocking_findings") and merged.get("status") == DONE:
         return {**merged, "status": BLOCKED}  # what one side found, the other side has not resolved
     if "objectives" in merged and "current_objective" in merged:
-        agreed = settled(sides.each(lambda part: _identity(part.get("current_objective"))))
+        agreed = trivial_merge(sides.each(lambda part: _identity(part.get("current_objective"))))
         if not agreed or merged["current_objective"] is None:  # the other side may have added one
             return {**merged, "current_objective": _current(merged["objectives"], sides)}
     return merged

@@ -1,7 +1,7 @@
 """Two small algorithms that know nothing of tasks: cycles in a dependency graph, and the longest rising subsequence.
 
-`Dependencies` finds cycles in time linear in the number of tasks. `rising` tells which entries of a list are in order,
-so that one misplaced entry is reported once and not for every entry behind it.
+`DependencyGraph` finds cycles in time linear in the number of tasks. `longest_rising` tells which entries of a list are
+in order, so that one misplaced entry is reported once and not for every entry behind it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 
-class Dependencies:
+class DependencyGraph:
     """The tasks and what they depend on; each is asked after once, and only when it is needed."""
 
     def __init__(self, depends_on: Callable[[str], tuple[str, ...]]) -> None:
@@ -23,7 +23,7 @@ class Dependencies:
         self._written: dict[str, str] = {}  # an id as it is written where it was met first
         self._circle: dict[str, str] = {}  # for each task that was looked at, one that stands for its circle
 
-    def way(self, start: str, goal: str) -> tuple[str, ...]:
+    def shortest_path(self, start: str, goal: str) -> tuple[str, ...]:
         """Return the ids on a shortest way from `start` to `goal`, both included, or nothing where there is none."""
         start, goal = start.casefold(), goal.casefold()
         # Where the goal leads to the start, a way back exists only within one circle: nearly always there is none.
@@ -96,7 +96,7 @@ def _way(task: str, came_from: dict[str, str]) -> Iterator[str]:
         task = came_from[task]
 
 
-def rising(values: Sequence[int], *, strictly: bool = True) -> tuple[int, ...]:
+def longest_rising(values: Sequence[int], *, strictly: bool = True) -> tuple[int, ...]:
     """Return the indices of the most values that rise from left to right; of several choices the earliest indices."""
     find = bisect_left if strictly else bisect_right
     ends: list[int] = []
@@ -118,5 +118,5 @@ def rising(values: Sequence[int], *, strictly: bool = True) -> tuple[int, ...]:
 
 def out_of_order(values: Sequence[int], *, strictly: bool = True) -> tuple[int, ...]:
     """Return the indices of the fewest values without which the others rise from left to right."""
-    kept = set(rising(values, strictly=strictly))
+    kept = set(longest_rising(values, strictly=strictly))
     return tuple(index for index in range(len(values)) if index not in kept)

@@ -57,11 +57,11 @@ class ArchivedSession(NamedTuple):
     start: int
     end: int
     sha: str
-    told: str
-    content: str
+    listed_sha: str
+    content_sha: str
 
 
-class Listed(NamedTuple):
+class BatchContents(NamedTuple):
     """What a batch holds, against what its trailer says that it holds.
 
     `numbers` are those that the trailer names (in an open batch, those of the entries), `range` is the first and last
@@ -125,20 +125,20 @@ def _rolled(text: str, begin: int, batches: list[Batch]) -> int:
     return begin
 
 
-def is_roll(batch: Batch) -> bool:
+def is_rolled_list(batch: Batch) -> bool:
     """Return whether that is a list which was rolled out of the state file, and no batch of sessions."""
     return not batch.trailer and bool(re.compile(_ROLL).fullmatch(batch.entries))
 
 
-def rolled(text: str, title: str) -> tuple[str, ...]:
+def rolled_items(text: str, title: str) -> tuple[str, ...]:
     """Return the items of all lists `## title` that were rolled out of the state file, oldest list first."""
-    rolls = (batch.entries for batch in find_batches(text) if is_roll(batch))
+    rolls = (batch.entries for batch in find_batches(text) if is_rolled_list(batch))
     return tuple(
         item for roll in rolls if roll.startswith(f"## {title}") for item in re.compile(_ROLLED_ITEM).findall(roll)
     )
 
 
-def layout(entries: str, trailer: str) -> tuple[str, tuple[int, ...]]:
+def original_layout(entries: str, trailer: str) -> tuple[str, tuple[int, ...]]:
     """Return the entries of a batch with the very line ends behind them, and where each session stood.
 
     The places are counted in characters from where the Archived Summary stands; none where all stood in a row there.
@@ -164,13 +164,13 @@ def layout_lines(entries: str, offsets: Sequence[int], *, usual: int, newline: s
     return lines
 
 
-def list_batches(text: str) -> tuple[Listed, ...]:
+def batch_contents(text: str) -> tuple[BatchContents, ...]:
     """Return what each batch of an archive file holds, against what it says that it holds."""
     entries_at = headings(text)
     return tuple(_listed(text, batch, entries_at) for batch in find_batches(text))
 
 
-def _listed(text: str, batch: Batch, entries_at: list[tuple[int | None, int]]) -> Listed:
+def _listed(text: str, batch: Batch, entries_at: list[tuple[int | None, int]]) -> BatchContents:
     end = batch.start + len(batch.text) - len(batch.trailer)
     within = [(number, start) for number, start in entries_at if batch.start <= start < end]
     stops = [*(start for _, start in within[1:]), end]
@@ -186,7 +186,7 @@ def _listed(text: str, batch: Batch, entries_at: list[tuple[int | None, int]]) -
             ArchivedSession(number, start, stop, entry_hash(entry), told.get(number, ""), content_hash(entry))
         )
     named = re.compile(_BATCH).search(batch.trailer)
-    return Listed(
+    return BatchContents(
         entries=tuple(entries),
         numbers=tuple(told) or tuple(entry.number for entry in entries),
         range=(int(named[1]), int(named[2] or named[1])) if named else None,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.model import chain_quotes, document_kinds, names
 from taskstate.model.canonical_json import sha256
-from taskstate.model.chain_quotes import SHA, Input, Upstream
+from taskstate.model.chain_quotes import SHA, ChainInput, Upstream
 from taskstate.model.statuses import COMPLETE
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, read_state
 from taskstate.syntax import escaping
@@ -23,7 +23,7 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, with_newlines
 
 if TYPE_CHECKING:
-    from taskstate.model.chain_quotes import Rendered
+    from taskstate.model.chain_quotes import RenderedInput
     from taskstate.model.config import Config
     from taskstate.model.document_kinds import Kind
     from taskstate.syntax.document import Document, Section
@@ -99,7 +99,7 @@ def output_of(document: Document) -> str:
     return "" if re.compile(_CONFLICT).search(output) else output
 
 
-def inputs_of(document: Document) -> tuple[Input, ...]:
+def inputs_of(document: Document) -> tuple[ChainInput, ...]:
     """Return the Chain Inputs that were pulled into a state file, in the order of the text."""
     section = _section(document, INPUTS)
     found = []
@@ -110,7 +110,9 @@ def inputs_of(document: Document) -> tuple[Input, ...]:
             behind = re.compile(_QUOTE).match(document.text, place.end, section.body.end if section else 0)
             quote = Span(*behind.span("quote")) if behind else Span(place.end, place.end)
             quote = Span(quote.start, quote.start + len(quote.of(document.text).rstrip("\r\n")))
-            found.append(Input(comment["id"], int(comment["revision"]), comment["sha"], comment["time"], place, quote))
+            found.append(
+                ChainInput(comment["id"], int(comment["revision"]), comment["sha"], comment["time"], place, quote)
+            )
     return tuple(found)
 
 
@@ -135,7 +137,7 @@ def has_input(document: Document, task_id: str) -> bool:
     )
 
 
-def is_current(document: Document, present: Input, upstream: Upstream, config: Config) -> bool:
+def is_current(document: Document, present: ChainInput, upstream: Upstream, config: Config) -> bool:
     """Return whether an input is of the output that there is, and its quote is what the tool has written."""
     return chain_quotes.is_untouched(present.quote.of(document.text), present, upstream, config)
 
@@ -146,10 +148,10 @@ def render_input(upstream: Upstream, now: str, config: Config) -> str:
     Raises:
         TaskstateError: the output is empty, or it or the title holds control characters.
     """
-    return "\n\n".join(chain_quotes.rendered(upstream, now, config))
+    return "\n\n".join(chain_quotes.render_chain_input(upstream, now, config))
 
 
-def pulled(text: str, upstream: Upstream, now: str, config: Config) -> str:
+def with_input(text: str, upstream: Upstream, now: str, config: Config) -> str:
     """Return the state file `text` with an upstream output among its Chain Inputs, as it is now.
 
     One that is there is brought up to date, and otherwise left alone to the byte; what somebody added to its quote
@@ -165,7 +167,7 @@ def pulled(text: str, upstream: Upstream, now: str, config: Config) -> str:
             f"there is no section {INPUTS}", help=f"add `## 2. {INPUTS}` to the state file", code="section-missing"
         )
     _require_sure_end(document, section, upstream)
-    new = chain_quotes.rendered(upstream, now, config)
+    new = chain_quotes.render_chain_input(upstream, now, config)
     present = [each for each in inputs_of(document) if each.id.casefold() == upstream.id.casefold()]
     if present:
         stale = [each for each in present if not is_current(document, each, upstream, config)]
@@ -212,13 +214,13 @@ def _input_heading(title: str) -> dict[str, str] | None:
     return next((dict(groups) for groups in found if groups and "task_id" in groups), None)
 
 
-def _renewed(document: Document, present: Input, upstream: Upstream, new: Rendered) -> str:
+def _renewed(document: Document, present: ChainInput, upstream: Upstream, new: RenderedInput) -> str:
     """Return comment and quote in the place of earlier ones; what somebody wrote into the quote stays, below it."""
-    theirs = chain_quotes.surplus(present.quote.of(document.text), present, upstream)
+    theirs = chain_quotes.added_lines(present.quote.of(document.text), present, upstream)
     return "\n\n".join(filter(None, (new.comment, new.quote, theirs)))
 
 
-def _added(document: Document, section: Section, upstream: Upstream, rendered: Rendered) -> Edit:
+def _added(document: Document, section: Section, upstream: Upstream, rendered: RenderedInput) -> Edit:
     """Return the edit that adds an input: below its own open heading, for what says that there is none, or last."""
     heading, comment, quote = rendered
     kind = document_kinds.kind_of(document.front_matter.get("kind"))

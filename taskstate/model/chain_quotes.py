@@ -39,7 +39,7 @@ class Upstream(NamedTuple):
     files: tuple[tuple[str, str | None], ...] = ()
 
 
-class Input(NamedTuple):
+class ChainInput(NamedTuple):
     """A Chain Input that was pulled: what its comment says, and where it stands.
 
     `comment` is the comment, `quote` the quoted output behind it (empty where it is gone), `span` both.
@@ -68,7 +68,7 @@ _STRUCTURED = r"###[ \t]+(?:API Contract|Configuration Required)\b"
 _CUT = r"> \*Cut to stay within [0-9]+ KB\. The whole output, .+\*"
 
 
-class Rendered(NamedTuple):
+class RenderedInput(NamedTuple):
     """A Chain Input: the heading that it stands under, the comment that says where it is from, and the quote."""
 
     heading: str
@@ -76,7 +76,7 @@ class Rendered(NamedTuple):
     quote: str
 
 
-def rendered(upstream: Upstream, now: str, config: Config) -> Rendered:
+def render_chain_input(upstream: Upstream, now: str, config: Config) -> RenderedInput:
     """Return a Chain Input, with LF line ends; `now` is a timestamp.
 
     Raises:
@@ -84,7 +84,7 @@ def rendered(upstream: Upstream, now: str, config: Config) -> Rendered:
     """
     require_clean(upstream.id, upstream.title, upstream.output)
     origin = f"input {upstream.id} r{upstream.revision} sha256:{upstream.output_sha} {now}"
-    return Rendered(_heading(upstream), f"<!-- taskstate: {origin} -->", quote_of(upstream, config))
+    return RenderedInput(_heading(upstream), f"<!-- taskstate: {origin} -->", quote_of(upstream, config))
 
 
 def require_clean(task_id: str, title: str, output: str) -> None:
@@ -158,12 +158,12 @@ def _is_structured(part: str) -> bool:
 # Whose a quote is
 
 
-def is_untouched(quote: str, present: Input, upstream: Upstream, config: Config) -> bool:
+def is_untouched(quote: str, present: ChainInput, upstream: Upstream, config: Config) -> bool:
     """Return whether a quote is what the tool writes of the output that the upstream task has."""
     return present.is_of(upstream) and with_newlines(quote, "\n") == quote_of(upstream, config)
 
 
-def surplus(quote: str, present: Input, upstream: Upstream) -> str:
+def added_lines(quote: str, present: ChainInput, upstream: Upstream) -> str:
     """Return the lines of a quote that somebody has added to it, quoted; `upstream` is what takes its place.
 
     What the tool wrote is known where its hash says so, or where it was cut. Of any other quote each line counts that

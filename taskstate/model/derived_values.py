@@ -116,7 +116,7 @@ def derived_edits(document: Document, more: Iterable[Edit] = (), state: TaskStat
     return _with_size(document, root, edits)
 
 
-def mending_edits(document: Document, state: TaskState, *values: str) -> tuple[Edit, ...]:
+def fix_edits(document: Document, state: TaskState, *values: str) -> tuple[Edit, ...]:
     """Return the edits that mend the named derived values of a state file, and its size, as far as it has them.
 
     Raises:

@@ -22,7 +22,7 @@ _ID = re.compile(ID_PATTERN)
 _TYPED = r"(?i)task-(?:(.+)-state\.md|(.+))"  # as people type it: TASK-101
 _DIGITS = r"([0-9]+)"
 # The folder of handoff documents under the state folder, and that of accepted ones in a task's folder.
-FOLDER, ARCHIVE = "handoffs", "archive"
+HANDOFF_FOLDER, ACCEPTED_FOLDER = "handoffs", "archive"
 _RESULT_NAME = r"(?!x-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"  # `x-` begins keys that belong to others
 _MAX_RESULT_NAME = 40
 
@@ -128,18 +128,18 @@ def _own_files() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((each["type"], re.compile(rf"(?:\A|/){each['pattern']}\Z")) for each in declared)
 
 
-def is_name(name: str) -> bool:
+def is_result_name(name: str) -> bool:
     """Return whether a text has the form of a result's name."""
     return len(name) <= _MAX_RESULT_NAME and bool(re.fullmatch(_RESULT_NAME, name))
 
 
-def require_name(name: str) -> str:
+def require_result_name(name: str) -> str:
     """Return the name of a result.
 
     Raises:
         TaskstateError: code "usage": it has not the form of one.
     """
-    if not is_name(name):
+    if not is_result_name(name):
         help_ = "letters and digits, joined by single . _ or -, such as lint or test-web; x- is not for results"
         raise TaskstateError(f"{printable(name)!r} is no name of a result", help=help_, code="usage")
     return name

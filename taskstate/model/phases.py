@@ -34,7 +34,7 @@ class PhasePart(NamedTuple):
     fences: tuple[Block, ...]
 
 
-def parts_in(document: Document, spec: SectionSpec, section: Section) -> Iterator[PhasePart]:
+def phases_in_section(document: Document, spec: SectionSpec, section: Section) -> Iterator[PhasePart]:
     """Yield the phases of one section, as its kind declares their headings."""
     declared = [each for each in spec.subsections if each.fence and each.fence.schema == SCHEMA]
     for child in document.children(section, level=PART_LEVEL) if declared else ():
@@ -47,7 +47,9 @@ def parts_in(document: Document, spec: SectionSpec, section: Section) -> Iterato
 def phases_in(state: TaskState) -> tuple[PhasePart, ...]:
     """Return the phases of a task, in the order of its file."""
     found = ((spec, state.section(spec.name)) for spec in kind(state.kind).sections)
-    return tuple(part for spec, section in found if section for part in parts_in(state.document, spec, section))
+    return tuple(
+        part for spec, section in found if section for part in phases_in_section(state.document, spec, section)
+    )
 
 
 def phase_id(text: str) -> int | str:
@@ -55,7 +57,7 @@ def phase_id(text: str) -> int | str:
     return int(text) if text.isascii() and text.isdecimal() and str(int(text)) == text else text
 
 
-def current_after(objectives: Sequence[Mapping[str, Any]], current: object) -> object:
+def objective_to_work_on(objectives: Sequence[Mapping[str, Any]], current: object) -> object:
     """Return the objective to work on: the current one while it is in progress, else the first that is.
 
     Where none is in progress it is the first that nobody has begun, then the first that is blocked; None where all are
@@ -68,7 +70,7 @@ def current_after(objectives: Sequence[Mapping[str, Any]], current: object) -> o
     return next(iter((*under_way, *waiting)), None)
 
 
-def next_id(objectives: Iterable[Mapping[str, Any]]) -> int:
+def next_objective_id(objectives: Iterable[Mapping[str, Any]]) -> int:
     """Return the id of one more objective: above all that are numbers."""
     numbers = [int(text) for each in objectives if (text := str(each.get("id"))).isascii() and text.isdecimal()]
     return max(numbers, default=0) + 1

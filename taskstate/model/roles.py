@@ -41,7 +41,7 @@ def require_role(role: str, roles: tuple[str, ...]) -> str:
     raise TaskstateError(f"there is no role {role!r}", help=known, code="usage")
 
 
-def before(role: str, roles: tuple[str, ...]) -> str | None:
+def previous_role(role: str, roles: tuple[str, ...]) -> str | None:
     """Return the role whose work `role` continues, or None for the first one."""
     at = roles.index(role)
     return roles[at - 1] if at else None
@@ -67,7 +67,7 @@ def unresolved(blocks: ToolBlocks) -> tuple[str, ...]:
     return tuple(role.name for role in blocks.roles.values() if role.budget > 0)
 
 
-def require_settled(blocks: ToolBlocks, task_id: str) -> None:
+def require_no_drift(blocks: ToolBlocks, task_id: str) -> None:
     """Refuse to go on with roles, snapshots and completion while a drift is unresolved.
 
     Raises:
@@ -86,14 +86,14 @@ def require_settled(blocks: ToolBlocks, task_id: str) -> None:
 # What is written
 
 
-def with_keys(blocks: ToolBlocks, changed: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
+def with_role_values(blocks: ToolBlocks, changed: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
     """Return the block `coordination` with new values for some keys of some roles, everything where it stands."""
     held = blocks.values.get("coordination")
     told = {name: {**blocks.role(name).values, **keys} for name, keys in changed.items()}
     return {**(held if isinstance(held, dict) else {}), **told}
 
 
-def in_order(
+def with_roles_in_order(
     held: Mapping[str, object], changed: Mapping[str, Mapping[str, object]], names: tuple[str, ...]
 ) -> dict[str, object]:
     """Return the block `coordination` with some roles replaced, and the roles in the configured order."""

@@ -36,7 +36,7 @@ class Context(NamedTuple):
     values: Mapping[str, object]
 
 
-class Result(NamedTuple):
+class CheckResult(NamedTuple):
     """What one check gave: whether all is well, and the figures in one line."""
 
     ok: bool
@@ -50,7 +50,7 @@ class Baseline(NamedTuple):
     recorded_at: str | None
     log: str | None
     log_sha256: str | None
-    results: Mapping[str, Result]
+    results: Mapping[str, CheckResult]
     values: Mapping[str, object]
 
 
@@ -96,7 +96,7 @@ class Role(NamedTuple):
     session_id: str | None
     findings: tuple[str, ...]
     budget: int
-    qa: Mapping[str, Result]
+    qa: Mapping[str, CheckResult]
     qa_log_path: str | None
     qa_log_sha256: str | None
     snapshot: Snapshot | None
@@ -198,10 +198,10 @@ def _baseline(told: Mapping[str, object]) -> Baseline:
     return Baseline(**_texts(told, keys), results=_results(told.get("results")), values=told)
 
 
-def _results(told: object) -> dict[str, Result]:
+def _results(told: object) -> dict[str, CheckResult]:
     """Return the results of checks by name; what is no result is left out."""
     return {
-        name: Result(each["ok"], str(each.get("text") or ""))
+        name: CheckResult(each["ok"], str(each.get("text") or ""))
         for name, each in _map(told).items()
         if isinstance(each, dict) and isinstance(each.get("ok"), bool) and not name.startswith("x-")
     }
@@ -267,7 +267,7 @@ def _event(entry: object) -> Event:
     return Event(**_texts(told, ("at", "event", "role")), waived=listed, entry=entry)
 
 
-def read_seen(value: object) -> SeenState:
+def read_seen_state(value: object) -> SeenState:
     """Return what the front matter of a handoff document holds under `verified`."""
     told = _map(value)
     dirty_files, sessions = (told.get(key) for key in ("dirty_files", "sessions"))

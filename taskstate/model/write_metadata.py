@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.nodes import Node
 
 
-class Stamp(NamedTuple):
+class WriteMetadata(NamedTuple):
     """Who writes, when (UTC), and the commit that is checked out, or None."""
 
     actor: str
@@ -39,7 +39,7 @@ def timestamp(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def stamped(text: str, stamp: Stamp, *, revision: int, state: TaskState | None = None) -> str:
+def with_write_metadata(text: str, stamp: WriteMetadata, *, revision: int, state: TaskState | None = None) -> str:
     """Return `text` with its revision, times, audit and derived values brought up to date.
 
     Who has read the text's state already gives it too.
@@ -78,7 +78,7 @@ def check_seal(document: Document, name: str) -> None:
         )
 
 
-def _marks(document: Document, stamp: Stamp, revision: int) -> list[Edit]:
+def _marks(document: Document, stamp: WriteMetadata, revision: int) -> list[Edit]:
     root = _root(document)
     blocks = blocks_of(document)
     now = timestamp(stamp.now)

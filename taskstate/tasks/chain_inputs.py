@@ -91,7 +91,7 @@ def upstream_ids(state: TaskState) -> tuple[str, ...]:
 
 def _link(repository: RunCache, loaded: Loaded, task_id: str) -> Link:
     own = loaded.state.id
-    way = repository.dependencies.way(task_id, own)
+    way = repository.dependencies.shortest_path(task_id, own)
     if way:
         return Link(task_id, CIRCULAR, f"it waits for itself: {' → '.join((own, *way))}")
     try:
@@ -170,7 +170,7 @@ def pull(workspace: Workspace, task_id: str, request: Request, *, source: str = 
             if isinstance(upstream, str):
                 notes.append(upstream)
                 continue
-            longer = chain.pulled(text, upstream, timestamp(request.stamp.now), workspace.config)
+            longer = chain.with_input(text, upstream, timestamp(request.stamp.now), workspace.config)
             notes += _told(workspace, upstream, changed=longer != text, dry_run=request.dry_run)
             text = longer
         diff = unified_diff(loaded.relative, loaded.document.text, text)

@@ -8,7 +8,7 @@ from taskstate.errors import TaskstateError
 from taskstate.model import chain
 from taskstate.model.names import id_key
 from taskstate.model.task_state import read_state
-from taskstate.model.write_metadata import stamped, timestamp, with_event
+from taskstate.model.write_metadata import timestamp, with_event, with_write_metadata
 from taskstate.storage import journal
 from taskstate.syntax.document import parse
 from taskstate.workspace import preconditions, secret_check, task_index
@@ -68,7 +68,7 @@ def _changed(
     """
     _require_no_link(workspace, path)
     loaded = workspace.load(workspace.root / path)
-    text = chain.pulled(loaded.document.text, upstream, timestamp(request.stamp.now), workspace.config)
+    text = chain.with_input(loaded.document.text, upstream, timestamp(request.stamp.now), workspace.config)
     if text == loaded.document.text:
         return None, ()
     preconditions.require_writable(loaded, "")
@@ -93,6 +93,6 @@ def _require_no_link(workspace: Workspace, path: str) -> None:
 
 
 def _stamped(loaded: Loaded, text: str, request: Request) -> journal.Replace:
-    text = stamped(text, request.stamp, revision=loaded.state.revision + 1)
+    text = with_write_metadata(text, request.stamp, revision=loaded.state.revision + 1)
     preconditions.require_sound(loaded, text, read_state(parse(text)))
     return journal.Replace(loaded.relative, loaded.digest, text.encode())

@@ -65,7 +65,7 @@ def complete(workspace: Workspace, task_id: str, request: Request, *, note: str 
         missing = gaps(workspace, loaded)
         if missing and not note:
             raise Incomplete(loaded.state.id, tuple(each.words for each in missing))
-        roles.require_settled(blocks_of(loaded.document), loaded.state.id)
+        roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
         return _plan(workspace, loaded, request, _Waived(note, missing))
 
     archiver.rehearse(workspace, task_id, job)
@@ -181,18 +181,18 @@ def _output(workspace: Workspace, state: TaskState, request: Request) -> dict[st
 
 def _archived(workspace: Workspace, loaded: Loaded, text: str, request: Request, *, busy: bool) -> Change:
     """Return the change that also archives older sessions, where the file is over its limit."""
-    if not archiver.is_over(text, workspace.config):
+    if not archiver.is_too_large(text, workspace.config):
         return Change(text=text)
     if busy:  # one plan changes a file once, and the archive file takes older events in it
         return Change(text=text, notes=(f"not archived yet: run `taskstate archive {loaded.state.id}`",))
-    keep, reason = workspace.config.size.keep_sessions, archiver.over_limit(workspace.config)
+    keep, reason = workspace.config.size.keep_sessions, archiver.limit_reason(workspace.config)
     program = workspace.config.archive.summarizer
     try:
         return archiver.plan_archive(
             workspace, loaded.relative, text, request, keep=keep, reason=reason, summarizer=program
         )
     except TaskstateError as error:
-        if error.code not in archiver.UNFIT:
+        if error.code not in archiver.NOT_ARCHIVABLE:
             raise
         return Change(text=text, notes=(f"not archived: {error}",))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from taskstate.context.capture_paths import left_out_notes, paths_among, pattern_of
 from taskstate.context.task_file import default_requirement, read_task_file
 from taskstate.errors import TaskstateError
-from taskstate.formatting.formatter import formatted
+from taskstate.formatting.formatter import format_text
 from taskstate.model import names
 from taskstate.model.chain import read_upstream, render_input
 from taskstate.model.statuses import CREATED
@@ -65,7 +65,7 @@ def create(workspace: Workspace, task: NewTask, request: Request) -> Outcome:
     upstreams = tuple(_upstream(workspace, upstream) for upstream in sorted(task.depends_on, key=names.id_key))
     relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
     text = render(workspace, task, request, upstreams)
-    made = create_file(workspace, relative, formatted(text, relative), request)  # what was given has its own layout
+    made = create_file(workspace, relative, format_text(text, relative), request)  # what was given has its own layout
     words = left_out_notes(task.scope_in, paths_among(task.scope_in)) if task.paths else ()
     return made._replace(notes=(*made.notes, *words))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.formatting.formatter import formatted
+from taskstate.formatting.formatter import format_text
 from taskstate.messages import first_of
 from taskstate.model import chain, chain_quotes, document_kinds, names
 from taskstate.model.canonical_json import sha256
 from taskstate.model.statuses import COMPLETE
 from taskstate.model.task_state import KB, read_state
-from taskstate.model.write_metadata import set_front_matter, stamped
+from taskstate.model.write_metadata import set_front_matter, with_write_metadata
 from taskstate.storage import backups, files, journal
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
@@ -146,7 +146,7 @@ def _created(workspace: Workspace, loaded: Loaded, suggestion: Suggestion, reque
         relative = _path(workspace, subtask)
         task = _task(loaded, subtask, tuple(features[each] for each in subtask.features))
         text = render(workspace, task, request, (upstream,))
-        text = stamped(formatted(text, relative), request.stamp, revision=1)
+        text = with_write_metadata(format_text(text, relative), request.stamp, revision=1)
         _prove(text, subtask, task)
         created.append(journal.Create(relative, text.encode()))
     return created

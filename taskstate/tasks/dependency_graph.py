@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.model.algorithms import Dependencies
+from taskstate.model.algorithms import DependencyGraph
 from taskstate.model.names import id_key
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, IN_PROGRESS
 
@@ -73,11 +73,11 @@ class Graph:
 
         Where that would be very many, the first of them.
         """
-        known = Dependencies(lambda key: tuple(each.casefold() for each in self.tasks[key].depends_on))
+        known = DependencyGraph(lambda key: tuple(each.casefold() for each in self.tasks[key].depends_on))
         found: list[tuple[str, ...]] = []
         named: set[tuple[str, str]] = set()
         for up, down in self.chains:
-            way = () if (down, up) in named else tuple(each.casefold() for each in known.way(up, down))
+            way = () if (down, up) in named else tuple(each.casefold() for each in known.shortest_path(up, down))
             if way:
                 named.update(pairwise((down, *way)))
                 found.append(tuple(self.tasks[each].id for each in (down, *way)))

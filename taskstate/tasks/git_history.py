@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive.verify import archive_text
 from taskstate.errors import TaskstateError
-from taskstate.model.archive_format import rolled
+from taskstate.model.archive_format import rolled_items
 from taskstate.model.document_kinds import kind
 from taskstate.model.names import parse_task_id
 from taskstate.model.task_state import read_state
@@ -67,7 +67,7 @@ def sync(workspace: Workspace, task_id: str, request: Request, *, since: str = "
         created = "" if since else state.text("created_at") or ""
         commits = git_log.log(workspace.root, since=since, after=created, digits=_ID)
         archived = archive_text(workspace, state.id) or ""
-        return _plan(workspace, state, naming(commits, state.id), rolled(archived, _TITLE))
+        return _plan(workspace, state, naming(commits, state.id), rolled_items(archived, _TITLE))
 
     return change(workspace, task_id, job, request)
 

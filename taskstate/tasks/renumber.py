@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.task_state import read_state
-from taskstate.model.write_metadata import set_front_matter, stamped, timestamp, with_event
+from taskstate.model.write_metadata import set_front_matter, timestamp, with_event, with_write_metadata
 from taskstate.storage import files, journal, transaction
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
@@ -128,7 +128,7 @@ def _edit(text: str, start: int, end: int, change: Callable[[str], str]) -> Edit
 
 
 def _stamped(loaded: Loaded, text: str, request: Request) -> str:
-    return stamped(text, request.stamp, revision=loaded.state.revision + 1)
+    return with_write_metadata(text, request.stamp, revision=loaded.state.revision + 1)
 
 
 def _references(workspace: Workspace, own: Path, renaming: _Renaming, request: Request) -> Iterator[journal.Operation]:

@@ -245,7 +245,7 @@ def _with_roles(turn: Turn, changed: Mapping[str, Mapping[str, object]]) -> str:
     if not isinstance(before, dict):
         what = f"task {turn.task_id}: `coordination` is no map of roles"
         raise TaskstateError(what, help="mend it; `taskstate lint` says how", code="unreadable")
-    after = roles.in_order(before, changed, turn.names)
+    after = roles.with_roles_in_order(before, changed, turn.names)
     return apply(document.text, set_front_matter(document, "coordination", after))
 
 

@@ -62,7 +62,7 @@ class Turn(_Turn):
     @property
     def previous(self) -> Role | None:
         """Where the role stands whose work this one continues; None for the first one."""
-        name = roles.before(self.name, self.names)
+        name = roles.previous_role(self.name, self.names)
         return self.blocks.role(name) if name else None
 
     @property
@@ -82,7 +82,7 @@ def turn_of(state: TaskState, role: str, names: tuple[str, ...]) -> Turn:
         what = f"task {turn.task_id} is complete, so its roles stay as they are"
         help_ = f'`taskstate reopen {turn.task_id} --note "WHY"` takes it back to work'
         raise TaskstateError(what, help=help_, code="task-complete")
-    roles.require_settled(turn.blocks, turn.task_id)
+    roles.require_no_drift(turn.blocks, turn.task_id)
     return turn
 
 

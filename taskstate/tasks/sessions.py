@@ -9,7 +9,7 @@ from taskstate.errors import TaskstateError
 from taskstate.model.document_kinds import kind, section_key
 from taskstate.model.statuses import CREATED, IN_PROGRESS
 from taskstate.model.task_state import Session, TaskState, read_state, session_number
-from taskstate.model.write_metadata import set_front_matter, stamped
+from taskstate.model.write_metadata import set_front_matter, with_write_metadata
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
@@ -59,17 +59,17 @@ def add(workspace: Workspace, task_id: str, entry: NewSession, request: Request)
         told = _taking_over(workspace, loaded, entry, request.stamp.actor)
         longer, notes = plan_add(loaded.state, told, now=request.stamp.now, archived=last)
         text = longer.document.text
-        finished = stamped(text, request.stamp, revision=loaded.state.revision + 1, state=longer)
-        if not archiver.is_over(finished, workspace.config):
+        finished = with_write_metadata(text, request.stamp, revision=loaded.state.revision + 1, state=longer)
+        if not archiver.is_too_large(finished, workspace.config):
             return Change(text=text, notes=notes, state=longer, stamped=finished)
-        keep, reason = workspace.config.size.keep_sessions, archiver.over_limit(workspace.config)
+        keep, reason = workspace.config.size.keep_sessions, archiver.limit_reason(workspace.config)
         try:
             program = workspace.config.archive.summarizer
             shorter = archiver.plan_archive(
                 workspace, loaded.relative, text, request, keep=keep, reason=reason, summarizer=program
             )
         except TaskstateError as error:
-            if error.code not in archiver.UNFIT:
+            if error.code not in archiver.NOT_ARCHIVABLE:
                 raise
             return Change(text=text, notes=(*notes, f"not archived: {error}"))  # the work done is recorded all the same
         return Change(text=shorter.text, before=shorter.before, notes=(*notes, *shorter.notes))

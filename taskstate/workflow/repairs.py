@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
-from taskstate.merge.recovery import put_back, write_out
+from taskstate.merge.recovery import restore_lost_update, write_proposal
 from taskstate.model import archive_format
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import timestamp
@@ -107,9 +107,9 @@ def _put_back_lost(workspace: Workspace, request: Request) -> list[str]:
     messages = []
     for lost in lost_updates.records(workspace)[0]:
         try:
-            messages.append(put_back(workspace, lost, request))
+            messages.append(restore_lost_update(workspace, lost, request))
         except TaskstateError as error:
-            messages.append(f"{error}; {write_out(workspace, lost)}")
+            messages.append(f"{error}; {write_proposal(workspace, lost)}")
     return messages
 
 

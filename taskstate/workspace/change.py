@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from taskstate.model.task_state import TaskState
-    from taskstate.model.write_metadata import Stamp
+    from taskstate.model.write_metadata import WriteMetadata
     from taskstate.storage import journal
     from taskstate.workspace import artifacts
 
@@ -28,7 +28,7 @@ class Request(NamedTuple):
     `force_secrets` writes what looks like a credential, warns of it and remembers it.
     """
 
-    stamp: Stamp
+    stamp: WriteMetadata
     expect: str = ""
     dry_run: bool = False
     reseal: bool = False

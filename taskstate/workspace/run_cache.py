@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
-from taskstate.model.algorithms import Dependencies
-from taskstate.model.names import FOLDER
+from taskstate.model.algorithms import DependencyGraph
+from taskstate.model.names import HANDOFF_FOLDER
 from taskstate.storage import files
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import Disk
@@ -57,7 +57,7 @@ class RunCache:
         self.memo: dict[tuple[str, ...], Any] = {}  # what the answers about other sources found out already
         self._documents: dict[Path, Document | None] = {}
         self._upstreams: dict[Path, Upstream | None] = {}
-        self.dependencies = Dependencies(self._depends_on)
+        self.dependencies = DependencyGraph(self._depends_on)
         self.remembered_dependencies: Cache[Remembered] | None = None
 
     def prepare(self) -> None:
@@ -74,7 +74,7 @@ class RunCache:
         self.memo.clear()
         self._documents.clear()
         self._upstreams.clear()
-        self.dependencies = Dependencies(self._depends_on)
+        self.dependencies = DependencyGraph(self._depends_on)
 
     def close(self) -> None:
         """End the processes of git, and write down what another run need not find out again."""
@@ -85,7 +85,7 @@ class RunCache:
     @cached_property
     def handed_over(self) -> frozenset[str]:
         """The names of the folders of tasks that have handoff documents."""
-        return frozenset(files.names(self.workspace.state_root / FOLDER))
+        return frozenset(files.names(self.workspace.state_root / HANDOFF_FOLDER))
 
     @cached_property
     def real_root(self) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from taskstate.model.config import Config
-    from taskstate.model.write_metadata import Stamp
+    from taskstate.model.write_metadata import WriteMetadata
     from taskstate.storage.transaction import Plan
     from taskstate.validation.secrets import Secret
     from taskstate.workspace.change import Request
@@ -195,7 +195,7 @@ def accepted(found: SecretFindings, *, force: bool) -> tuple[str, ...]:
     return warnings(found.lines)
 
 
-def event(found: SecretFindings, by: Stamp) -> dict[str, object]:
+def event(found: SecretFindings, by: WriteMetadata) -> dict[str, object]:
     """Return what the audit remembers of a write that was forced: who and when, what kinds and how many."""
     counts = ", ".join(f"{kind} ({count})" for kind, count in sorted(Counter(found.kinds).items()))
     return {"at": timestamp(by.now), "actor": by.actor, "event": EVENT, "note": counts}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import StaleFile, TaskstateError
 from taskstate.model import names
 from taskstate.model.task_state import TaskState, read_state
-from taskstate.model.write_metadata import check_seal, stamped, with_event
+from taskstate.model.write_metadata import check_seal, with_event, with_write_metadata
 from taskstate.storage import backups, files, journal
 from taskstate.storage.transaction import paths_of
 from taskstate.syntax.document import parse
@@ -139,7 +139,7 @@ def _made(loaded: Loaded, change: Change, request: Request) -> _Made:
     revision, is_stamped = before.revision, _is_stamped(loaded, planned.document)
     if is_stamped:
         revision = max(revision, change.above) + 1
-        text = change.stamped or stamped(text, request.stamp, revision=revision, state=planned)
+        text = change.stamped or with_write_metadata(text, request.stamp, revision=revision, state=planned)
     preconditions.require_sound(loaded, text, planned)
     data = text.encode()
     plan = (*change.before, journal.Replace(loaded.relative, loaded.digest, data), *change.after)
@@ -167,11 +167,11 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         what = f"{relative} is to be created, so it is at no revision yet"
         raise TaskstateError(what, help="leave --expect-revision out", code="revision")
     with workspace.locked() as told:
-        first = journal.Create(relative, stamped(text, request.stamp, revision=1).encode())
+        first = journal.Create(relative, with_write_metadata(text, request.stamp, revision=1).encode())
         found = secret_check.found_in(workspace, (first,))
         warnings = secret_check.accepted(found, force=request.force_secrets)
         text = with_event(text, secret_check.event(found, request.stamp)) if found.kinds else text
-        text = stamped(text, request.stamp, revision=1)
+        text = with_write_metadata(text, request.stamp, revision=1)
         operation = journal.Create(relative, text.encode())
         diff = _diff(workspace, operation) if request.dry_run else ""
         if not request.dry_run:

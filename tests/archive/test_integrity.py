@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.archive.integrity import Archived
+from taskstate.archive.integrity import ArchiveContents
 from tests.support.place import Place
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ def test_batch_that_is_gone(tmp_path: Path, gone: int, numbers: list[int], words
     place.fill(*range(1, 11))
     for keep in (8, 7, 5, 2, 1):
         place.archive(keep=keep)
-    batches = [batch.start for batch in Archived(place.archived).batches]
+    batches = [batch.start for batch in ArchiveContents(place.archived).batches]
     text = place.archived[: batches[gone]] + place.archived[batches[gone + 1] :]
-    (fault,) = Archived(text).faults
+    (fault,) = ArchiveContents(text).faults
     assert (fault.at, [*fault.numbers]) == (batches[gone], numbers)
     assert fault.message == f"the batch with {words} is gone"

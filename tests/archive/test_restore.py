@@ -9,7 +9,7 @@ import pytest
 
 from taskstate.archive import restore as archive_restore
 from taskstate.archive import verify as archive_verify
-from taskstate.model.archive_format import find_batches, is_roll, rolled
+from taskstate.model.archive_format import find_batches, is_rolled_list, rolled_items
 from tests.archive.test_archiver import entries_of, forged
 from tests.support.place import TASK, Place, refusal, said, tree
 
@@ -41,7 +41,7 @@ def restore(place: Place, *, everything: bool = False, dry_run: bool = False) ->
 
 def wrong(place: Place) -> list[str]:
     """Return what verifying says."""
-    return [each.message for each in archive_verify.verify(place.workspace, TASK).wrong]
+    return [each.message for each in archive_verify.verify(place.workspace, TASK).problems]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -131,12 +131,12 @@ def test_what_is_rolled_out_besides_stays(place: Place) -> None:
     with place.archive_path.open("a") as file:
         file.write(ROLL)
     place.archive(keep=1)
-    assert [is_roll(batch) for batch in find_batches(place.archived)] == [False, True, False]
+    assert [is_rolled_list(batch) for batch in find_batches(place.archived)] == [False, True, False]
     assert wrong(place) == []
     restore(place, everything=True)
     assert log_of(place) == before
     assert place.archived == f"# Task #101 Archive - Full Session History\n{ROLL}"
-    assert rolled(place.archived, "Git History") == ("`abc1234` - old", "`abd1234` - older")
+    assert rolled_items(place.archived, "Git History") == ("`abc1234` - old", "`abd1234` - older")
     assert "archive_path" in place.text
     assert wrong(place) == []
     assert not restore(place).changed
@@ -222,7 +222,7 @@ def test_verdict_on_a_whole_archive(place: Place) -> None:
     place.archive(keep=3)
     place.archive(keep=1)
     verdict = archive_verify.verify(place.workspace, TASK)
-    assert (verdict.batches, verdict.sessions, verdict.wrong) == (2, 3, ())
+    assert (verdict.batches, verdict.sessions, verdict.problems) == (2, 3, ())
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_what_is_wrong_is_told_with_its_place(place: Place, old: str, new: str, 
     place.archive()
     for path in (place.path, place.archive_path):
         path.write_text(path.read_text().replace(old, new))
-    (found,) = archive_verify.verify(place.workspace, TASK).wrong
+    (found,) = archive_verify.verify(place.workspace, TASK).problems
     lines = (place.root / found.path).read_text().split("\n")
     assert found.message == message
     assert lines[found.line - 1].startswith(("## Session 2", "### Archived Summary"))
@@ -251,7 +251,7 @@ def test_without_a_summary_the_first_line_is_meant(place: Place) -> None:
     place.fill(1, 2)
     place.archive()
     place.text = re.sub(r"### Archived Summary .*?(?=### Session)", "", place.text, flags=re.DOTALL)
-    (found,) = archive_verify.verify(place.workspace, TASK).wrong
+    (found,) = archive_verify.verify(place.workspace, TASK).problems
     assert (found.path, found.line) == (place.path.relative_to(place.root).as_posix(), 1)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.archive.summary import MAX_BYTES, joined, summarise
+from taskstate.archive.summary import MAX_BYTES, merge_summaries, summarise
 from taskstate.model.task_state import field_values, labelled_fields, read_state
 from taskstate.syntax.document import parse
 from tests.support.place import Place
@@ -230,7 +230,7 @@ def test_joined_summaries_of_two_branches() -> None:
     ours = state_of(form.format(4, "- Wrote it (S1)\n- Ours (S4)", ""))
     lines = "- Wrote it (S1, S3)\n- Known (S1, S2)\n- Theirs (S2-S5)"
     theirs = state_of(form.format(5, lines, "More of sessions 1-3 is in the archive only.\n\n"))
-    text = joined(ours, theirs, above=2, shift=2)
+    text = merge_summaries(ours, theirs, above=2, shift=2)
     assert items(text, "Key Accomplishments") == ("Wrote it (S1, S5)", "Ours (S4)", "Theirs (S5-S7)")
     assert text.startswith("### Archived Summary (Sessions 1-7)\n")
     assert "More of session 5 is in the archive only.\n\n[Full session details](x.md)" in text
@@ -256,7 +256,7 @@ def test_issues_of_two_branches(
         parts = "".join(f"**{label}:** {line}\n\n" for label, line in labels if line)
         return state_of(f"### Archived Summary (Sessions 1-{last})\n\n{parts}", *more)
 
-    text = joined(side(4, ours), side(4, theirs, session(5, issues=live)), above=2, shift=2)
+    text = merge_summaries(side(4, ours), side(4, theirs, session(5, issues=live)), above=2, shift=2)
     assert items(text, "Issues Encountered" if encountered else "Issues Resolved") == (encountered or ("x (S1)",))
     assert ("**Issues Resolved:** None." in text) == bool(encountered)
 

@@ -5,11 +5,11 @@ import pytest
 from taskstate.archive.summary_statements import (
     MAX_LINE,
     Statement,
-    cut,
+    merge_runs,
     read_statement,
     resolved_issue,
-    said,
-    united,
+    shorten_line,
+    statements_in,
     without_duplicates,
 )
 
@@ -29,7 +29,7 @@ from taskstate.archive.summary_statements import (
 )
 def test_sessions_behind_a_line(numbers: list[int], told: str) -> None:
     """Sessions are listed, those in a row are a range, and of many the first and the last are told."""
-    statement = Statement("x", united((number, number) for number in numbers))
+    statement = Statement("x", merge_runs((number, number) for number in numbers))
     assert str(statement) == f"x ({told})"
     read = read_statement(str(statement), 1, 99)
     assert read
@@ -125,7 +125,7 @@ def test_reading_a_line(line: str, told: str) -> None:
 )
 def test_what_a_text_says(text: str, told: list[str]) -> None:
     """It is the first paragraph, or the list that this announces, without marks, code and comments."""
-    assert [statement.text for statement in said(text, 3)] == told
+    assert [statement.text for statement in statements_in(text, 3)] == told
 
 
 @pytest.mark.parametrize(
@@ -141,9 +141,9 @@ def test_what_a_text_says(text: str, told: list[str]) -> None:
 )
 def test_a_cut_line_is_short_and_a_beginning(line: str) -> None:
     """A line is cut at a sentence's end or marked as cut, and is not cut again."""
-    short = cut(line)
+    short = shorten_line(line)
     assert len(short) <= MAX_LINE
     assert line.startswith(short.removesuffix("\u2026").rstrip())
     assert short.endswith((".", "\u3002", " \u2026"))
-    assert cut(short) == short
+    assert shorten_line(short) == short
     assert not short.endswith(("e.g.", "i.e."))

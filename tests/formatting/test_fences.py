@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.formatting.formatter import formatted
+from taskstate.formatting.formatter import format_text
 
 NAME = "task-101-state.md"
 START = """\
@@ -28,8 +28,8 @@ EXPANDED = f'    {{\n      "id": "a",\n      "description": "{LONG}"\n    }}'
 
 def laid(json: str, *, start: str = START) -> str:
     """Return the JSON of the first fence in its form."""
-    after = formatted(f"{start}{json}\n```\n", NAME)
-    assert formatted(after, NAME) == after
+    after = format_text(f"{start}{json}\n```\n", NAME)
+    assert format_text(after, NAME) == after
     assert after.startswith(start)
     return after.removeprefix(start).removesuffix("\n```\n")
 

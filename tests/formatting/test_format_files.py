@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from taskstate.formatting.format_files import format_bytes, format_file, has_form
+from taskstate.formatting.format_files import format_bytes, format_file, is_formattable
 from tests.support.place import Place, refusal
 
 NAME = "task-101-state.md"
@@ -12,9 +12,9 @@ NAME = "task-101-state.md"
 
 def test_only_state_files_have_a_form() -> None:
     """By its name a file is a state file, anywhere."""
-    assert has_form(Path("a/b") / NAME)
-    assert not has_form(Path("task-101-archive.md"))
-    assert not has_form(Path("README.md"))
+    assert is_formattable(Path("a/b") / NAME)
+    assert not is_formattable(Path("task-101-archive.md"))
+    assert not is_formattable(Path("README.md"))
 
 
 def test_other_files_are_not_even_read() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.formatting.formatter import formatted, unreadable
+from taskstate.formatting.formatter import format_text, unreadable
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import with_newlines
 
@@ -29,8 +29,8 @@ def file(*parts: str, head: str = HEAD) -> str:
 
 def body(text: str) -> str:
     """Return what stands below the title in a file's form; something always changes, so that a refusal shows."""
-    after = formatted(file(text).replace('"101"', "101", 1), NAME)
-    assert formatted(after, NAME) == after
+    after = format_text(file(text).replace('"101"', "101", 1), NAME)
+    assert format_text(after, NAME) == after
     start = file()
     assert after.startswith(start + "\n")
     return after.removeprefix(start + "\n")
@@ -39,7 +39,7 @@ def body(text: str) -> str:
 def test_what_has_its_form_stays() -> None:
     """A file in its form is returned to the byte."""
     text = file("## 1. Static Context", "### Task Description", "Issue tokens.", "## 2. Chain Inputs", "None.")
-    assert formatted(text, NAME) == text
+    assert format_text(text, NAME) == text
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_what_has_its_form_stays() -> None:
 def test_only_state_files_have_a_form(name: str) -> None:
     """Any other file stays as it is."""
     text = file("##  chain inputs ##", "x  ")
-    assert formatted(text, name) == text
-    assert formatted(text, NAME) != text
+    assert format_text(text, name) == text
+    assert format_text(text, NAME) != text
 
 
 @pytest.mark.parametrize(
@@ -163,8 +163,8 @@ def test_a_sealed_static_part_is_never_touched() -> None:
     static = "##  static context ##\n### acceptance criteria\n* [ ] a  \n\n\n* [ ] b"
     head = HEAD.replace("\n---\n", "\ncontext: {seal: x}\n---\n", 1)
     before = file(static + "\n\n\n## chain inputs\n\nNone.", head=head)
-    assert formatted(before, NAME) == file(static, "## 2. Chain Inputs", "None.", head=head)
-    assert formatted(before.replace("seal:", "sealed_by:"), NAME) == file(
+    assert format_text(before, NAME) == file(static, "## 2. Chain Inputs", "None.", head=head)
+    assert format_text(before.replace("seal:", "sealed_by:"), NAME) == file(
         "## 1. Static Context",
         "### Acceptance Criteria",
         "- [ ] a\n\n- [ ] b",
@@ -181,14 +181,14 @@ def test_line_ends(newline: str) -> None:
     other = "\n" if newline == "\r\n" else "\r\n"
     expected = with_newlines(text, newline).replace(f"a{newline}", f"a{other}")
     mixed = expected.replace(f"None.{newline}", f"None.{other}").replace(f"-->{newline}", f"-->{other}")
-    assert formatted("\ufeff" + mixed, NAME) == "\ufeff" + expected
-    assert formatted(mixed.rstrip("\r\n"), NAME) == expected
+    assert format_text("\ufeff" + mixed, NAME) == "\ufeff" + expected
+    assert format_text(mixed.rstrip("\r\n"), NAME) == expected
 
 
 def test_what_stands_before_the_title() -> None:
     """Text before the title is set apart and stays; the title line itself is another rule's."""
     before = f"{HEAD}A remark. \n\n\n\nMore.\n# Task 101 #\n## 2. Chain Inputs\n"
-    assert formatted(before, NAME) == f"{HEAD}\nA remark. \n\n\n\nMore.\n\n# Task 101 #\n\n## 2. Chain Inputs\n"
+    assert format_text(before, NAME) == f"{HEAD}\nA remark. \n\n\n\nMore.\n\n# Task 101 #\n\n## 2. Chain Inputs\n"
 
 
 def test_derived_values_are_recomputed() -> None:
@@ -196,17 +196,17 @@ def test_derived_values_are_recomputed() -> None:
     head = HEAD.replace("\n---\n", "\nsessions: {total: 9, archived: 9, recent: 9}\nfile_size_kb: 9\n---\n", 1)
     log = "## 4. Progress Log\n\n### Session 1 - 2026-01-31 12:00"
     checklist = '## 3. Feature Checklist\n\n```json\n{\n  "features": [],\n  "overall_progress": "9%"\n}\n```'
-    after = formatted(file(checklist, log, head=head), NAME)
+    after = format_text(file(checklist, log, head=head), NAME)
     assert "sessions: {total: 1, archived: 0, recent: 1}\nfile_size_kb: 1\n" in after
     assert '"overall_progress": "0%"' in after
-    assert formatted(file(log), NAME) == file(log)
+    assert format_text(file(log), NAME) == file(log)
 
 
 def test_what_cannot_be_counted_is_not() -> None:
     """A heading of the log that is no session's makes every count wrong."""
     head = HEAD.replace("\n---\n", "\nsessions: {total: 9, archived: 9, recent: 9}\n---\n", 1)
     text = file("## 4. Progress Log", "### Sesion 1", head=head)
-    assert formatted(text, NAME) == text
+    assert format_text(text, NAME) == text
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_what_cannot_be_read_is_left_alone(old: str, new: str, kind: str) -> Non
     problem = unreadable(parse(text))
     assert problem
     assert problem.kind.startswith(kind)
-    assert formatted(text, NAME) == text
+    assert format_text(text, NAME) == text
 
 
 def test_deep_nesting_is_left_alone() -> None:

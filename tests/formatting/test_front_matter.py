@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.formatting.formatter import formatted
-from taskstate.formatting.schema_order import in_order, ordered, place
+from taskstate.formatting.formatter import format_text
+from taskstate.formatting.schema_order import in_order, schema_root, with_ordered_keys
 
 NAME = "task-101-state.md"
 BODY = "---\n\n# Task #101: JWT - State\n"
@@ -14,8 +14,8 @@ KEYS = 'taskstate: 1\ntask_id: "101"\ntitle: JWT\nstatus: created\ncreated_at: "
 
 def laid(front_matter: str) -> str:
     """Return a front matter in its form."""
-    after = formatted(f"---\n{front_matter}{BODY}", NAME)
-    assert formatted(after, NAME) == after
+    after = format_text(f"---\n{front_matter}{BODY}", NAME)
+    assert format_text(after, NAME) == after
     assert after.startswith("---\n")
     assert after.endswith(BODY)
     return after.removeprefix("---\n").removesuffix(BODY)
@@ -108,7 +108,7 @@ def test_blanks_at_line_ends() -> None:
     """Blanks at line ends go, but for those in a text of several lines and behind a comment; blank lines stay."""
     before = "taskstate: 1  \n\n  \ntitle: |+\n  a  \n  b\nstatus: created  # so \n"
     assert laid(before) == "taskstate: 1\n\n\ntitle: |+\n  a  \n  b\nstatus: created  # so \n"
-    assert formatted(f"---  \n{KEYS}---\t\n\n# T\n", NAME) == f"---\n{KEYS}---\n\n# T\n"
+    assert format_text(f"---  \n{KEYS}---\t\n\n# T\n", NAME) == f"---\n{KEYS}---\n\n# T\n"
 
 
 def test_block_text_moves_as_a_whole() -> None:
@@ -128,7 +128,7 @@ def test_order_of_unknown_keys() -> None:
 def test_json_is_ordered_by_its_schema() -> None:
     """Objects at every level get their order, what is somebody's own is left as it is."""
     value = {"overall_progress": "0%", "features": [{"passes": True, "id": "a", "x-b": {"passes": 1, "id": 2}}]}
-    found = ordered(value, place("checklist"))
+    found = with_ordered_keys(value, schema_root("checklist"))
     assert list(found) == ["features", "overall_progress"]
     assert list(found["features"][0]) == ["id", "x-b", "passes"]
     assert list(found["features"][0]["x-b"]) == ["passes", "id"]

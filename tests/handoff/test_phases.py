@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate.formatting.formatter import formatted
+from taskstate.formatting.formatter import format_text
 from taskstate.handoff import phases
 from taskstate.handoff.phases import ObjectiveUpdate
 from taskstate.lint import engine
 from taskstate.lint.runner import check_files
 from taskstate.model.config import Config
-from taskstate.model.phases import current_after, next_id, objectives_digest, phase_id, phases_in
+from taskstate.model.phases import next_objective_id, objective_to_work_on, objectives_digest, phase_id, phases_in
 from taskstate.model.statuses import OF_OBJECTIVES
 from taskstate.model.task_state import json_fence, read_state
 from taskstate.syntax.document import parse
@@ -113,7 +113,7 @@ def test_a_new_phase_stands_at_the_end_of_the_checklist(place: Place) -> None:
     assert schema.faults(found, "phase") == ()
     assert (found["phase"], found["started_at"], found["current_objective"]) == (3, None, 1)
     assert [each["id"] for each in found["objectives"]] == [1, 2]
-    assert formatted(place.text, place.path.name) == place.text
+    assert format_text(place.text, place.path.name) == place.text
     assert codes(place) == []
 
 
@@ -140,7 +140,7 @@ def test_no_text_becomes_structure(name: str, objective: str) -> None:
     assert found["phase_name"] == " ".join(name.split())
     assert found["objectives"][0]["description"] == objective
     assert engine.check(text, "task-101-state.md", Config()) == ()
-    assert formatted(text, "task-101-state.md") == text
+    assert format_text(text, "task-101-state.md") == text
 
 
 @pytest.mark.parametrize("name", ["C #", "C ##", "#", "Lemma ##\\#"])
@@ -349,19 +349,19 @@ def test_an_export_overwrites_nothing_else(place: Place, output: str, code: str,
 def test_the_current_objective_is_one_that_is_not_done(statuses: list[str], current: int | None) -> None:
     """The current objective is the one in progress, else the first open one, and null if all are done."""
     objectives = [{"id": number, "status": status} for number, status in enumerate(statuses, start=1)]
-    chosen = current_after(objectives, current)
+    chosen = objective_to_work_on(objectives, current)
     stands = {each["id"]: each["status"] for each in objectives}
     wanted = next((each for each in ("in_progress", "not_started", "blocked") if each in statuses), None)
     assert (stands[chosen] if chosen is not None else None) == wanted
     if current is not None and stands.get(current) == "in_progress":
         assert chosen == current
-    assert current_after(objectives, chosen) == chosen
+    assert objective_to_work_on(objectives, chosen) == chosen
 
 
 def test_ids_are_numbers_where_they_can_be() -> None:
     """The id of a phase is a number if written as one; a new objective id exceeds all numbers."""
     assert [phase_id(text) for text in ("3", "03", "2a", "v1.2", "²")] == [3, "03", "2a", "v1.2", "²"]
-    assert [next_id([]), next_id([{"id": "a"}, {"id": "4"}, {"id": 2}])] == [1, 5]
+    assert [next_objective_id([]), next_objective_id([{"id": "a"}, {"id": "4"}, {"id": 2}])] == [1, 5]
 
 
 def test_any_change_of_an_objective_is_seen() -> None:

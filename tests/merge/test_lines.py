@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.merge.lines import lines_of, matching, merge_lines, merge_text, with_markers
-from taskstate.merge.three_way import Versions, interleaved
+from taskstate.merge.lines import lines_of, matching_lines, merge_lines, merge_text, with_markers
+from taskstate.merge.three_way import Versions, interleave
 from tests.support.merging import merge_texts
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def test_union_keeps_what_both_added() -> None:
 )
 def test_matching_lines_rise_on_both_sides(first: str, second: str) -> None:
     """Lines that are paired are equal, and no two pairs cross."""
-    pairs = matching(list(first), list(second))
+    pairs = matching_lines(list(first), list(second))
     assert all(first[here] == second[there] for here, there in pairs)
     assert all(one[0] < two[0] and one[1] < two[1] for one, two in pairwise(pairs))
     assert bool(pairs) == bool(set(first) & set(second))
@@ -84,8 +84,8 @@ def test_lines_end_at_line_feeds_alone() -> None:
 
 def test_lists_are_interleaved() -> None:
     """What only theirs lists comes behind what precedes it there; rank decides between additions at one place."""
-    assert interleaved(["a", "b", "d"], ["a", "c", "d", "e"]) == ["a", "c", "b", "d", "e"]
-    assert interleaved(["a", "b", "d"], ["a", "c", "d"], "abcd".index) == ["a", "b", "c", "d"]
+    assert interleave(["a", "b", "d"], ["a", "c", "d", "e"]) == ["a", "c", "b", "d", "e"]
+    assert interleave(["a", "b", "d"], ["a", "c", "d"], "abcd".index) == ["a", "b", "c", "d"]
 
 
 # Form

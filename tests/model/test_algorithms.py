@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate.model.algorithms import out_of_order, rising
+from taskstate.model.algorithms import longest_rising, out_of_order
 
 VALUES = st.lists(st.integers(0, 6), max_size=8)
 
@@ -22,7 +22,7 @@ def test_as_many_as_possible_are_kept(values: list[int], strictly: bool) -> None
         for chosen in combinations(range(len(values)), length)
         if all(values[a] < values[b] or (values[a] == values[b] and not strictly) for a, b in pairwise(chosen))
     )
-    assert rising(values, strictly=strictly) == best
+    assert longest_rising(values, strictly=strictly) == best
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from taskstate.archive.integrity import Archived, runs_of, sessions
+from taskstate.archive.integrity import ArchiveContents, describe_runs, runs_of
 from taskstate.model.archive_format import (
+    batch_contents,
     content_hash,
     entry_hash,
-    layout,
     layout_lines,
-    list_batches,
+    original_layout,
     read_batches,
 )
 from tests.support.lint_corpus import CORPUS, read_case
@@ -24,14 +24,14 @@ LINES = TEXT.splitlines(keepends=True)
 
 def test_batches_of_a_whole_archive() -> None:
     """Numbers, hashes and the summary that a batch replaced are read from it."""
-    first, second = list_batches(TEXT)
+    first, second = batch_contents(TEXT)
     assert (first.numbers, first.range, first.before) == ((1, 2), (1, 2), None)
     assert (second.numbers, second.range, second.before) == ((3, 4), (3, 4), 2)
-    assert all(entry.told == entry.sha for entry in (*first.entries, *second.entries))
+    assert all(entry.listed_sha == entry.sha for entry in (*first.entries, *second.entries))
     assert [TEXT[entry.start : entry.end][:12] for entry in first.entries] == ["## Session 1", "## Session 2"]
     assert len(read_batches(TEXT)) == 2
-    assert Archived(TEXT).faults == ()
-    assert Archived(TEXT.replace("\n", "\r\n")).faults == ()
+    assert ArchiveContents(TEXT).faults == ()
+    assert ArchiveContents(TEXT.replace("\n", "\r\n")).faults == ()
 
 
 @given(st.integers(0, len(LINES) - 1), st.sampled_from(["", "x\n", "\n## Session 9 - 2024-01-01 10:00\n\n"]))
@@ -39,15 +39,15 @@ def test_every_change_to_an_entry_is_noticed(at: int, new: str) -> None:
     """Whichever line of an entry goes or gets another one before it, a fault tells so."""
     line = LINES[at]
     changed = "".join([*LINES[:at], new or "", *LINES[at + (not new) :]])
-    (first, *_), (last, *_) = (batch.entries for batch in list_batches(TEXT))
+    (first, *_), (last, *_) = (batch.entries for batch in batch_contents(TEXT))
     inside = any(
         entry.start < sum(map(len, LINES[:at])) and line.strip() and sum(map(len, LINES[: at + 1])) < entry.end
-        for batch in list_batches(TEXT)
+        for batch in batch_contents(TEXT)
         for entry in batch.entries
     )
     assert first.number < last.number
     if inside:
-        assert Archived(changed).faults
+        assert ArchiveContents(changed).faults
 
 
 @given(any_text, st.integers(0, len(TEXT)), st.integers(0, len(TEXT)))
@@ -58,7 +58,7 @@ def test_every_change_to_an_entry_is_noticed(at: int, new: str) -> None:
 def test_any_text_can_be_read(text: str, start: int, end: int) -> None:
     """No text makes reading raise, and every fault stands within it."""
     for archive in (text, TEXT[:start] + text + TEXT[end:]):
-        for fault in Archived(archive).faults:
+        for fault in ArchiveContents(archive).faults:
             assert 0 <= fault.at <= len(archive)
             assert fault.numbers
             assert "\n" not in fault.message
@@ -75,7 +75,7 @@ def test_any_text_can_be_read(text: str, start: int, end: int) -> None:
 )
 def test_numbers_in_words(numbers: list[int], words: str) -> None:
     """Runs are told by their ends."""
-    assert sessions(*runs_of(numbers)) == words
+    assert describe_runs(*runs_of(numbers)) == words
 
 
 def test_number_does_not_count_in_the_content() -> None:
@@ -93,4 +93,4 @@ def test_closing_lines_tell_the_line_ends_behind_the_entries(ends: tuple[str, ..
     lines = layout_lines(f"x{''.join(ends)}", (0, 7), usual=0, newline=newline)
     trailer = newline.join(["---", *lines, ""])
     assert lines[0] == "Offsets: 0 7"
-    assert layout("x" + "\n" * len(ends), trailer) == (f"x{''.join(ends)}", (0, 7))
+    assert original_layout("x" + "\n" * len(ends), trailer) == (f"x{''.join(ends)}", (0, 7))

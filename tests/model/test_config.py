@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from taskstate import resources
 from taskstate.model import config as module
 from taskstate.model.config import EXPORT_FIELDS, Config
-from taskstate.model.names import is_name
+from taskstate.model.names import is_result_name
 from taskstate.validation.schema import faults, load
 
 if TYPE_CHECKING:
@@ -104,4 +104,4 @@ def test_the_schema_has_the_fields_of_an_export() -> None:
 def test_the_schema_has_the_names_of_results(name: str) -> None:
     """A configured result may be called what the program takes as the name of a result."""
     found = faults({"qa": [{"name": name, "pattern": "(?P<text>x)"}]}, "config")
-    assert (not found) is is_name(name)
+    assert (not found) is is_result_name(name)

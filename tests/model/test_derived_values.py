@@ -11,7 +11,7 @@ from taskstate.model.derived_values import (
     COUNTS,
     PROGRESS,
     derived_edits,
-    mending_edits,
+    fix_edits,
     overall_progress,
     session_counts,
     size_kb,
@@ -64,7 +64,7 @@ def updated(text: str) -> str:
 def mended(text: str, *values: str) -> str:
     """Return the text with these derived values mended."""
     document = parse(text)
-    return apply(text, mending_edits(document, read_state(document), *values))
+    return apply(text, fix_edits(document, read_state(document), *values))
 
 
 def lines_changed(before: str, after: str) -> dict[str, str]:

@@ -13,15 +13,15 @@ from taskstate.model.canonical_json import audit_seal
 from taskstate.model.statuses import DONE, OF_ROLES, PENDING
 from taskstate.model.tool_blocks import (
     Baseline,
+    CheckResult,
     Context,
     Event,
     HashedFile,
-    Result,
     Role,
     SeenState,
     Snapshot,
     read_delta,
-    read_seen,
+    read_seen_state,
     read_tool_blocks,
     with_snapshots,
 )
@@ -79,7 +79,7 @@ def test_reading_never_fails(values: dict[str, Any], verified: object) -> None:
     assert [role.name for role in roles.pipeline(blocks, NAMES)][:3] == list(NAMES)
     assert {role.status for role in blocks.roles.values()} <= {*OF_ROLES}
     assert {*roles.unresolved(blocks)} <= blocks.roles.keys()
-    assert isinstance(read_seen(verified), SeenState)
+    assert isinstance(read_seen_state(verified), SeenState)
 
 
 @given(st.dictionaries(st.sampled_from(NAMES), ROLES), st.dictionaries(st.sampled_from(NAMES), SNAPSHOTS))
@@ -106,7 +106,7 @@ def test_all_of_a_full_front_matter_is_read() -> None:
     assert texts_of(blocks.context, context, "sources")
     assert blocks.context.sources == tuple(HashedFile(**each) for each in context["sources"])
     assert texts_of(blocks.baseline, baseline, "results")
-    assert blocks.baseline.results == {"tests": Result(ok=True, text="8 passed")}
+    assert blocks.baseline.results == {"tests": CheckResult(ok=True, text="8 passed")}
     assert blocks.delta.base_commit == TASK["delta"]["base_commit"]
     told = TASK["delta"]["snapshots"]
     first, second = (blocks.delta.snapshots[name] for name in ("implementer", "reviewer"))
@@ -119,7 +119,7 @@ def test_all_of_a_full_front_matter_is_read() -> None:
         (each["at"], each["event"], each.get("role"), each) for each in audit["events"]
     ]
     verified = SAMPLES["handoff"]["verified"]
-    assert texts_of(read_seen(verified), verified)
+    assert texts_of(read_seen_state(verified), verified)
 
 
 def test_odd_values_count_as_absent() -> None:
@@ -155,13 +155,13 @@ def test_what_is_written_keeps_what_is_not_changed() -> None:
     """Changing roles and snapshots leaves the others, odd ones too, and keys of somebody's own, where they stand."""
     held = {"x-own": 1, "validator": {"status": DONE, "x-a": 2}, "reviewer": 7}
     blocks = read_tool_blocks({"coordination": held, "delta": {"x-b": 3}})
-    changed = roles.with_keys(blocks, {"validator": {"drift_budget": 1}, "reviewer": {"drift_budget": 2}})
+    changed = roles.with_role_values(blocks, {"validator": {"drift_budget": 1}, "reviewer": {"drift_budget": 2}})
     assert list(changed.items()) == [
         ("x-own", 1),
         ("validator", {"status": DONE, "x-a": 2, "drift_budget": 1}),
         ("reviewer", {"status": PENDING, "drift_budget": 2}),
     ]
-    ordered = roles.in_order(held, {"validator": {"x-a": 2, "session_id": "s", "status": DONE}}, NAMES)
+    ordered = roles.with_roles_in_order(held, {"validator": {"x-a": 2, "session_id": "s", "status": DONE}}, NAMES)
     after = {"reviewer": 7, "validator": {"status": DONE, "session_id": "s", "x-a": 2}, "x-own": 1}
     assert json.dumps(ordered) == json.dumps(after)
     assert with_snapshots(blocks.delta, {}) == {"x-b": 3}

@@ -6,11 +6,18 @@ import pytest
 
 from taskstate.errors import TaskstateError
 from taskstate.model.canonical_json import SEALED_KEYS, audit_seal
-from taskstate.model.write_metadata import Stamp, check_seal, set_front_matter, stamped, timestamp, with_event
+from taskstate.model.write_metadata import (
+    WriteMetadata,
+    check_seal,
+    set_front_matter,
+    timestamp,
+    with_event,
+    with_write_metadata,
+)
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 
-STAMP = Stamp(actor="some: body", now=datetime(2026, 1, 31, 12, 5, 7, tzinfo=UTC), git_head="a" * 40)
+STAMP = WriteMetadata(actor="some: body", now=datetime(2026, 1, 31, 12, 5, 7, tzinfo=UTC), git_head="a" * 40)
 BODY = """\
 # Task #1: T - State
 
@@ -35,12 +42,12 @@ def file_of(*lines: str) -> str:
 
 def marked(*lines: str) -> dict[str, object]:
     """Return the front matter of a file with these lines, after a write."""
-    return dict(parse(stamped(file_of(*lines), STAMP, revision=5)).front_matter)
+    return dict(parse(with_write_metadata(file_of(*lines), STAMP, revision=5)).front_matter)
 
 
 def test_marks_of_a_write() -> None:
     """A write leaves revision, times, counts, size, progress, and who wrote, under a valid seal."""
-    text = stamped(file_of("status: created", 'created_at: "2026-01-01T00:00:00Z"'), STAMP, revision=5)
+    text = with_write_metadata(file_of("status: created", 'created_at: "2026-01-01T00:00:00Z"'), STAMP, revision=5)
     assert text.split("---\n")[1] == (
         'taskstate: 1\ntask_id: "1"\ntitle: T\nstatus: created\ncreated_at: "2026-01-01T00:00:00Z"\n'
         'updated_at: "2026-01-31T12:05:07Z"\nrevision: 5\nsessions: {total: 1, archived: 0, recent: 1}\n'
@@ -60,7 +67,7 @@ def test_second_write_changes_values_in_place() -> None:
         "file_size_kb: 9",
         "sessions: {recent: 1,   total: 4, archived: 0}",
     )
-    text = stamped(file_of(*lines), STAMP, revision=5)
+    text = with_write_metadata(file_of(*lines), STAMP, revision=5)
     assert "revision: 5   # four\n" in text
     assert "update_count:  8, " in text
     assert ", x-mine: [ 1 ]}" in text
@@ -87,15 +94,15 @@ def test_audit_of_another_form_is_written_anew(audit: str) -> None:
 
 def test_stamping_again_changes_nothing() -> None:
     """The same write twice gives the same bytes, but for the count of writes."""
-    once = stamped(file_of(), STAMP, revision=5)
-    assert stamped(once, STAMP, revision=5) == once.replace("update_count: 1", "update_count: 2")
+    once = with_write_metadata(file_of(), STAMP, revision=5)
+    assert with_write_metadata(once, STAMP, revision=5) == once.replace("update_count: 1", "update_count: 2")
 
 
 @pytest.mark.parametrize("lines", [("title: U",), ("title: a: b",)])
 def test_front_matter_that_cannot_be_read_is_not_stamped(lines: tuple[str, ...]) -> None:
     """Nothing is written into a front matter that cannot be read."""
     with pytest.raises(TaskstateError, match="cannot be read"):
-        stamped(file_of(*lines), STAMP, revision=5)
+        with_write_metadata(file_of(*lines), STAMP, revision=5)
 
 
 def test_timestamp_is_utc_to_the_second() -> None:
@@ -112,7 +119,7 @@ def test_key_is_set_at_its_place() -> None:
 
 def test_events_stand_before_the_seal() -> None:
     """An event is put behind those that are there; the first one opens a list at its place in the audit."""
-    once = with_event(stamped(file_of(), STAMP, revision=1), {"event": "waived"})
+    once = with_event(with_write_metadata(file_of(), STAMP, revision=1), {"event": "waived"})
     audit = parse(with_event(once, {"event": "resealed"})).front_matter["audit"]
     assert [*audit] == ["updated_by", "updated_at", "update_count", "git_head", "events", "seal"]
     assert audit["events"] == [{"event": "waived"}, {"event": "resealed"}]
@@ -126,7 +133,7 @@ def test_events_stand_before_the_seal() -> None:
 def test_changed_block_breaks_the_seal(key: str) -> None:
     """A change in any of the blocks is seen, and one beside them is not."""
     block = "audit:\n  events: [{event: x}]" if key == "events" else f"{key}: {{x-a: 1}}"
-    text = stamped(file_of(block), STAMP, revision=1)
+    text = with_write_metadata(file_of(block), STAMP, revision=1)
     check_seal(parse(text), "x.md")
     check_seal(parse(text.replace("title: T", "title: U").replace("revision: 1", "revision: 7")), "x.md")
     changed = text.replace("event: x", "event: y") if key == "events" else text.replace("x-a: 1", "x-a: 2")

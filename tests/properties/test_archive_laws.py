@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from taskstate.archive import restore as archive_restore
 from taskstate.archive import verify as archive_verify
-from taskstate.model.archive_format import list_batches
+from taskstate.model.archive_format import batch_contents
 from tests.support.markdown_strategies import outside
 from tests.support.place import SESSION, TASK, Place, said
 
@@ -27,7 +27,7 @@ def log_of(place: Place) -> str:
 
 def entries(place: Place) -> list[tuple[int, str]]:
     """Return number and hash of each archived entry."""
-    return [(entry.number, entry.sha) for batch in list_batches(place.archived) for entry in batch.entries]
+    return [(entry.number, entry.sha) for batch in batch_contents(place.archived) for entry in batch.entries]
 
 
 @given(
@@ -57,7 +57,7 @@ def test_archiving_and_restoring_gives_the_same_bytes(
             if place.archive(keep=keep).changed:
                 logs.append(log_of(place))
                 archives.append(place.archived)
-                assert archive_verify.verify(place.workspace, TASK).wrong == ()
+                assert archive_verify.verify(place.workspace, TASK).problems == ()
         if len(logs) == 1:
             return
         gone = entries(place)

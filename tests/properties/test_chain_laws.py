@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from taskstate.errors import TaskstateError
 from taskstate.model import chain, chain_quotes
-from taskstate.model.algorithms import Dependencies
+from taskstate.model.algorithms import DependencyGraph
 from taskstate.model.canonical_json import sha256
 from taskstate.model.chain_quotes import Upstream
 from taskstate.model.config import Chain, Config
@@ -54,7 +54,7 @@ def upstream(output: str, task_id: str = "101") -> Upstream:
 def pulled(text: str, up: Upstream, now: str = NOW, kb: int = 3) -> str:
     """Return the text with the output pulled; a text that cannot take it is not asked after."""
     try:
-        return chain.pulled(text, up, now, Config(chain=Chain(max_input_kb=kb)))
+        return chain.with_input(text, up, now, Config(chain=Chain(max_input_kb=kb)))
     except TaskstateError as error:
         assume(error.code not in {"empty", "control-characters", "section-missing", "unsafe"})
         raise
@@ -102,7 +102,7 @@ def test_pulling_twice_changes_nothing(text: str, output: str, kb: int, newline:
 def test_every_output_can_be_pulled(output: str) -> None:
     """Only what holds nothing, or control characters, is refused: nothing in an output is structure."""
     try:
-        chain.pulled(STATE.format("None."), upstream(output), NOW, Config())
+        chain.with_input(STATE.format("None."), upstream(output), NOW, Config())
     except TaskstateError as error:
         refused = error.code
     else:
@@ -177,10 +177,10 @@ graphs = st.lists(st.lists(st.integers(0, 7), max_size=3), min_size=8, max_size=
 @given(graphs, st.integers(0, 7), st.integers(0, 7))
 def test_way_is_a_shortest_one(graph: list[list[int]], start: int, goal: int) -> None:
     """There is a way exactly where a plain search finds one, and none is shorter; each of its steps is a dependency."""
-    known = Dependencies(lambda task: tuple(map(str, graph[int(task)])))
+    known = DependencyGraph(lambda task: tuple(map(str, graph[int(task)])))
     for each in range(8):  # whatever was asked before
-        known.way(str(each), str(goal))
-    way = known.way(str(start), str(goal))
+        known.shortest_path(str(each), str(goal))
+    way = known.shortest_path(str(start), str(goal))
     assert len(way) == _steps(graph, start, goal)
     assert all(int(after) in graph[int(before)] for before, after in pairwise(way))
     assert not way or (way[0], way[-1]) == (str(start), str(goal))

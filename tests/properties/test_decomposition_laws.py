@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate.formatting.formatter import formatted
+from taskstate.formatting.formatter import format_text
 from taskstate.lint import engine
 from taskstate.model.names import is_id
 from taskstate.model.task_state import read_state
@@ -81,7 +81,7 @@ def test_features_move_as_they_are(features: dict[str, str], data: st.DataObject
             assert moved == [(each, features[each], False) for each in part.features]
         for path in place.workspace.state_files():
             text = path.read_text(encoding="utf-8")
-            assert formatted(text, path.name) == text
+            assert format_text(text, path.name) == text
             assert engine.check(text, path.name, place.workspace.config) == ()
 
 

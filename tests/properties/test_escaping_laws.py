@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from taskstate.errors import TaskstateError
 from taskstate.model.config_reader import read_config
 from taskstate.model.task_state import read_state
-from taskstate.model.write_metadata import Stamp
+from taskstate.model.write_metadata import WriteMetadata
 from taskstate.syntax import escaping, markdown_blocks
 from taskstate.syntax.document import parse
 from taskstate.tasks.create import NewTask, render
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
 
 NOW = datetime(2025, 2, 3, 11, 30, tzinfo=UTC)
-REQUEST = Request(stamp=Stamp(actor="somebody", now=NOW))
+REQUEST = Request(stamp=WriteMetadata(actor="somebody", now=NOW))
 OUTLINE = [
     "Task #7: Parser - State",
     "1. Static Context",

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from taskstate.errors import TaskstateError
-from taskstate.formatting.formatter import formatted, unreadable
+from taskstate.formatting.formatter import format_text, unreadable
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.static_context import is_sealed
 from taskstate.model.task_state import json_fence, read_state
-from taskstate.model.write_metadata import Stamp, stamped
+from taskstate.model.write_metadata import WriteMetadata, with_write_metadata
 from taskstate.syntax import escaping
 from taskstate.syntax.document import Document, Section, parse
 from taskstate.syntax.nodes import Node
@@ -30,7 +30,7 @@ from tests.support.place import TASK, Place
 
 NAME = "task-101-state.md"
 DERIVED = {"sessions", "file_size_kb"}
-STAMP = Stamp(actor="somebody", now=datetime(2026, 1, 31, tzinfo=UTC), git_head=None)
+STAMP = WriteMetadata(actor="somebody", now=datetime(2026, 1, 31, tzinfo=UTC), git_head=None)
 HEAD = '---\ntaskstate: 1\ntask_id: "101"\ntitle: T\nstatus: created\ncreated_at: "2026-01-31T12:00:00Z"\n---\n'
 PLACES = ("## 1. Static Context\n\n### Scope", "## 1. Static Context\n\n### Task Description", "## 5. Git History")
 SPOILED = (
@@ -116,7 +116,7 @@ def fences(document: Document) -> list[object]:
 @example("\ufeff---\r---\r")
 def test_any_text_can_be_formatted(text: str) -> None:
     """Formatting raises on no text, and what cannot be read stays as it is."""
-    after = formatted(text, NAME)
+    after = format_text(text, NAME)
     if unreadable(parse(text)):
         assert after == text
 
@@ -124,14 +124,14 @@ def test_any_text_can_be_formatted(text: str) -> None:
 @given(st.one_of(states(), with_markdown(), state_files))
 def test_formatting_twice_is_formatting_once(text: str) -> None:
     """The form of a text is a text in its form."""
-    once = formatted(text, NAME)
-    assert formatted(once, NAME) == once
+    once = format_text(text, NAME)
+    assert format_text(once, NAME) == once
 
 
 @given(st.one_of(states(), with_markdown(), state_files))
 def test_what_a_file_says_stays(text: str) -> None:
     """Values, headings, sessions and words are the same before and after, and no comment changes."""
-    before, after = parse(text), parse(formatted(text, NAME))
+    before, after = parse(text), parse(format_text(text, NAME))
     assert values(after) == values(before)
     assert frozen(after) == frozen(before)
     assert fences(after) == fences(before)
@@ -151,15 +151,15 @@ def test_what_a_file_says_stays(text: str) -> None:
 @given(states())
 def test_a_write_keeps_the_form(text: str) -> None:
     """The marks that a write leaves in a file in its form have their form too."""
-    once = formatted(text, NAME)
+    once = format_text(text, NAME)
     document = parse(once)
     if not document.front_matter or unreadable(document):
         return
     try:
-        written = stamped(once, STAMP, revision=7)
+        written = with_write_metadata(once, STAMP, revision=7)
     except TaskstateError:
         return
-    assert formatted(written, NAME) == written
+    assert format_text(written, NAME) == written
 
 
 def accepted(text: str) -> bool:
@@ -227,7 +227,7 @@ class Written(RuleBasedStateMachine):
     def has_its_form(self) -> None:
         """What the tool has written is as it would be formatted."""
         if hasattr(self, "place"):
-            assert formatted(self.place.text, NAME) == self.place.text
+            assert format_text(self.place.text, NAME) == self.place.text
 
 
 TestWritten = Written.TestCase

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from taskstate.lint import engine
-from taskstate.model.algorithms import Dependencies
+from taskstate.model.algorithms import DependencyGraph
 from taskstate.model.config import Config
 from taskstate.model.task_state import read_state
 from taskstate.syntax import escaping
@@ -207,8 +207,8 @@ def test_text_shows_every_task_and_every_chain(tasks: list[Drawn]) -> None:
     for circle in circles:
         assert (circle[0], len(circle) > 1) == (circle[-1], True)
     named = {(down.casefold(), up.casefold()) for circle in circles for down, up in pairwise(circle)}
-    known = Dependencies(lambda key: tuple(each.casefold() for each in graph.tasks[key].depends_on))
-    assert named == {(down, up) for up, down in graph.chains if known.way(up, down)}
+    known = DependencyGraph(lambda key: tuple(each.casefold() for each in graph.tasks[key].depends_on))
+    assert named == {(down, up) for up, down in graph.chains if known.shortest_path(up, down)}
 
 
 # What comes next

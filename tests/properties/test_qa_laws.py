@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.config import QaReader
-from taskstate.model.tool_blocks import Result, read_tool_blocks
+from taskstate.model.tool_blocks import CheckResult, read_tool_blocks
 from taskstate.syntax.spans import CONTROLS
 from taskstate.verification.qa import results as qa_results
 from taskstate.verification.qa.log_parser import pieces, read_log
@@ -62,7 +62,7 @@ RESULTS = st.dictionaries(
 def test_any_log_can_be_read(log: bytes) -> None:
     """Reading never raises; each result is one line of limited length whose words say whether it is well."""
     for name, result in read_log(log).items():
-        assert names.require_name(name)
+        assert names.require_result_name(name)
         assert result.ok == is_well(result.text)
         assert result == result_of(result.text)
         assert 0 < len(result.text) <= qa_results.MAX_TEXT
@@ -94,7 +94,7 @@ def test_pieces_are_the_log(log: bytes) -> None:
 
 
 @given(RESULTS, RESULTS)
-def test_comparison_is_antisymmetric(one: dict[str, Result], two: dict[str, Result]) -> None:
+def test_comparison_is_antisymmetric(one: dict[str, CheckResult], two: dict[str, CheckResult]) -> None:
     """What is worse one way is better the other way, but for a failing check that comes or goes: that is never good."""
     there, back = compare(one, two), compare(two, one)
     both = one.keys() & two.keys()
@@ -112,7 +112,7 @@ def test_comparison_is_antisymmetric(one: dict[str, Result], two: dict[str, Resu
 
 
 @given(RESULTS)
-def test_nothing_differs_from_itself(results: dict[str, Result]) -> None:
+def test_nothing_differs_from_itself(results: dict[str, CheckResult]) -> None:
     """Results are the same as themselves, also once they have been through a front matter."""
     assert compare(results, results) == ((), (), tuple(sorted(results)))
     written = {"baseline": {"results": qa_results.as_values(results)}}
@@ -132,7 +132,7 @@ def test_a_result_of_any_text(text: str, status: int | None) -> None:
 def test_names_that_are_taken_can_be_written(name: str) -> None:
     """A name that is not refused is a key of the schema, and no key of somebody's own."""
     try:
-        names.require_name(name)
+        names.require_result_name(name)
     except TaskstateError:
         return
     assert not name.startswith("x-")

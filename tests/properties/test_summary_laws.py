@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate.archive.summary import MAX_BYTES, Earlier, summarise
+from taskstate.archive.summary import MAX_BYTES, EarlierSummary, summarise
 from taskstate.archive.summary_statements import MORE, Statement
 from taskstate.model.task_state import TaskState, labelled_fields, read_state
 from taskstate.syntax import escaping
@@ -46,7 +46,7 @@ def lists_of(summary: str) -> list[list[Statement]]:
     """Return both lists of a summary as the next one reads them."""
     state = read_state(parse(HEAD + summary + "\n"))
     assert state.summary
-    earlier = Earlier(state, state.summary, 1)
+    earlier = EarlierSummary(state, state.summary, 1)
     return list(earlier.lists)
 
 

@@ -46,7 +46,7 @@ from typing import TYPE_CHECKING
 from taskstate.context.citations import Standard
 from taskstate.handoff.document import WrittenHandoff, read_written_handoff
 from taskstate.lint.queries.interface import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM, Queries
-from taskstate.model.algorithms import Dependencies
+from taskstate.model.algorithms import DependencyGraph
 from taskstate.model.chain import read_upstream
 from taskstate.model.config import Config
 from taskstate.model.config_reader import parse_config
@@ -110,7 +110,7 @@ class Told(Queries):
         if UPSTREAM not in self.known or own is None or own.id is None:
             return None
         depends_on = {key: each.depends_on for key, found in self.tasks.items() for each in found}
-        return Dependencies(lambda key: depends_on.get(key, ())).way(task_id, own.id)
+        return DependencyGraph(lambda key: depends_on.get(key, ())).shortest_path(task_id, own.id)
 
     def is_future(self, moment: str) -> bool | None:
         """Return whether a timestamp lies behind the case's clock."""

@@ -14,7 +14,7 @@ from taskstate.archive import archiver
 from taskstate.errors import TaskstateError
 from taskstate.lint.runner import Checking, LintRequest, open_checking
 from taskstate.model.task_state import TaskState, read_state
-from taskstate.model.write_metadata import Stamp
+from taskstate.model.write_metadata import WriteMetadata
 from taskstate.storage import backups
 from taskstate.syntax.document import parse
 from taskstate.tasks import checklist, create, sessions
@@ -94,7 +94,7 @@ class Place:
     def request(self, *, expect: str = "", dry_run: bool = False) -> Request:
         """Return a request a minute after the last one."""
         self.now += MINUTE
-        return Request(stamp=Stamp(actor="somebody", now=self.now), expect=expect, dry_run=dry_run)
+        return Request(stamp=WriteMetadata(actor="somebody", now=self.now), expect=expect, dry_run=dry_run)
 
     def new(self, task_id: str = TASK, **task: Any) -> Outcome:  # noqa: ANN401 - the fields of a new task
         """Create a task that is ready for work."""
@@ -124,7 +124,7 @@ class Place:
 
     def archive(self, *, keep: int = 1, force: bool = True, request: Request | None = None) -> Outcome:
         """Archive the task's older sessions."""
-        return archiver.archive(self.workspace, TASK, request or self.request(), keep=keep, force=force)
+        return archiver.archive_sessions(self.workspace, TASK, request or self.request(), keep=keep, force=force)
 
     def check(self, number: int = 1, *, checked: bool = True, request: Request | None = None) -> Outcome:
         """Check or uncheck an acceptance criterion: the smallest job there is."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate.lint import engine
-from taskstate.model.write_metadata import Stamp, front_matter_values
+from taskstate.model.write_metadata import WriteMetadata, front_matter_values
 from taskstate.syntax.document import parse
 from taskstate.verification import excerpts
 from taskstate.verification.excerpts import CHANGED, GONE, MOVED, SAME, Source
@@ -278,7 +278,7 @@ def test_kept_text_is_broken(place: Place, data: bytes) -> None:
 
 def test_a_refused_excerpt_leaves_no_text_behind(place: Place) -> None:
     """What refuses the write of the state file refuses the artifact too."""
-    request = place.request()._replace(stamp=Stamp(actor="ghp_" + "a1B2c3D4e5" * 4, now=place.now))
+    request = place.request()._replace(stamp=WriteMetadata(actor="ghp_" + "a1B2c3D4e5" * 4, now=place.now))
     error = refusal(
         lambda: excerpts.add(place.workspace, TASK, excerpts.Source("plan", "docs/plan.md", "2-3"), request)
     )

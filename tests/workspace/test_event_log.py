@@ -10,7 +10,7 @@ import pytest
 from taskstate.archive import restore as archive_restore
 from taskstate.archive import verify as archive_verify
 from taskstate.lint.engine import findings
-from taskstate.model.archive_format import rolled
+from taskstate.model.archive_format import rolled_items
 from taskstate.model.write_metadata import check_seal
 from taskstate.workflow import repairs
 from taskstate.workspace.event_log import EVENTS_KEPT
@@ -40,17 +40,17 @@ def test_the_newest_events_stay_and_older_ones_are_in_the_archive(place: Place) 
         if number == EVENTS_KEPT + 1:
             place.archive()
     assert notes(place) == said[-EVENTS_KEPT:]
-    older = [json.loads(item) for item in rolled(place.archived, "Events")]
+    older = [json.loads(item) for item in rolled_items(place.archived, "Events")]
     assert [event["note"] for event in older] == said[:-EVENTS_KEPT]
     assert older[0]["event"] == "resealed"
     check_seal(place.state.document, "it")
     assert place.numbers() == [(1, True), (2, True), (3, False)]
-    assert archive_verify.verify(place.workspace, TASK).wrong == ()
+    assert archive_verify.verify(place.workspace, TASK).problems == ()
     for path in (place.path, place.archive_path):
         assert [each.diagnostic.code for each in findings(path.read_bytes(), path.name, place.workspace.config)] == []
     archive_restore.restore(place.workspace, TASK, place.request())
     assert place.numbers() == [(1, False), (2, False), (3, False)]
-    assert len(rolled(place.archived, "Events")) == len(older)
+    assert len(rolled_items(place.archived, "Events")) == len(older)
 
 
 def test_few_events_need_no_archive(place: Place) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.errors import StaleFile
-from taskstate.merge.recovery import put_back, write_out
+from taskstate.merge.recovery import restore_lost_update, write_proposal
 from taskstate.storage import backups, files, journal
 from taskstate.storage.backups import compare_and_swap
 from taskstate.tasks import sessions
@@ -48,7 +48,9 @@ def edited(text: str, number: int = 1) -> str:
 
 def mend(place: Place) -> list[str]:
     """Put everything back that is gone, and return what was told."""
-    return [put_back(place.workspace, gone, place.request()) for gone in lost_updates.records(place.workspace)[0]]
+    return [
+        restore_lost_update(place.workspace, gone, place.request()) for gone in lost_updates.records(place.workspace)[0]
+    ]
 
 
 def did(place: Place) -> list[str]:
@@ -183,9 +185,9 @@ def test_text_without_a_known_base_is_written_out(place: Place) -> None:
     (gone,) = lost_updates.records(place.workspace)[0]
     assert gone.base is None
     before = place.text
-    assert refusal(lambda: put_back(place.workspace, gone, place.request())).code == "no-base"
+    assert refusal(lambda: restore_lost_update(place.workspace, gone, place.request())).code == "no-base"
     assert place.text == before
-    assert PROPOSAL in write_out(place.workspace, gone)
+    assert PROPOSAL in write_proposal(place.workspace, gone)
     assert lost_updates.records(place.workspace) == ([], [])
     (proposal,) = place.workspace.journal.glob(f"{PROPOSAL}*.md")
     assert "Gone." in proposal.read_text(encoding="utf-8")

@@ -25,7 +25,7 @@ def depends_on(place: Place) -> tuple[str, ...]:
     """Return what task 102 depends on, as a run with a memory of its own finds it."""
     run = RunCache(place.workspace)
     run.remembered_dependencies = open_dependencies(place.workspace)
-    found = tuple(each for each in ("100", "101") if run.dependencies.way("102", each))
+    found = tuple(each for each in ("100", "101") if run.dependencies.shortest_path("102", each))
     run.close()
     return found
 

@@ -96,13 +96,13 @@ def _archive(invocation: Invocation, keep: int) -> int:
 
 def _archived(invocation: Invocation, tasks: list[str], keep: int) -> list[Outcome]:
     """Archive the tasks, all of them or none: what keeps one of several from it is found in a dry run first."""
-    from taskstate.archive.archiver import archive
+    from taskstate.archive.archiver import archive_sessions
 
     request, workspace = invocation.request(), _summarized(invocation)
     if len(tasks) > 1 and not request.dry_run:
         for task in tasks:
-            archive(workspace, task, request._replace(dry_run=True), keep=keep, force=invocation.args.force)
-    outcomes = [archive(workspace, task, request, keep=keep, force=invocation.args.force) for task in tasks]
+            archive_sessions(workspace, task, request._replace(dry_run=True), keep=keep, force=invocation.args.force)
+    outcomes = [archive_sessions(workspace, task, request, keep=keep, force=invocation.args.force) for task in tasks]
     for outcome in outcomes if len(tasks) > 1 or invocation.args.check else ():
         invocation.complain(outcome.warnings)
     return outcomes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
-    from taskstate.archive.verify import Verdict
+    from taskstate.archive.verify import ArchiveVerdict
     from taskstate.cli.invocation import Invocation
 
 _WRITING = ("dry_run", "expect_revision", "actor")
@@ -23,11 +23,11 @@ def run_verify(invocation: Invocation, *names: str) -> int:
     verdicts = [verify(invocation.workspace, invocation.task_id(name)) for name in names]
     data = [_shape(verdict) for verdict in verdicts]
     text = "\n".join(_told(verdict) for verdict in verdicts)
-    status = 1 if any(verdict.wrong for verdict in verdicts) else 0
+    status = 1 if any(verdict.problems for verdict in verdicts) else 0
     return invocation.tell(data[0] if len(data) == 1 else data, text, status=status)
 
 
-def _shape(verdict: Verdict) -> dict[str, object]:
+def _shape(verdict: ArchiveVerdict) -> dict[str, object]:
     found = [
         {
             "path": wrong.path,
@@ -36,20 +36,20 @@ def _shape(verdict: Verdict) -> dict[str, object]:
             "message": wrong.message,
             "help": wrong.help,
         }
-        for wrong in verdict.wrong
+        for wrong in verdict.problems
     ]
     return {
         "path": verdict.path,
-        "ok": not verdict.wrong,
+        "ok": not verdict.problems,
         "batches": verdict.batches,
         "sessions": verdict.sessions,
         "faults": found,
     }
 
 
-def _told(verdict: Verdict) -> str:
-    if verdict.wrong:
-        return "\n".join(f"{each.path}:{each.line}: {each.message}; {each.help}" for each in verdict.wrong)
+def _told(verdict: ArchiveVerdict) -> str:
+    if verdict.problems:
+        return "\n".join(f"{each.path}:{each.line}: {each.message}; {each.help}" for each in verdict.problems)
     if not verdict.batches:
         return f"{verdict.path}: nothing is archived"
     return (

@@ -70,13 +70,13 @@ def _count(number: int, what: str) -> str:
 
 def _paths(invocation: Invocation) -> tuple[Path, ...]:
     """Return the state files that are meant; a named file that is none of ours is told."""
-    from taskstate.formatting.format_files import has_form
+    from taskstate.formatting.format_files import is_formattable
     from taskstate.lint.runner import own_files_in
 
     named = [real(path) for path in invocation.args.paths] or [invocation.anywhere.root]
     found, others = own_files_in(invocation.anywhere, named)
     invocation.notes(others)
-    return tuple(path for path in found if has_form(path))
+    return tuple(path for path in found if is_formattable(path))
 
 
 def _look(invocation: Invocation) -> _Seen:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from taskstate.cli.invocation import Invocation
-    from taskstate.model.tool_blocks import Result
+    from taskstate.model.tool_blocks import CheckResult
     from taskstate.verification.qa.record import RoleComparison
 
 _DIGITS = 10  # of an exit status, which on some systems is a large number
@@ -107,7 +107,7 @@ def _statuses(values: Sequence[str]) -> Iterator[tuple[str, int]]:
         yield name, int(text)
 
 
-def _table(results: Mapping[str, Result]) -> Iterator[str]:
+def _table(results: Mapping[str, CheckResult]) -> Iterator[str]:
     width = max(map(len, results), default=0)
     for name, result in sorted(results.items()):
         yield f"  {name:{width}}  {'ok  ' if result.ok else 'FAIL'}  {result.text}"

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.model.algorithms import out_of_order, rising
+from taskstate.model.algorithms import longest_rising, out_of_order
 from taskstate.model.document_kinds import section_key
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
@@ -115,7 +115,7 @@ class Outline(_Outline):
     def neighbours(self, spec: SectionSpec) -> tuple[Section | None, Section | None]:
         """Return the sections between which one of the kind belongs, of those that are in order."""
         rank = self.kind.sections.index(spec)
-        settled = [(self._ranks[index], self.found[index].section) for index in rising(self._ranks)]
+        settled = [(self._ranks[index], self.found[index].section) for index in longest_rising(self._ranks)]
         before = [section for other, section in settled if other < rank]
         behind = [section for other, section in settled if other > rank]
         return (before[-1] if before else None), (behind[0] if behind else None)

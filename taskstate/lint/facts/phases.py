@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.facts.json_values import JsonValue, json_value
-from taskstate.model.phases import SCHEMA, parts_in
+from taskstate.model.phases import SCHEMA, phases_in_section
 
 if TYPE_CHECKING:
     from taskstate.lint.facts.outline import Outline
@@ -26,7 +26,7 @@ def phases_of(document: Document, outline: Outline) -> tuple[Phase, ...]:
     """Return the phases of a text, in its order."""
     found = []
     for spec, section in outline.found:
-        for part in parts_in(document, spec, section):
+        for part in phases_in_section(document, spec, section):
             value = json_value(document.json(part.fences[0]), SCHEMA) if part.fences else None
             found.append(Phase(part.section, part.name, part.fences, value))
     return tuple(found)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from taskstate.handoff.document import WrittenHandoff, front_matter_of, read_written_handoff
 from taskstate.handoff.paths import folder
 from taskstate.model import document_kinds, names
-from taskstate.model.names import ARCHIVE
+from taskstate.model.names import ACCEPTED_FOLDER
 from taskstate.storage import files
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _paths(file: File) -> Iterator[tuple[str, Path]]:
     root = file.repository.workspace.state_root
     if own is None or not own.id or f"task-{own.id}" not in file.repository.handed_over:
         return
-    for above in (folder(own.id), f"{folder(own.id)}/{ARCHIVE}"):
+    for above in (folder(own.id), f"{folder(own.id)}/{ACCEPTED_FOLDER}"):
         for name in files.names(root / above):
             named = names.own_file(name)
             if named and named.type == "handoff":

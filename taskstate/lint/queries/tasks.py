@@ -84,7 +84,7 @@ def upstream_mark(file: File, task_id: str) -> str:
 
 def way_back_mark(file: File, task_id: str, own_id: str) -> str:
     """List the ids on a shortest way along `depends_on` from one task to another."""
-    return " ".join(file.repository.dependencies.way(task_id, own_id))
+    return " ".join(file.repository.dependencies.shortest_path(task_id, own_id))
 
 
 def missing_commits_mark(file: File, *ids: str) -> str:

@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING
 
-from taskstate.model.tool_blocks import Result
+from taskstate.model.tool_blocks import CheckResult
 from taskstate.verification.qa.log_patterns import COVERAGE, EXITS, TOOLS, WORDS
 from taskstate.verification.qa.results import result_of
 
@@ -36,7 +36,7 @@ _ESCAPES = r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,2000}(?:\x07|
 _COUNT = r"(\d{1,9}) ([a-z]+)"
 
 
-def read_log(log: bytes, readers: Sequence[QaReader] = ()) -> dict[str, Result]:
+def read_log(log: bytes, readers: Sequence[QaReader] = ()) -> dict[str, CheckResult]:
     """Return the results that a log tells, by name.
 
     A result is called after what its tool does (lint, format, typecheck, test, coverage); where several tools of a log
@@ -96,7 +96,7 @@ class _Reading:
 
     def __init__(self, readers: tuple[tuple[str, re.Pattern[str]], ...]) -> None:
         self.readers = readers
-        self.own: dict[str, Result] = {}
+        self.own: dict[str, CheckResult] = {}
         self.spoken: dict[Tool, _Spoken] = {}
         self.last: _Spoken | None = None
 
@@ -124,9 +124,9 @@ class _Reading:
     def _own(self, name: str, match: re.Match[str]) -> None:
         result, failed = result_of(match["text"] or ""), match.groupdict().get("failed")
         if result.text:
-            self.own[name] = Result(ok=result.ok and not (failed or "").strip("0"), text=result.text)
+            self.own[name] = CheckResult(ok=result.ok and not (failed or "").strip("0"), text=result.text)
 
-    def results(self) -> dict[str, Result]:
+    def results(self) -> dict[str, CheckResult]:
         """Return what the log told, by name."""
         told = {tool: result for tool, spoken in self.spoken.items() if (result := _result(tool, spoken))}
         kinds = Counter(tool.kind for tool in told)
@@ -168,7 +168,7 @@ def _by_word() -> Mapping[str, Sequence[_Entry]]:
     return found
 
 
-def _result(tool: Tool, spoken: _Spoken) -> Result | None:
+def _result(tool: Tool, spoken: _Spoken) -> CheckResult | None:
     """Return what a tool said, as one line; None where that is nothing but the failing of something else."""
     said = _coverage(spoken) if tool.kind == COVERAGE else _counts(tool, spoken)
     said += [f"failed: {each}" for each in spoken.fails]

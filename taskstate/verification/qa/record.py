@@ -24,7 +24,7 @@ from taskstate.workspace.writer import change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.model.tool_blocks import Baseline, Context, Result, Role, ToolBlocks
+    from taskstate.model.tool_blocks import Baseline, CheckResult, Context, Role, ToolBlocks
     from taskstate.storage.journal import Plan
     from taskstate.verification.qa.results import Comparison
     from taskstate.workspace.change import Outcome, Request
@@ -48,18 +48,18 @@ class RecordResult(NamedTuple):
     """What a recording did, and the results that it recorded."""
 
     outcome: Outcome
-    results: Mapping[str, Result]
+    results: Mapping[str, CheckResult]
 
 
 class RoleComparison(NamedTuple):
     """A role's results beside the baseline."""
 
-    baseline: Mapping[str, Result]
-    results: Mapping[str, Result]
+    baseline: Mapping[str, CheckResult]
+    results: Mapping[str, CheckResult]
     comparison: Comparison
 
 
-def results_of(workspace: Workspace, told: QaRequest) -> dict[str, Result]:
+def results_of(workspace: Workspace, told: QaRequest) -> dict[str, CheckResult]:
     """Return the results that a log tells, and those that somebody names; who names one is believed.
 
     Raises:
@@ -68,9 +68,9 @@ def results_of(workspace: Workspace, told: QaRequest) -> dict[str, Result]:
     """
     found = read_log(told.log, workspace.config.qa)
     for name, text in told.texts.items():
-        found[names.require_name(name)] = qa_results.result_of(_line(name, text))
+        found[names.require_result_name(name)] = qa_results.result_of(_line(name, text))
     for name, status in told.exit_statuses.items():
-        before = found.get(names.require_name(name))
+        before = found.get(names.require_result_name(name))
         found[name] = qa_results.result_of(before.text if before else "", status)
     if not found:
         what = "nothing in the log is a result that taskstate knows"
@@ -109,7 +109,7 @@ def record(workspace: Workspace, task_id: str, told: QaRequest, request: Request
         blocks = blocks_of(loaded.document)
         require_task_file(workspace, blocks.context, loaded.state.id)
         if role:
-            roles.require_settled(blocks, loaded.state.id)
+            roles.require_no_drift(blocks, loaded.state.id)
         kept = log_artifact(loaded.state.id, role or BASELINE, told.log)
         log = (kept.path, files.digest(told.log))
         key = _COORDINATION if role else BASELINE
@@ -117,7 +117,9 @@ def record(workspace: Workspace, task_id: str, told: QaRequest, request: Request
         new: Mapping[str, object]
         if role:
             before = blocks.role(role).qa_log_path
-            new = roles.in_order(held, {role: _role(blocks.role(role), results, log)}, workspace.config.roles)
+            new = roles.with_roles_in_order(
+                held, {role: _role(blocks.role(role), results, log)}, workspace.config.roles
+            )
             notes = _remarks(blocks, role)
         else:
             before = blocks.baseline.log
@@ -147,7 +149,7 @@ def _size_warning(log: bytes, kept: int) -> tuple[str, ...]:
 
 
 def _baseline(
-    before: Baseline, results: Mapping[str, Result], log: tuple[str, str], request: Request
+    before: Baseline, results: Mapping[str, CheckResult], log: tuple[str, str], request: Request
 ) -> tuple[Mapping[str, object], tuple[str, ...]]:
     """Return the baseline; the same results of the same log were recorded when they were."""
     path, sha256 = log
@@ -159,7 +161,7 @@ def _baseline(
     return {**before.values, "status": _RECORDED, "recorded_at": timestamp(request.stamp.now), **new}, notes
 
 
-def _role(before: Role, results: Mapping[str, Result], log: tuple[str, str]) -> dict[str, object]:
+def _role(before: Role, results: Mapping[str, CheckResult], log: tuple[str, str]) -> dict[str, object]:
     """Return a role with the results of its checks; one that is not there yet has not begun."""
     path, sha256 = log
     new = {"qa": qa_results.as_values(results), "qa_log_path": path, "qa_log_sha256": sha256}
@@ -184,7 +186,7 @@ def _require_as_left(workspace: Workspace, task_id: str, role: str, request: Req
     """Refuse where a role left a snapshot that the working tree does not match: other files were tested."""
     loaded = workspace.load(workspace.locate(task_id))
     blocks = blocks_of(loaded.document)
-    roles.require_settled(blocks, loaded.state.id)
+    roles.require_no_drift(blocks, loaded.state.id)
     if role in blocks.delta.snapshots:
         from taskstate.verification.snapshots.verify import require_match
 

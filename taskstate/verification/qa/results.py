@@ -10,7 +10,7 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.model.tool_blocks import Result
+from taskstate.model.tool_blocks import CheckResult
 from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
@@ -54,15 +54,15 @@ class Comparison(NamedTuple):
 # One result
 
 
-def result_of(text: str, exit_status: int | None = None) -> Result:
+def result_of(text: str, exit_status: int | None = None) -> CheckResult:
     """Return the result that a line says; the exit status, where one is known, decides in doubt."""
     line = " ".join(printable(text).split())
     if exit_status is None:
-        return Result(is_well(line), shortened(line))
+        return CheckResult(is_well(line), shortened(line))
     told = re.search(_EXIT, line)
     if exit_status and is_well(line) and not told:
         line = ", ".join(each for each in (shortened(line, MAX_TEXT - 25), f"exit status {exit_status}") if each)
-    return Result(exit_status == 0 and not _counted(line), shortened(line) or "exit status 0")
+    return CheckResult(exit_status == 0 and not _counted(line), shortened(line) or "exit status 0")
 
 
 def shortened(line: str, limit: int = MAX_TEXT) -> str:
@@ -98,7 +98,7 @@ def coverage(name: str, text: str) -> Decimal | None:
     return Decimal(next(filter(None, found.groups()))) if found else None
 
 
-def as_values(results: Mapping[str, Result]) -> dict[str, object]:
+def as_values(results: Mapping[str, CheckResult]) -> dict[str, object]:
     """Return results as a front matter holds them, in the order of their names."""
     return {name: results[name]._asdict() for name in sorted(results)}
 
@@ -106,7 +106,7 @@ def as_values(results: Mapping[str, Result]) -> dict[str, object]:
 # Two runs
 
 
-def compare(baseline: Mapping[str, Result], results: Mapping[str, Result]) -> Comparison:
+def compare(baseline: Mapping[str, CheckResult], results: Mapping[str, CheckResult]) -> Comparison:
     """Return what differs between two runs.
 
     Worse is: a check that was well and is not; more failures; coverage that fell by more than two points; a check that
@@ -129,14 +129,14 @@ def compare(baseline: Mapping[str, Result], results: Mapping[str, Result]) -> Co
     return Comparison(tuple(worse), tuple(better), tuple(same))
 
 
-def _one_sided(name: str, before: Result | None, after: Result | None) -> Difference:
+def _one_sided(name: str, before: CheckResult | None, after: CheckResult | None) -> Difference:
     if after is None:
         return Difference(name, MISSING, before.text if before else None, None, "was checked before, and now is not")
     detail = "was not checked before" if after.ok else "was not checked before, and fails"
     return Difference(name, NEW, None, after.text, detail)
 
 
-def _status(name: str, before: Result, after: Result) -> Iterable[tuple[bool, Difference]]:
+def _status(name: str, before: CheckResult, after: CheckResult) -> Iterable[tuple[bool, Difference]]:
     if before.ok != after.ok:
         detail = "failed, and now passes" if after.ok else "passed, and now fails"
         yield after.ok, Difference(name, EXIT_STATUS, before.text, after.text, detail)
@@ -147,7 +147,7 @@ def _status(name: str, before: Result, after: Result) -> Iterable[tuple[bool, Di
         yield new < old, Difference(name, FAILURES, before.text, after.text, detail)
 
 
-def _figures(name: str, before: Result, after: Result) -> Iterable[tuple[bool, Difference]]:
+def _figures(name: str, before: CheckResult, after: CheckResult) -> Iterable[tuple[bool, Difference]]:
     old, new = coverage(name, before.text), coverage(name, after.text)
     if old is not None and new is not None and abs(new - old) > COVERAGE_MARGIN:
         detail = f"coverage {'fell' if new < old else 'rose'} by {abs(new - old)} points: {old}%, now {new}%"

@@ -124,7 +124,7 @@ def _settled(loaded: Loaded, blocks: ToolBlocks, delta: Mapping[str, object]) ->
     """Return a task's text with no drift unresolved, and with this block `delta`."""
     document, drifted = loaded.document, roles.unresolved(blocks)
     if drifted:
-        settled = roles.with_keys(blocks, {name: {"drift_budget": 0} for name in drifted})
+        settled = roles.with_role_values(blocks, {name: {"drift_budget": 0} for name in drifted})
         document = parse(apply(document.text, set_front_matter(document, "coordination", settled)))
     return apply(document.text, set_front_matter(document, "delta", delta))
 

@@ -19,7 +19,7 @@ from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from taskstate.model.tool_blocks import Snapshot, ToolBlocks
-    from taskstate.model.write_metadata import Stamp
+    from taskstate.model.write_metadata import WriteMetadata
     from taskstate.storage import journal
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -38,7 +38,7 @@ def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
     """
 
     def job(loaded: Loaded) -> Change:
-        roles.require_settled(blocks_of(loaded.document), loaded.state.id)
+        roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
         text, rolled = purged(workspace, loaded.document.text, request.stamp)
         return Change(text=text, before=rolled)
 
@@ -49,7 +49,7 @@ def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
     return outcome._replace(changed=outcome.changed or gone)
 
 
-def purged(workspace: Workspace, text: str, stamp: Stamp) -> tuple[str, journal.Plan]:
+def purged(workspace: Workspace, text: str, stamp: WriteMetadata) -> tuple[str, journal.Plan]:
     """Return a state file's text that names no artifact, and the change that its oldest events may need.
 
     The artifacts themselves are deleted by `remove`, after that text is written.
@@ -82,7 +82,7 @@ def _is_whole(snapshot: Snapshot) -> bool:
     return _BULKY in snapshot.values or any(snapshot.values.get(key) for key in _SNAPSHOT_PATHS)
 
 
-def _event(role: str, snapshot: Snapshot, stamp: Stamp) -> dict[str, object]:
+def _event(role: str, snapshot: Snapshot, stamp: WriteMetadata) -> dict[str, object]:
     held = snapshot.values
     told = {key: held[key] for key in ("snapshot_time", "diff_stat", "diff_sha") if held.get(key)}
     return {"at": timestamp(stamp.now), "actor": held.get("actor", stamp.actor), "event": EVENT, "role": role, **told}
@@ -95,7 +95,7 @@ def _without_paths(blocks: ToolBlocks, whole: dict[str, Snapshot]) -> dict[str, 
         found["delta"] = with_snapshots(blocks.delta, {name: _bare(each) for name, each in whole.items()})
     logs = {name: {"qa_log_path": None} for name, role in blocks.roles.items() if role.values.get("qa_log_path")}
     if logs:
-        found["coordination"] = roles.with_keys(blocks, logs)
+        found["coordination"] = roles.with_role_values(blocks, logs)
     if blocks.baseline.values.get("log"):
         found["baseline"] = {**blocks.baseline.values, "log": None}
     return found

@@ -70,7 +70,7 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Tak
     def job(loaded: Loaded) -> Change[NewSnapshot]:
         blocks = blocks_of(loaded.document)
         require_open(loaded.state)
-        roles.require_settled(blocks, loaded.state.id)
+        roles.require_no_drift(blocks, loaded.state.id)
         base = head if blocks.delta.base_commit is None else blocks.delta.base_commit
         _require_unmoved(workspace, loaded.state.id, base)
         with snapshot_base.snapshot_base(workspace, blocks.delta, head) as seen:
@@ -181,7 +181,7 @@ def _found(delta: Delta, seen: SnapshotBase, wanted: SnapshotRequest) -> _Found:
     diffed = store.diff(base, tree)
     listed = changed_files(seen, entries)
     stat, diff = diffed()
-    before = roles.before(wanted.role, workspace.config.roles)
+    before = roles.previous_role(wanted.role, workspace.config.roles)
     incremental, error = _incremental(seen, delta, before) if before else (None, None)
     nested = _nested(changed, staged)
     return _Found(entries, tuple(sorted(objects)), listed, stat, diff, incremental, error, nested)
@@ -236,7 +236,7 @@ def _record(state: TaskState, making: _Making) -> dict[str, object]:
         "scope_hash": scope_hash(seen, scope),
         "files_changed": None,
     }
-    if roles.before(wanted.role, seen.workspace.config.roles):
+    if roles.previous_role(wanted.role, seen.workspace.config.roles):
         record["incremental_diff"] = None
         record["incremental_diff_sha"] = None if found.incremental is None else drift.normalised_sha(found.incremental)
         record["incremental_diff_error"] = found.incremental_error

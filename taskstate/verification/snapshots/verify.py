@@ -60,7 +60,7 @@ def count_up(workspace: Workspace, task_id: str, role: str, request: Request) ->
 
     def job(loaded: Loaded) -> Change:
         blocks = blocks_of(loaded.document)
-        told = roles.with_keys(blocks, {role: {"drift_budget": blocks.role(role).budget + 1}})
+        told = roles.with_role_values(blocks, {role: {"drift_budget": blocks.role(role).budget + 1}})
         return Change(text=apply(loaded.document.text, set_front_matter(loaded.document, "coordination", told)))
 
     change(workspace, task_id, job, request)

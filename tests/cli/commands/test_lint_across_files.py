@@ -340,9 +340,9 @@ def test_archive_rewritten_since_the_compared_revision(cli: Cli, archived: Place
     text = archived.archived.replace("did 4", "did four")
     old = re.search(r"^- 4: (\w+)$", text, re.MULTILINE)
     assert old
-    from taskstate.model.archive_format import list_batches
+    from taskstate.model.archive_format import batch_contents
 
-    new = next(each.sha for batch in list_batches(text) for each in batch.entries if each.number == 4)
+    new = next(each.sha for batch in batch_contents(text) for each in batch.entries if each.number == 4)
     archived.archive_path.write_text(text.replace(old[1], new), encoding="utf-8")
     assert found(cli) == []
     assert found(cli, "--against", "HEAD") == [("101", "TS407")]

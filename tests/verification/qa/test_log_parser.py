@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.model.config import QaReader
-from taskstate.model.tool_blocks import Result
+from taskstate.model.tool_blocks import CheckResult
 from taskstate.verification.qa.log_parser import pieces, read_log
 from taskstate.verification.qa.log_patterns import EXITS, TOOLS
 
@@ -93,11 +93,11 @@ def test_reader_of_the_configuration() -> None:
     """A reader gives the result of its name by the last line that it matches, and goes before the table."""
     log = b"score: 80\n3 passed in 0.01s\nscore: 93\n"
     assert read_log(log, (SCORE,)) == {
-        "bench": Result(ok=True, text="93"),
-        "test": Result(ok=True, text="3 passed"),
+        "bench": CheckResult(ok=True, text="93"),
+        "test": CheckResult(ok=True, text="3 passed"),
     }
     own = QaReader("test", r"^(?P<text>\d+ passed)")
-    assert read_log(log, (own,)) == {"test": Result(ok=True, text="3 passed")}
+    assert read_log(log, (own,)) == {"test": CheckResult(ok=True, text="3 passed")}
 
 
 def test_reader_that_tells_failure() -> None:
@@ -121,7 +121,7 @@ def test_reader_that_gives_nothing() -> None:
 def test_escapes_and_encodings() -> None:
     """Colours, links, titles, carriage returns, bytes that are no UTF-8 and UTF-16 do not hide a result."""
     summary = "==== 2 passed, 1 failed in 0.10s ===="
-    plain = {"test": Result(ok=False, text="2 passed, 1 failed")}
+    plain = {"test": CheckResult(ok=False, text="2 passed, 1 failed")}
     for log in (
         b"\x1b]0;title\x07\x1b[1m==== \x1b[32m2 passed\x1b[0m, \x1b[31m1 failed\x1b[0m in 0.10s ====\n",
         b"\x1b]8;;http://x\x1b\\==== 2 passed, 1 failed in 0.10s\x1b]8;;\x1b\\ ====",
@@ -149,8 +149,8 @@ def test_results_across_pieces() -> None:
     assert len(list(pieces(log))) > 3
     assert b"".join(text.encode() for text in pieces(log)) == log
     assert read_log(log) == {
-        "lint": Result(ok=True, text="0 errors"),
-        "test": Result(ok=False, text="7 passed, exit status 4"),
+        "lint": CheckResult(ok=True, text="0 errors"),
+        "test": CheckResult(ok=False, text="7 passed, exit status 4"),
     }
 
 

@@ -9,8 +9,8 @@ import pytest
 from taskstate.context.task_file import git_blob_id
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
-from taskstate.model.tool_blocks import Result
-from taskstate.model.write_metadata import Stamp, front_matter_values, set_front_matter
+from taskstate.model.tool_blocks import CheckResult
+from taskstate.model.write_metadata import WriteMetadata, front_matter_values, set_front_matter
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -83,7 +83,10 @@ def test_baseline(place: Place) -> None:
         "log_sha256": hashlib.sha256(GOOD).hexdigest(),
     }
     assert kept(place, told["log"]) == GOOD
-    assert done.results == {"lint": Result(ok=True, text="0 errors"), "test": Result(ok=True, text="42 passed")}
+    assert done.results == {
+        "lint": CheckResult(ok=True, text="0 errors"),
+        "test": CheckResult(ok=True, text="42 passed"),
+    }
     gone, come = changes(before, place.text)
     assert (gone.count("seal:"), come.count("\n")) == (gone.count("\n"), 8 + gone.count("\n"))
     assert engine.check(place.text, place.path.name, place.workspace.config) == ()
@@ -147,9 +150,9 @@ def test_results_that_somebody_names(place: Place) -> None:
         place, b"silence\n", texts={"typecheck": "0 errors", "smoke": "3 failed"}, statuses={"lint": 0, "typecheck": 2}
     )
     assert done.results == {
-        "typecheck": Result(ok=False, text="0 errors, exit status 2"),
-        "smoke": Result(ok=False, text="3 failed"),
-        "lint": Result(ok=True, text="exit status 0"),
+        "typecheck": CheckResult(ok=False, text="0 errors, exit status 2"),
+        "smoke": CheckResult(ok=False, text="3 failed"),
+        "lint": CheckResult(ok=True, text="exit status 0"),
     }
     assert record(place, GOOD, texts={"test": "9 passed"}).results["test"].text == "9 passed"
 
@@ -157,7 +160,7 @@ def test_results_that_somebody_names(place: Place) -> None:
 def test_reader_of_the_configuration(place: Place) -> None:
     """A log is also read as the configuration says."""
     place.configure("[[qa]]\nname = \"bench\"\npattern = 'score: (?P<text>\\S+)'\n")
-    assert record(place, b"score: 93\n").results == {"bench": Result(ok=True, text="93")}
+    assert record(place, b"score: 93\n").results == {"bench": CheckResult(ok=True, text="93")}
 
 
 def test_dry_run_writes_nothing(place: Place) -> None:
@@ -212,7 +215,7 @@ def test_a_refused_write_leaves_the_old_log(place: Place) -> None:
     """Whoever reads the file finds the log that it names, and none that nobody names."""
     record(place)
     before, text = kept_logs(place), place.text
-    bad_actor = place.request()._replace(stamp=Stamp(actor="ghp_" + "a1B2c3D4e5" * 4, now=place.now))
+    bad_actor = place.request()._replace(stamp=WriteMetadata(actor="ghp_" + "a1B2c3D4e5" * 4, now=place.now))
     error = refusal(lambda: qa_record.record(place.workspace, TASK, QaRequest(BAD, {}, {}), bad_actor))
     assert error.code == "secret"
     assert (kept_logs(place), place.text) == (before, text)

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from taskstate.model import names
-from taskstate.model.tool_blocks import Result, read_tool_blocks
+from taskstate.model.tool_blocks import CheckResult, read_tool_blocks
 from taskstate.verification.qa import results as qa_results
 from taskstate.verification.qa.results import Difference, compare, coverage, failures, is_well, result_of
 from tests.support.place import refusal
@@ -62,12 +62,12 @@ def test_coverage_is_read(name: str, text: str, share: str | None) -> None:
 
 def test_exit_status_decides_in_doubt() -> None:
     """An exit status makes a result fail and is told; one of 0 makes it pass unless it counts failures."""
-    assert result_of("0 errors, 1 warning", 1) == Result(ok=False, text="0 errors, 1 warning, exit status 1")
-    assert result_of("1 failed", 2) == Result(ok=False, text="1 failed")
-    assert result_of("", 3) == Result(ok=False, text="exit status 3")
-    assert result_of("", 0) == Result(ok=True, text="exit status 0")
-    assert result_of("error rate 0.1", 0) == Result(ok=True, text="error rate 0.1")
-    assert result_of("1 failed", 0) == Result(ok=False, text="1 failed")
+    assert result_of("0 errors, 1 warning", 1) == CheckResult(ok=False, text="0 errors, 1 warning, exit status 1")
+    assert result_of("1 failed", 2) == CheckResult(ok=False, text="1 failed")
+    assert result_of("", 3) == CheckResult(ok=False, text="exit status 3")
+    assert result_of("", 0) == CheckResult(ok=True, text="exit status 0")
+    assert result_of("error rate 0.1", 0) == CheckResult(ok=True, text="error rate 0.1")
+    assert result_of("1 failed", 0) == CheckResult(ok=False, text="1 failed")
 
 
 def test_result_is_one_short_line() -> None:
@@ -81,15 +81,15 @@ def test_result_is_one_short_line() -> None:
 @pytest.mark.parametrize("name", ["", "x-mine", "a b", "a=b", "-a", "a/b", "é", "a" * 41])
 def test_names_of_results(name: str) -> None:
     """A name that the front matter could not hold as a result is refused."""
-    assert refusal(lambda: names.require_name(name)).code == "usage"
-    assert names.require_name("test-web.unit") == "test-web.unit"
+    assert refusal(lambda: names.require_result_name(name)).code == "usage"
+    assert names.require_result_name("test-web.unit") == "test-web.unit"
 
 
 def test_results_are_read_loosely() -> None:
     """What is no result in a front matter is left out; what is one is written as it was read, by name."""
     told = {"b": {"ok": True, "text": "1 passed"}, "a": {"ok": False}, "c": {"ok": "yes"}, "d": 1, "x-e": {"ok": True}}
     read = read_tool_blocks({"baseline": {"results": told}}).baseline.results
-    assert read == {"b": Result(ok=True, text="1 passed"), "a": Result(ok=False, text="")}
+    assert read == {"b": CheckResult(ok=True, text="1 passed"), "a": CheckResult(ok=False, text="")}
     assert list(qa_results.as_values(read).items()) == [
         ("a", {"ok": False, "text": ""}),
         ("b", {"ok": True, "text": "1 passed"}),
@@ -126,14 +126,14 @@ def test_regressions(before: str, after: str, worse: list[str]) -> None:
 
 def test_check_that_fails_now_or_passes_again() -> None:
     """The difference says in words which way a check has changed."""
-    well, ill = Result(ok=True, text="3 passed"), Result(ok=False, text="1 failed")
+    well, ill = CheckResult(ok=True, text="3 passed"), CheckResult(ok=False, text="1 failed")
     assert [each.detail for each in compare({"a": well}, {"a": ill}).regressions] == ["passed, and now fails"]
     assert [each.detail for each in compare({"a": ill}, {"a": well}).improvements] == ["failed, and now passes"]
 
 
 def test_checks_that_come_and_go() -> None:
     """A check that is gone is worse, a new one is better, unless it fails."""
-    well, ill = Result(ok=True, text="3 passed"), Result(ok=False, text="1 failed")
+    well, ill = CheckResult(ok=True, text="3 passed"), CheckResult(ok=False, text="1 failed")
     gone = compare({"test": well}, {"lint": well})
     assert [(each.name, each.aspect) for each in gone.regressions] == [("test", "missing")]
     assert [(each.name, each.aspect) for each in gone.improvements] == [("lint", "new")]

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.model.chain_quotes import Input, Upstream
+    from taskstate.model.chain_quotes import ChainInput, Upstream
     from taskstate.syntax.document import Document
 
 RULE = Rule(
@@ -72,12 +72,12 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             )
 
 
-def _stale(pulled: Input, upstream: Upstream) -> str:
+def _stale(pulled: ChainInput, upstream: Upstream) -> str:
     now = f"; it is at {upstream.revision} now" if upstream.revision != pulled.revision else ""
     return f"the output of task {upstream.id} changed after it was pulled at revision {pulled.revision}{now}"
 
 
-def _changed(pulled: Input) -> str:
+def _changed(pulled: ChainInput) -> str:
     is_gone = pulled.quote.start == pulled.quote.end
     what = "was taken out after it was pulled" if is_gone else "is not what was pulled"
     return f"the quote of the output of task {pulled.id} {what} at revision {pulled.revision}"

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 from taskstate.errors import CannotEdit
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import shown
-from taskstate.model.derived_values import PROGRESS, mending_edits, overall_progress
+from taskstate.model.derived_values import PROGRESS, fix_edits, overall_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +72,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 def _fix(document: Document, facts: Facts) -> Fix | None:
     try:
-        return Fix(edits=mending_edits(document, facts.state, PROGRESS))
+        return Fix(edits=fix_edits(document, facts.state, PROGRESS))
     except CannotEdit:
         return None
 

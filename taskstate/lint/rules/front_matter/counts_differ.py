@@ -86,6 +86,6 @@ def _words(counts: dict[str, int]) -> str:
 
 def _mended(document: Document, facts: Facts, *values: str) -> Fix | None:
     try:
-        return Fix(edits=derived_values.mending_edits(document, facts.state, *values))
+        return Fix(edits=derived_values.fix_edits(document, facts.state, *values))
     except CannotEdit:
         return None

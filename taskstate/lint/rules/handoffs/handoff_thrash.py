@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.handoff.document import OPEN
 from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
-from taskstate.model.tool_blocks import read_seen
+from taskstate.model.tool_blocks import read_seen_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield at most one finding, at what the objectives were."""
-    values, seen = facts.values, read_seen(facts.values.get("verified"))
+    values, seen = facts.values, read_seen_state(facts.values.get("verified"))
     objectives, sessions, time = seen.objectives, seen.sessions, values.get("created_at")
     if not (facts.config.handoff.minimum_progress and objectives and time and values.get("status") == OPEN):
         return

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.formatting.parts import parts
+from taskstate.formatting.parts import body_parts
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import cut, shown
 from taskstate.syntax.edits import Edit
@@ -57,7 +57,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield each known heading that is not written as it should be."""
-    for part in parts(document, facts.kind):
+    for part in body_parts(document, facts.kind):
         heading = part.section.heading
         if part.heading and heading.of(document.text) != part.heading:
             yield RULE.at(

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.archive.integrity import Archived, runs_of, sessions
+from taskstate.archive.integrity import ArchiveContents, describe_runs, runs_of
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.model import names
@@ -62,13 +62,13 @@ _HELP = "take the archive file back from git: `git log -p` shows what became of 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield what is wrong with an archive file, or with the archive of a state file."""
     if facts.file_type == "archive":
-        for fault in Archived(document.text).faults:
+        for fault in ArchiveContents(document.text).faults:
             yield RULE.at(first_line_of(document, Span(fault.at, len(document.text))), fault.message, help=_HELP)
     elif facts.unread is None and facts.kind.section(_LOG):
         yield from _path(facts)
         found = facts.queries.archive()
         if found:
-            yield from _archive(facts, Archived(found[0].text))
+            yield from _archive(facts, ArchiveContents(found[0].text))
         elif found is not None:
             yield from _missing(facts)
 
@@ -108,7 +108,7 @@ def _missing(facts: Facts) -> Iterator[Diagnostic]:
         yield RULE.at(facts.value_span(_PATH), what, help=f"{_HELP}; if nothing is archived, remove the key")
 
 
-def _archive(facts: Facts, archive: Archived) -> Iterator[Diagnostic]:
+def _archive(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnostic]:
     """Yield what is wrong with an archive that is there."""
     faults = archive.faults
     if faults:
@@ -117,11 +117,12 @@ def _archive(facts: Facts, archive: Archived) -> Iterator[Diagnostic]:
     yield from _against_summary(facts, archive)
     changed = [number for number in _changed(facts, archive) if not any(number in fault.numbers for fault in faults)]
     if changed:
-        what = f"since the compared revision {sessions(*runs_of(changed))} changed in the archive file, or went from it"
+        numbers = describe_runs(*runs_of(changed))
+        what = f"since the compared revision {numbers} changed in the archive file, or went from it"
         yield RULE.at(_place(facts), what, help=_HELP)
 
 
-def _against_summary(facts: Facts, archive: Archived) -> Iterator[Diagnostic]:
+def _against_summary(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnostic]:
     """Yield where the sessions that the summary stands for are not those of the archive."""
     summary, numbers = facts.summary, archive.numbers
     if summary and not summary.last:
@@ -131,7 +132,7 @@ def _against_summary(facts: Facts, archive: Archived) -> Iterator[Diagnostic]:
         missing = _missing_runs(range(first, last + 1), archive)
         if any(missing):
             it = "it" if sum(map(len, missing)) == 1 else "them"
-            what = f"the summary stands for {sessions(*missing)} too, and the archive does not have {it}"
+            what = f"the summary stands for {describe_runs(*missing)} too, and the archive does not have {it}"
             yield RULE.at(_place(facts), what, help=_HELP)
     kept = {session.number: session for session in facts.sessions}
     beyond = [each for each in numbers if not first <= each <= last]
@@ -142,11 +143,11 @@ def _against_summary(facts: Facts, archive: Archived) -> Iterator[Diagnostic]:
     alone = [each for each in beyond if each not in kept]
     if alone and facts.sessions_known:  # a heading that is none may be the summary's, or that of a session
         verb = "is" if len(alone) == 1 else "are"
-        what = f"{sessions(*runs_of(alone))} {verb} in the archive, and no Archived Summary stands for "
+        what = f"{describe_runs(*runs_of(alone))} {verb} in the archive, and no Archived Summary stands for "
         yield RULE.at(_place(facts), what + ("it" if len(alone) == 1 else "them"), help="take it back from git")
 
 
-def _missing_runs(told: range, archive: Archived) -> tuple[range, ...]:
+def _missing_runs(told: range, archive: ArchiveContents) -> tuple[range, ...]:
     """Return which sessions are missing before and behind those of the archive."""
     if not archive.numbers:
         return (told,)
@@ -156,11 +157,13 @@ def _missing_runs(told: range, archive: Archived) -> tuple[range, ...]:
     return before, range(max(told.start, end + 1), told.stop)
 
 
-def _changed(facts: Facts, archive: Archived) -> Iterator[int]:
+def _changed(facts: Facts, archive: ArchiveContents) -> Iterator[int]:
     """Yield the sessions that the archive had at the compared revision, and that neither file has any more."""
-    earlier = [entry for document in facts.queries.earlier_archive() or () for entry in Archived(document.text).entries]
+    earlier = [
+        entry for document in facts.queries.earlier_archive() or () for entry in ArchiveContents(document.text).entries
+    ]
     if earlier:
         text = facts.document.text
-        there = {entry.content for entry in archive.entries}
+        there = {entry.content_sha for entry in archive.entries}
         there.update(content_hash(session.section.span.of(text)) for session in facts.sessions)
-        yield from dict.fromkeys(entry.number for entry in earlier if entry.content not in there)
+        yield from dict.fromkeys(entry.number for entry in earlier if entry.content_sha not in there)

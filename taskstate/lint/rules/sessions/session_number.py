@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.session_history import uncommitted
-from taskstate.model.algorithms import rising
+from taskstate.model.algorithms import longest_rising
 from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
 def _kept(sessions: Sequence[Session], archived: int) -> set[int]:
     """Return the indices of the sessions that keep their numbers: as many as can be."""
     candidates = [index for index, session in enumerate(sessions) if session.number > archived]
-    return {candidates[index] for index in rising([sessions[index].number for index in candidates])}
+    return {candidates[index] for index in longest_rising([sessions[index].number for index in candidates])}
 
 
 def _wrong(sessions: Sequence[Session], kept: set[int], archived: int) -> Iterator[tuple[Session, str]]:

@@ -38,7 +38,7 @@ import re
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
-from taskstate.model.algorithms import rising
+from taskstate.model.algorithms import longest_rising
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +66,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
                 f"session {session.number} {_why(session)}",
                 help=f"write {_FORM.format(session.number)}",
             )
-    kept = rising([int(re.compile(_NO_DIGIT).sub("", session.time or "")) for session in timed], strictly=False)
+    kept = longest_rising([int(re.compile(_NO_DIGIT).sub("", session.time or "")) for session in timed], strictly=False)
     if len(kept) < len(timed):
         yield from _falling(timed, set(kept))
 
