@@ -1,7 +1,7 @@
-"""Two small algorithms that know nothing of tasks: cycles in a dependency graph, and the longest rising subsequence.
+"""Graph and sequence algorithms: cycles and shortest paths in a dependency graph, longest rising subsequence.
 
-`DependencyGraph` finds cycles in time linear in the number of tasks. `longest_rising` tells which entries of a list are
-in order, so that one misplaced entry is reported once and not for every entry behind it.
+`DependencyGraph` finds cycles in time linear in the number of tasks. `longest_rising` finds the entries of a list that
+are in order, so that one misplaced entry is reported once and not for every entry behind it.
 """
 
 from __future__ import annotations
@@ -15,58 +15,62 @@ if TYPE_CHECKING:
 
 
 class DependencyGraph:
-    """The tasks and what they depend on; each is asked after once, and only when it is needed."""
+    """The dependencies between tasks; those of a task are looked up once, and only when they are needed."""
 
     def __init__(self, depends_on: Callable[[str], tuple[str, ...]]) -> None:
-        self._ask = depends_on
-        self._known: dict[str, tuple[str, ...]] = {}
-        self._written: dict[str, str] = {}  # an id as it is written where it was met first
-        self._circle: dict[str, str] = {}  # for each task that was looked at, one that stands for its circle
+        self._depends_on = depends_on
+        self._upstreams: dict[str, tuple[str, ...]] = {}
+        self._spelling: dict[str, str] = {}  # an id in the spelling in which it was met first
+        self._cycle: dict[str, str] = {}  # a task's strongly connected component, named by one of its tasks
 
     def shortest_path(self, start: str, goal: str) -> tuple[str, ...]:
-        """Return the ids on a shortest way from `start` to `goal`, both included, or nothing where there is none."""
+        """Return the ids on a shortest path from `start` to `goal`, both included; empty where there is none."""
         start, goal = start.casefold(), goal.casefold()
-        # Where the goal leads to the start, a way back exists only within one circle: nearly always there is none.
+        # Where the goal depends on the start, a path exists only within one cycle: nearly always there is none, and the
+        # search need not walk through the whole graph to find that out.
         closed = start in self._upstream(goal)
-        if closed and self._circle_of(start) != self._circle_of(goal):
+        if closed and self._cycle_of(start) != self._cycle_of(goal):
             return ()
         came_from = {start: ""}
         waiting = deque([start])
         while waiting:
             task = waiting.popleft()
             if task == goal:
-                return tuple(self._written.get(each, each) for each in _way(task, came_from))[::-1]
+                return tuple(self._spelling.get(each, each) for each in _walked_back(task, came_from))[::-1]
             for each in self._upstream(task):
-                if each not in came_from and not (closed and self._circle_of(each) != self._circle_of(goal)):
+                if each not in came_from and not (closed and self._cycle_of(each) != self._cycle_of(goal)):
                     came_from[each] = task
                     waiting.append(each)
         return ()
 
     def _upstream(self, task: str) -> tuple[str, ...]:
-        if task not in self._known:
-            asked = self._ask(task)
-            self._known[task] = tuple(each.casefold() for each in asked)
-            for each in asked:
-                self._written.setdefault(each.casefold(), each)
-        return self._known[task]
+        if task not in self._upstreams:
+            upstreams = self._depends_on(task)
+            self._upstreams[task] = tuple(each.casefold() for each in upstreams)
+            for each in upstreams:
+                self._spelling.setdefault(each.casefold(), each)
+        return self._upstreams[task]
 
-    def _circle_of(self, task: str) -> str:
-        if task not in self._circle:
+    def _cycle_of(self, task: str) -> str:
+        if task not in self._cycle:
             self._explore(task)
-        return self._circle[task]
+        return self._cycle[task]
 
     def _explore(self, root: str) -> None:
-        """Find the circles of all tasks that can be reached from `root` (Tarjan's strongly connected components)."""
+        """Find the cycles of all tasks that can be reached from `root`: Tarjan's strongly connected components.
+
+        With a stack of its own instead of recursion, since a chain of tasks may be longer than Python's call stack.
+        """
         order = {root: 0}
         lowest = {root: 0}
-        open_ones = [root]
+        unassigned = [root]
         path = [(root, iter(self._upstream(root)))]
         while path:
             task, waiting = path[-1]
             following = self._next(waiting, task, order, lowest)
             if following:
                 order[following] = lowest[following] = len(order)
-                open_ones.append(following)
+                unassigned.append(following)
                 path.append((following, iter(self._upstream(following))))
                 continue
             path.pop()
@@ -76,13 +80,13 @@ class DependencyGraph:
             if lowest[task] == order[task]:
                 member = ""
                 while member != task:
-                    member = open_ones.pop()
-                    self._circle[member] = task
+                    member = unassigned.pop()
+                    self._cycle[member] = task
 
     def _next(self, waiting: Iterator[str], task: str, order: dict[str, int], lowest: dict[str, int]) -> str:
-        """Return the next task to look at, or nothing; one that is open already lies on a circle with `task`."""
+        """Return the next task to explore, or nothing; one that is being explored lies on a cycle with `task`."""
         for each in waiting:
-            if each in self._circle:
+            if each in self._cycle:
                 continue
             if each not in order:
                 return each
@@ -90,33 +94,36 @@ class DependencyGraph:
         return ""
 
 
-def _way(task: str, came_from: dict[str, str]) -> Iterator[str]:
+def _walked_back(task: str, came_from: dict[str, str]) -> Iterator[str]:
     while task:
         yield task
         task = came_from[task]
 
 
 def longest_rising(values: Sequence[int], *, strictly: bool = True) -> tuple[int, ...]:
-    """Return the indices of the most values that rise from left to right; of several choices the earliest indices."""
+    """Return the indices of the longest rising subsequence; of several with one length the one with the lowest indices.
+
+    Takes O(n log n): patience sorting from the right, so that the lowest indices can be picked from the left.
+    """
     find = bisect_left if strictly else bisect_right
-    ends: list[int] = []
-    lengths = [0] * len(values)  # of the longest rise that begins at an index
+    tails: list[int] = []
+    lengths = [0] * len(values)  # of the longest rising subsequence that begins at an index
     for index in range(len(values) - 1, -1, -1):
-        place = find(ends, -values[index])
-        ends[place : place + 1] = [-values[index]]
-        lengths[index] = place + 1
-    kept: list[int] = []
-    wanted = len(ends)
+        position = find(tails, -values[index])
+        tails[position : position + 1] = [-values[index]]
+        lengths[index] = position + 1
+    chosen: list[int] = []
+    needed = len(tails)
     for index, value in enumerate(values):
-        if lengths[index] == wanted and (
-            not kept or values[kept[-1]] < value or (values[kept[-1]] == value and not strictly)
+        if lengths[index] == needed and (
+            not chosen or values[chosen[-1]] < value or (values[chosen[-1]] == value and not strictly)
         ):
-            kept.append(index)
-            wanted -= 1
-    return tuple(kept)
+            chosen.append(index)
+            needed -= 1
+    return tuple(chosen)
 
 
 def out_of_order(values: Sequence[int], *, strictly: bool = True) -> tuple[int, ...]:
-    """Return the indices of the fewest values without which the others rise from left to right."""
-    kept = set(longest_rising(values, strictly=strictly))
-    return tuple(index for index in range(len(values)) if index not in kept)
+    """Return the indices of the fewest values that must be left out so that the others rise from left to right."""
+    in_order = set(longest_rising(values, strictly=strictly))
+    return tuple(index for index in range(len(values)) if index not in in_order)

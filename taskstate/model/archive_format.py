@@ -1,6 +1,6 @@
-"""Reads archive files: batches of session entries in full, each closed by lines that say what it holds.
+"""Parses archive files: batches of full session entries, each closed by a trailer that lists what the batch holds.
 
-Pure: text in, batches out. What writes archives is in `archive`.
+Pure: text in, batches out. Writing archives is done in `archive`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ _TRAILER = (
 _HEAD = r"\ufeff?# [^\r\n]*"
 _BATCH = r"(?m)^Sessions archived: (\d{1,9})(?:-(\d{1,9}))?[ \t]*\r?$"
 _SUMMARY = r"(?i)##[ \t]+archived summary\b[^\r\n]*?\(sessions?\s+(\d{1,9})(?:\s*[-\u2013]\s*(\d{1,9}))?\)"
-# What is rolled out of a state file besides sessions; it stands between the batches.
-_ROLL = r"[\r\n]*## (?:Git History|Events|Change Log)[ \t]*(?:\r?\n|\Z)(?:(?:\r?\n)*(?:- |  )[^\r\n]*(?:\r?\n|\Z))*"
+# A list that was moved out of the state file besides sessions; such lists stand between the batches.
+_ROLLED_LIST = (
+    r"[\r\n]*## (?:Git History|Events|Change Log)[ \t]*(?:\r?\n|\Z)(?:(?:\r?\n)*(?:- |  )[^\r\n]*(?:\r?\n|\Z))*"
+)
 _ROLLED_ITEM = r"(?m)^- ([^\r\n]*)"
 _OFFSETS = r"(?m)^Offsets: ([0-9 -]+?)\r?$"
 _ENDS = r"(?m)^Ends: ([A-Z ]+?)\r?$"
@@ -36,9 +38,9 @@ _ENTRY_HASH = r"(?m)^- (\d+): ([0-9a-f]{64})"
 
 
 class Batch(NamedTuple):
-    """A batch of an archive file: its entries, the trailer that closes it (or nothing), and all of its text.
+    """A batch of an archive file: its entries, the trailer that closes it (empty: none), and all of its text.
 
-    `start` is where that text begins in the file.
+    `start` is the offset of that text in the file.
     """
 
     entries: str
@@ -48,9 +50,9 @@ class Batch(NamedTuple):
 
 
 class ArchivedSession(NamedTuple):
-    """A session's entry in an archive file: where it stands, its hash, and the one that its batch tells (or nothing).
+    """A session's entry in an archive file: its span, its hash, and the hash that the batch's trailer lists (or "").
 
-    `content` is the hash without the session's number, which a merge may change.
+    `content_sha` is the hash without the numbers of sessions, which a merge may change.
     """
 
     number: int
@@ -62,11 +64,12 @@ class ArchivedSession(NamedTuple):
 
 
 class BatchContents(NamedTuple):
-    """What a batch holds, against what its trailer says that it holds.
+    """The contents of a batch, and what its trailer says of them.
 
-    `numbers` are those that the trailer names (in an open batch, those of the entries), `range` is the first and last
-    that it says in words, `trailer` where it begins (None: an open batch), `before` the last session of the summary
-    that the batch replaced and keeps (None: there was none), `start` where its first entry stands.
+    `numbers` are the sessions that the trailer lists (in a batch without a trailer, those of the entries), `range` is
+    the first and last session of its line "Sessions archived", `trailer` its offset (None: there is none), `before` the
+    last session of the Archived Summary that the batch replaced and contains (None: it has none), `start` the offset of
+    its first entry.
     """
 
     entries: tuple[ArchivedSession, ...]
@@ -78,7 +81,7 @@ class BatchContents(NamedTuple):
 
 
 def entry_hash(entry: str) -> str:
-    """Return the hash of an entry as it stands in the state file: line ends as LF, without trailing blank lines."""
+    """Return the SHA-256 of an entry as the state file has it, with LF line ends and without trailing blank lines."""
     lines = with_newlines(entry, "\n").split("\n")
     while lines and not lines[-1].strip(" \t"):
         lines.pop()
@@ -91,70 +94,73 @@ def read_batches(text: str) -> list[str]:
 
 
 def find_batches(text: str) -> list[Batch]:
-    """Return the batches of an archive file, oldest first; together they are all of it but its title line.
+    """Return the batches of an archive file, oldest first; together they cover the file but for its title line.
 
-    Where an entry's own text looks like a trailer, numbers and hashes decide: a batch ends at the first trailer that is
-    right about the sessions before it; in a damaged archive at the one that is right about most of them, or else at the
-    first. What stands behind the last trailer comes last. A list that was rolled out of the state file (Git History,
-    Events, Change Log) stands between batches, and is one without a trailer.
+    An entry may quote text that looks like a trailer, so numbers and hashes decide: a batch ends at the first trailer
+    that lists exactly the sessions before it with their hashes; in a damaged archive at the one with the most right
+    hashes, or else at the first. Text behind the last trailer is a batch without a trailer, and so is a list that was
+    moved out of the state file (Git History, Events, Change Log).
     """
     batches: list[Batch] = []
-    head = re.compile(_HEAD).match(text)
-    begin = _rolled(text, head.end() if head else 0, batches)
-    trailers, entries_at = (
+    title = re.compile(_HEAD).match(text)
+    begin = _append_rolled_lists(text, title.end() if title else 0, batches)
+    trailers, all_headings = (
         [each for each in re.compile(_TRAILER).finditer(text) if each.start() >= begin],
         headings(text),
     )
     while trailers:
-        closing = _closing(text, begin, trailers, entries_at)
+        closing = _closing(text, begin, trailers, all_headings)
         entries = text[begin : closing.start()].strip("\r\n")
         missing = int(closing[1]) - size_in_bytes(entries) if closing[1] else 0  # blank lines behind the last entry
         entries += "\n" * min(max(missing, 0), closing.start() - begin)
         batches.append(Batch(entries, closing[0], text[begin : closing.end()], begin))
-        begin = _rolled(text, closing.end(), batches)
+        begin = _append_rolled_lists(text, closing.end(), batches)
         trailers = [trailer for trailer in trailers if trailer.start() >= begin]
     rest = text[begin:].strip("\r\n")
     return [*batches, Batch(rest, "", text[begin:], begin)] if rest else batches
 
 
-def _rolled(text: str, begin: int, batches: list[Batch]) -> int:
-    """Add what was rolled out of the state file behind a batch to `batches`, and return where it ends."""
-    while roll := re.compile(_ROLL).match(text, begin):
-        batches.append(Batch(roll[0].strip("\r\n"), "", roll[0], begin))
-        begin = roll.end()
+def _append_rolled_lists(text: str, begin: int, batches: list[Batch]) -> int:
+    """Append the lists at `begin` that were moved out of the state file to `batches`; return where they end."""
+    while match := re.compile(_ROLLED_LIST).match(text, begin):
+        batches.append(Batch(match[0].strip("\r\n"), "", match[0], begin))
+        begin = match.end()
     return begin
 
 
 def is_rolled_list(batch: Batch) -> bool:
-    """Return whether that is a list which was rolled out of the state file, and no batch of sessions."""
-    return not batch.trailer and bool(re.compile(_ROLL).fullmatch(batch.entries))
+    """Return whether a batch is a list that was moved out of the state file, and holds no sessions."""
+    return not batch.trailer and bool(re.compile(_ROLLED_LIST).fullmatch(batch.entries))
 
 
 def rolled_items(text: str, title: str) -> tuple[str, ...]:
-    """Return the items of all lists `## title` that were rolled out of the state file, oldest list first."""
-    rolls = (batch.entries for batch in find_batches(text) if is_rolled_list(batch))
+    """Return the items of all lists `## title` that were moved out of the state file, oldest list first."""
+    lists = (batch.entries for batch in find_batches(text) if is_rolled_list(batch))
     return tuple(
-        item for roll in rolls if roll.startswith(f"## {title}") for item in re.compile(_ROLLED_ITEM).findall(roll)
+        item for each in lists if each.startswith(f"## {title}") for item in re.compile(_ROLLED_ITEM).findall(each)
     )
 
 
 def original_layout(entries: str, trailer: str) -> tuple[str, tuple[int, ...]]:
-    """Return the entries of a batch with the very line ends behind them, and where each session stood.
+    """Return the entries of a batch with the line ends that followed them, and the original offset of each session.
 
-    The places are counted in characters from where the Archived Summary stands; none where all stood in a row there.
+    Offsets count characters from the start of the Archived Summary; empty where the sessions followed it in a row.
     """
     bare = entries.rstrip("\r\n")
-    told, offsets = re.compile(_ENDS).search(trailer), re.compile(_OFFSETS).search(trailer)
-    if told:
-        ends = "".join(_LINE_ENDS.get(name, "") for name in told[1].split())
+    ends, offsets = re.compile(_ENDS).search(trailer), re.compile(_OFFSETS).search(trailer)
+    if ends:
+        line_ends = "".join(_LINE_ENDS.get(name, "") for name in ends[1].split())
     else:
         newline = "\r\n" if trailer.startswith("---\r") else "\n"
-        ends = newline * ((len(entries) - len(bare)) or 2)
-    return bare + ends, tuple(int(number) for number in offsets[1].split()) if offsets else ()
+        line_ends = newline * ((len(entries) - len(bare)) or 2)
+    return bare + line_ends, tuple(int(number) for number in offsets[1].split()) if offsets else ()
 
 
 def layout_lines(entries: str, offsets: Sequence[int], *, usual: int, newline: str) -> list[str]:
-    """Return the lines of a trailer without which the sessions could not be put back where they stood."""
+    """Return the lines of a trailer that record where the sessions stood, as far as that is not the usual place.
+
+    Restoring needs them to give back the Progress Log byte for byte.
+    """
     bare = entries.rstrip("\r\n")
     ends = re.findall(r"\r\n|\r|\n", entries[len(bare) :])
     lines = [f"Offsets: {' '.join(map(str, offsets))}"] if any(offset != usual for offset in offsets) else []
@@ -165,16 +171,16 @@ def layout_lines(entries: str, offsets: Sequence[int], *, usual: int, newline: s
 
 
 def batch_contents(text: str) -> tuple[BatchContents, ...]:
-    """Return what each batch of an archive file holds, against what it says that it holds."""
-    entries_at = headings(text)
-    return tuple(_listed(text, batch, entries_at) for batch in find_batches(text))
+    """Return the contents of each batch of an archive file, with what its trailer says of them."""
+    all_headings = headings(text)
+    return tuple(_contents(text, batch, all_headings) for batch in find_batches(text))
 
 
-def _listed(text: str, batch: Batch, entries_at: list[tuple[int | None, int]]) -> BatchContents:
+def _contents(text: str, batch: Batch, all_headings: list[tuple[int | None, int]]) -> BatchContents:
     end = batch.start + len(batch.text) - len(batch.trailer)
-    within = [(number, start) for number, start in entries_at if batch.start <= start < end]
+    within = [(number, start) for number, start in all_headings if batch.start <= start < end]
     stops = [*(start for _, start in within[1:]), end]
-    told = {int(number): sha for number, sha in re.compile(_ENTRY_HASH).findall(batch.trailer)}
+    listed = {int(number): sha for number, sha in re.compile(_ENTRY_HASH).findall(batch.trailer)}
     entries, before = [], None
     for (number, start), stop in zip(within, stops, strict=False):
         if number is None:
@@ -183,13 +189,13 @@ def _listed(text: str, batch: Batch, entries_at: list[tuple[int | None, int]]) -
             continue
         entry = text[start:stop].replace("##", "###", 1)
         entries.append(
-            ArchivedSession(number, start, stop, entry_hash(entry), told.get(number, ""), content_hash(entry))
+            ArchivedSession(number, start, stop, entry_hash(entry), listed.get(number, ""), content_hash(entry))
         )
-    named = re.compile(_BATCH).search(batch.trailer)
+    range_line = re.compile(_BATCH).search(batch.trailer)
     return BatchContents(
         entries=tuple(entries),
-        numbers=tuple(told) or tuple(entry.number for entry in entries),
-        range=(int(named[1]), int(named[2] or named[1])) if named else None,
+        numbers=tuple(listed) or tuple(entry.number for entry in entries),
+        range=(int(range_line[1]), int(range_line[2] or range_line[1])) if range_line else None,
         trailer=end if batch.trailer else None,
         before=before,
         start=within[0][1] if within else end,
@@ -197,31 +203,31 @@ def _listed(text: str, batch: Batch, entries_at: list[tuple[int | None, int]]) -
 
 
 def content_hash(entry: str) -> str:
-    """Return the hash of an entry without the numbers of sessions in it, which a merge may change."""
+    """Return the SHA-256 of an entry without the numbers of sessions in it, which a merge may change."""
     return entry_hash(identity(entry))
 
 
 def headings(text: str) -> list[tuple[int | None, int]]:
-    """Return the headings of an archive's entries: a session's number, None for any other, and where each begins."""
+    """Return the headings of an archive's entries: the session's number (None for other headings) and the offset."""
     sections = (section for section in parse(text).sections if section.level <= ENTRY_LEVEL)
     return [(session_number(section.title), section.span.start) for section in sections]
 
 
 def _closing(
-    text: str, begin: int, trailers: list[re.Match[str]], entries_at: list[tuple[int | None, int]]
+    text: str, begin: int, trailers: list[re.Match[str]], all_headings: list[tuple[int | None, int]]
 ) -> re.Match[str]:
-    """Return the one of `trailers` that closes the batch which begins at `begin`."""
-    best, most = trailers[0], -1
+    """Return the trailer that closes the batch which begins at `begin`."""
+    best, best_count = trailers[0], -1
     for trailer in trailers:
-        within = [(number, start) for number, start in entries_at if begin <= start < trailer.start()]
+        within = [(number, start) for number, start in all_headings if begin <= start < trailer.start()]
         stops = [*(start for _, start in within[1:]), trailer.start()]
         spans = {number: (start, stop) for (number, start), stop in zip(within, stops, strict=False) if number}
-        told = {int(number): sha for number, sha in re.compile(_ENTRY_HASH).findall(trailer[0])}
-        if list(spans) != list(told):
+        listed = {int(number): sha for number, sha in re.compile(_ENTRY_HASH).findall(trailer[0])}
+        if list(spans) != list(listed):
             continue
         entries = {number: text[start:stop].replace("##", "###", 1) for number, (start, stop) in spans.items()}
-        right = sum(entry_hash(entries[number]) == sha for number, sha in told.items())
-        if right == len(told):
+        count = sum(entry_hash(entries[number]) == sha for number, sha in listed.items())
+        if count == len(listed):
             return trailer
-        best, most = (trailer, right) if right > most else (best, most)
+        best, best_count = (trailer, count) if count > best_count else (best, best_count)
     return best

@@ -1,4 +1,4 @@
-"""Canonical JSON and the hashes over it: what is sealed can be checked on any machine, by any program."""
+"""Canonical JSON and the hashes over it; the published format lets any program on any machine check a seal."""
 
 from __future__ import annotations
 

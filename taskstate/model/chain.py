@@ -1,9 +1,9 @@
-"""What one task hands down to the next: the output of a complete task, and its copy among another task's Chain Inputs.
+"""Task outputs and chain inputs: reads what a completed task hands to its dependents, and quotes it in their files.
 
-An output is the text of those parts of the section Chain Output that say something, verbatim, with LF line ends. In a
-downstream task it stands quoted line by line, so that nothing in it can become structure there, behind a comment that
-says which task, revision and content it was taken from, and when. Everything else in that section belongs to people
-and stays as it is. Pure: who reads the other task's file passes it in.
+An output is the text of the filled parts of the section Chain Output, verbatim, with LF line ends. In a downstream
+task it is quoted line by line, so that nothing in it can become structure there, below a comment with the task,
+revision and hash that it was taken from, and the time. Everything else in that section belongs to people and is not
+touched. Pure: the caller reads the other task's file.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ _COMMENT = (
     r"<!--[ \t]*taskstate: input[ \t]+(?P<id>[A-Za-z0-9._-]+)[ \t]+r(?P<revision>[0-9]{1,9})[ \t]+"
     r"sha256:(?P<sha>[0-9a-f]{16,64})[ \t]+(?P<time>[^\s>]+)[ \t]*-->[ \t]*(?=[\r\n]|\Z)"
 )
+# Possessive quantifiers (`*+`, `++`): blank lines or quoted lines without end must not make the match try all splits.
 _QUOTE = r"(?:[ \t]*+(?:\r\n|\r|\n))++(?P<quote>(?: {0,3}>[^\r\n]*+(?:\r\n|\r|\n|\Z))++)"
 _CONFLICT = r"(?m)^(?:<{7}|>{7})(?: |$)"
 _SECTION_HEADING = r"(?m)^ {0,3}##[ \t]+(.*\S)"
@@ -42,7 +43,7 @@ _RULE = r" {0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*"
 _BLANK_LINES = r"(?:[ \t]*+\n)++"
 _BLANKS = r"(?m)^[ \t]+$"
 _LINE_END = r"\r\n|\r|\n"
-_NOTHING = ("", "None.", "None")  # what says that there are no inputs; the first one takes its place
+_NOTHING = ("", "None.", "None")  # contents that mean "no inputs"; the first input replaces them
 
 
 class NamedInput(NamedTuple):
@@ -54,7 +55,7 @@ class NamedInput(NamedTuple):
 
 
 def read_upstream(document: Document, path: str) -> Upstream:
-    """Return what the state file `document` at `path` says to those that build on it."""
+    """Return what downstream tasks need of the state file `document` at `path`."""
     own = names.own_file(path)
     state = read_state(document, (own and own.id) or "")
     output = output_of(document) if state.status == COMPLETE else ""
@@ -72,65 +73,65 @@ def read_upstream(document: Document, path: str) -> Upstream:
 
 
 def _files(document: Document) -> tuple[tuple[str, str | None], ...]:
-    """Return the files that `complete` found named; nothing of what a hand made unreadable."""
+    """Return the files of the block `output`, which `complete` wrote; entries damaged by hand are left out."""
     block = document.front_matter.get("output")
-    told = block.get("files") if isinstance(block, dict) else None
-    loose = [each for each in told or () if isinstance(each, dict)] if isinstance(told, list) else []
-    found = ((each.get("path"), each.get("sha256")) for each in loose)
-    return tuple((path, sha) for path, sha in found if isinstance(path, str) and isinstance(sha, str | None))
+    files = block.get("files") if isinstance(block, dict) else None
+    entries = [each for each in files or () if isinstance(each, dict)] if isinstance(files, list) else []
+    pairs = ((each.get("path"), each.get("sha256")) for each in entries)
+    return tuple((path, sha) for path, sha in pairs if isinstance(path, str) and isinstance(sha, str | None))
 
 
 def is_complete(document: Document) -> bool:
-    """Return whether a state file says that its task is complete; its front matter alone tells."""
+    """Return whether the front matter of a state file says that its task is complete."""
     return document.front_matter.get("status") == COMPLETE
 
 
 def output_of(document: Document) -> str:
-    """Return the output that a state file holds; empty where there is none, or where nobody can tell it."""
+    """Return the output in a state file; empty where there is none, or where its end is uncertain."""
     kind = document_kinds.kind_of(document.front_matter.get("kind"))
     section = _section(document, OUTPUT)
     if section is None or kind.section(OUTPUT) is None or any(not block.closed for block in document.blocks):
         return ""
     children = document.children(section, PART_LEVEL)
     lead = Span(section.body.start, children[0].span.start if children else section.span.end)
-    said = [_verbatim(document, lead)] if _says_something(kind, lead.of(document.text)) else []
-    said += [_verbatim(document, each.span) for each in children if _says_something(kind, each.body.of(document.text))]
-    output = _without_blanks("\n\n".join(said))
+    parts = [_verbatim(document, lead)] if _is_filled(kind, lead.of(document.text)) else []
+    parts += [_verbatim(document, each.span) for each in children if _is_filled(kind, each.body.of(document.text))]
+    output = _without_blanks("\n\n".join(parts))
     return "" if re.compile(_CONFLICT).search(output) else output
 
 
 def inputs_of(document: Document) -> tuple[ChainInput, ...]:
     """Return the Chain Inputs that were pulled into a state file, in the order of the text."""
     section = _section(document, INPUTS)
-    found = []
+    inputs = []
     for block in document.blocks_in(section.body, "html") if section else ():
         comment = re.compile(_COMMENT).match(document.text, *block.span)
         if comment:
-            place = Span(*comment.span())
-            behind = re.compile(_QUOTE).match(document.text, place.end, section.body.end if section else 0)
-            quote = Span(*behind.span("quote")) if behind else Span(place.end, place.end)
+            span = Span(*comment.span())
+            quote_match = re.compile(_QUOTE).match(document.text, span.end, section.body.end if section else 0)
+            quote = Span(*quote_match.span("quote")) if quote_match else Span(span.end, span.end)
             quote = Span(quote.start, quote.start + len(quote.of(document.text).rstrip("\r\n")))
-            found.append(
-                ChainInput(comment["id"], int(comment["revision"]), comment["sha"], comment["time"], place, quote)
+            inputs.append(
+                ChainInput(comment["id"], int(comment["revision"]), comment["sha"], comment["time"], span, quote)
             )
-    return tuple(found)
+    return tuple(inputs)
 
 
 def named_inputs(document: Document) -> tuple[NamedInput, ...]:
-    """Return the headings among the Chain Inputs that name a task, whoever wrote what stands below them."""
+    """Return the headings among the Chain Inputs that name a task, whether the tool or a person wrote them."""
     section = _section(document, INPUTS)
     kind = document_kinds.kind_of(document.front_matter.get("kind"))
-    found = []
+    inputs = []
     for child in document.children(section, PART_LEVEL) if section else ():
         groups = _input_heading(child.title)
         if groups:
-            is_filled = not _is_open(kind, _content(document, child.body).of(document.text))
-            found.append(NamedInput(groups["task_id"], child, is_filled))
-    return tuple(found)
+            is_filled = not _is_empty(kind, _content(document, child.body).of(document.text))
+            inputs.append(NamedInput(groups["task_id"], child, is_filled))
+    return tuple(inputs)
 
 
 def has_input(document: Document, task_id: str) -> bool:
-    """Return whether the output of a task is among the Chain Inputs, pulled or written there by hand."""
+    """Return whether the output of a task is among the Chain Inputs, pulled by the tool or written by hand."""
     key = task_id.casefold()
     return any(each.id.casefold() == key for each in inputs_of(document)) or any(
         each.is_filled and each.id.casefold() == key for each in named_inputs(document)
@@ -138,7 +139,7 @@ def has_input(document: Document, task_id: str) -> bool:
 
 
 def is_current(document: Document, present: ChainInput, upstream: Upstream, config: Config) -> bool:
-    """Return whether an input is of the output that there is, and its quote is what the tool has written."""
+    """Return whether an input quotes the current output of the upstream task, and nobody has edited the quote."""
     return chain_quotes.is_untouched(present.quote.of(document.text), present, upstream, config)
 
 
@@ -152,13 +153,13 @@ def render_input(upstream: Upstream, now: str, config: Config) -> str:
 
 
 def with_input(text: str, upstream: Upstream, now: str, config: Config) -> str:
-    """Return the state file `text` with an upstream output among its Chain Inputs, as it is now.
+    """Return the state file `text` with the current output of an upstream task among its Chain Inputs.
 
-    One that is there is brought up to date, and otherwise left alone to the byte; what somebody added to its quote
-    stays below it. A new one comes to the end of the section, or in the place of what said that there is none.
+    An input that is there is updated only if it is stale; lines that somebody added to its quote are kept below it. A
+    new one is added at the end of the section, or replaces a placeholder.
 
     Raises:
-        TaskstateError: as `render_input`; there are no Chain Inputs; or something in them swallows what is added.
+        TaskstateError: as `render_input`; there are no Chain Inputs; or an unclosed fence or comment would contain it.
     """
     document = parse(text)
     section = _section(document, INPUTS)
@@ -166,16 +167,16 @@ def with_input(text: str, upstream: Upstream, now: str, config: Config) -> str:
         raise TaskstateError(
             f"there is no section {INPUTS}", help=f"add `## 2. {INPUTS}` to the state file", code="section-missing"
         )
-    _require_sure_end(document, section, upstream)
+    _require_closed(document, section, upstream)
     new = chain_quotes.render_chain_input(upstream, now, config)
     present = [each for each in inputs_of(document) if each.id.casefold() == upstream.id.casefold()]
     if present:
         stale = [each for each in present if not is_current(document, each, upstream, config)]
-        edits = [_block(document, each.span, _renewed(document, each, upstream, new)) for each in stale]
+        edits = [_block(document, each.span, _updated_input(document, each, upstream, new)) for each in stale]
     else:
         edits = [_added(document, section, upstream, new)]
     after = apply(text, edits)
-    _prove(document, after, upstream, count=0 if present else 1)
+    _require_result(document, after, upstream, count=0 if present else 1)
     return after
 
 
@@ -185,7 +186,7 @@ def _section(document: Document, name: str) -> Section | None:
     return next((each for each in sections if document_kinds.section_key(each.title) == key), None)
 
 
-def _says_something(kind: Kind, body: str) -> bool:
+def _is_filled(kind: Kind, body: str) -> bool:
     body = body.strip()
     return bool(body) and not kind.is_placeholder(body) and not escaping.is_blank(body)
 
@@ -197,7 +198,10 @@ def _verbatim(document: Document, span: Span) -> str:
 
 
 def _without_blanks(output: str) -> str:
-    """Return an output in which a blank line is empty, but in code fences: the formatter makes it so in both files."""
+    """Return an output whose blank lines outside code fences are empty.
+
+    The formatter does the same in both files, and must not change what the hash covers.
+    """
     if not re.compile(_BLANKS).search(output):
         return output
     fences = parse(output).blocks_in(Span(0, len(output)), "fence")
@@ -208,20 +212,20 @@ def _without_blanks(output: str) -> str:
 
 
 def _input_heading(title: str) -> dict[str, str] | None:
-    """Return what the heading of a Chain Input says: the task's id and title."""
+    """Return the task id and title in the heading of a Chain Input, or None where it is another heading."""
     section = document_kinds.kind("task").section(INPUTS)
-    found = (spec.match(title) for spec in (section.subsections if section else ()))
-    return next((dict(groups) for groups in found if groups and "task_id" in groups), None)
+    matches = (spec.match(title) for spec in (section.subsections if section else ()))
+    return next((dict(groups) for groups in matches if groups and "task_id" in groups), None)
 
 
-def _renewed(document: Document, present: ChainInput, upstream: Upstream, new: RenderedInput) -> str:
-    """Return comment and quote in the place of earlier ones; what somebody wrote into the quote stays, below it."""
-    theirs = chain_quotes.added_lines(present.quote.of(document.text), present, upstream)
-    return "\n\n".join(filter(None, (new.comment, new.quote, theirs)))
+def _updated_input(document: Document, present: ChainInput, upstream: Upstream, new: RenderedInput) -> str:
+    """Return the text that replaces a stale input: comment, quote, and the lines that somebody added to the old one."""
+    added = chain_quotes.added_lines(present.quote.of(document.text), present, upstream)
+    return "\n\n".join(filter(None, (new.comment, new.quote, added)))
 
 
 def _added(document: Document, section: Section, upstream: Upstream, rendered: RenderedInput) -> Edit:
-    """Return the edit that adds an input: below its own open heading, for what says that there is none, or last."""
+    """Return the edit that adds an input: below its own empty heading, in place of a placeholder, or at the end."""
     heading, comment, quote = rendered
     kind = document_kinds.kind_of(document.front_matter.get("kind"))
     for named in named_inputs(document):
@@ -230,33 +234,33 @@ def _added(document: Document, section: Section, upstream: Upstream, rendered: R
             return _block(document, content, f"{comment}\n\n{quote}")
     content = _content(document, section.body)
     whole = f"{heading}\n\n{comment}\n\n{quote}"
-    if _is_open(kind, content.of(document.text)):
+    if _is_empty(kind, content.of(document.text)):
         return _block(document, content, whole)
     return _block(document, Span(content.end, content.end), whole)
 
 
-def _is_open(kind: Kind, content: str) -> bool:
+def _is_empty(kind: Kind, content: str) -> bool:
     return content in _NOTHING or kind.is_placeholder(content)
 
 
 def _content(document: Document, span: Span) -> Span:
-    """Return `span` without the blank lines around it, and without a rule that closes it.
+    """Return `span` without the blank lines around it, and without a thematic break (`---`) at its end.
 
-    An empty one stands at the end of the line before it.
+    An empty result is placed at the end of the line before the span.
     """
     text = span.of(document.text)
-    kept = text.rstrip(" \t\r\n")
-    last = max(kept.rfind("\n"), kept.rfind("\r")) + 1
-    before = kept[:last].rstrip(" \t\r\n")
-    if re.compile(_RULE).fullmatch(kept, last) and (
-        not before or len(re.compile(_LINE_END).findall(kept, len(before), last)) > 1
+    content = text.rstrip(" \t\r\n")
+    last_line = max(content.rfind("\n"), content.rfind("\r")) + 1
+    before = content[:last_line].rstrip(" \t\r\n")
+    if re.compile(_RULE).fullmatch(content, last_line) and (
+        not before or len(re.compile(_LINE_END).findall(content, len(before), last_line)) > 1
     ):
-        kept = before
-    if not kept:
+        content = before
+    if not content:
         start = span.start - len(_line_end_before(document.text, span.start))
         return Span(start, start)
-    end = len(kept) + len(text[len(kept) :]) - len(text[len(kept) :].lstrip(" \t"))
-    return Span(span.start + len(kept) - len(kept.lstrip(" \t\r\n")), span.start + end)
+    end = len(content) + len(text[len(content) :]) - len(text[len(content) :].lstrip(" \t"))
+    return Span(span.start + len(content) - len(content.lstrip(" \t\r\n")), span.start + end)
 
 
 def _line_end_before(text: str, at: int) -> str:
@@ -266,36 +270,36 @@ def _line_end_before(text: str, at: int) -> str:
 
 
 def _block(document: Document, span: Span, new: str) -> Edit:
-    """Return the edit that puts `new` in the place of `span`, with a blank line before and behind it."""
+    """Return the edit that replaces `span` by `new`, with a blank line before and after it."""
     text, nl = document.text, document.newline
-    before, behind = text[: span.start], text[span.end :]
+    before, after = text[: span.start], text[span.end :]
     stripped = before.rstrip(" \t")
     last = _line_end_before(stripped, len(stripped))
     if not last:
-        above = nl * 2 if stripped else ""
+        gap_above = nl * 2 if stripped else ""
     else:
         rest = stripped[: -len(last)].rstrip(" \t")
-        above = "" if not rest or rest[-1] in "\r\n" else nl
-    following = re.compile(_LINE_END).match(behind)
-    next_line = behind[following.end() :] if following else behind
+        gap_above = "" if not rest or rest[-1] in "\r\n" else nl
+    line_end = re.compile(_LINE_END).match(after)
+    next_line = after[line_end.end() :] if line_end else after
     blank = not next_line.strip(" \t") or bool(re.compile(_LINE_END).match(next_line.lstrip(" \t")))
-    return Edit(span.start, span.end, above + with_newlines(new, nl) + ("" if blank else nl))
+    return Edit(span.start, span.end, gap_above + with_newlines(new, nl) + ("" if blank else nl))
 
 
-def _require_sure_end(document: Document, section: Section, upstream: Upstream) -> None:
-    """Refuse a text in which something takes in the heading that should end the Chain Inputs.
+def _require_closed(document: Document, section: Section, upstream: Upstream) -> None:
+    """Refuse a text in which an unclosed fence or comment contains the heading that should end the Chain Inputs.
 
     Raises:
         TaskstateError: code "unsafe".
     """
     kind = document_kinds.kind_of(document.front_matter.get("kind"))
-    there = {document_kinds.section_key(each.title) for each in document.sections if each.level == SECTION_LEVEL}
-    absent = {document_kinds.section_key(each.name) for each in kind.sections} - there
+    present = {document_kinds.section_key(each.title) for each in document.sections if each.level == SECTION_LEVEL}
+    missing = {document_kinds.section_key(each.name) for each in kind.sections} - present
     blocks = [block for block in document.blocks if section.body.start <= block.span.start < section.body.end]
-    for block in blocks if absent else ():
+    for block in blocks if missing else ():
         text = with_newlines(block.span.of(document.text), "\n")
         titles = (match[1] for match in re.finditer(_SECTION_HEADING, text))
-        name = next((title for title in titles if document_kinds.section_key(title) in absent), "")
+        name = next((title for title in titles if document_kinds.section_key(title) in missing), "")
         if name:
             line = document.position(block.span.start).line + 1
             raise TaskstateError(
@@ -306,8 +310,8 @@ def _require_sure_end(document: Document, section: Section, upstream: Upstream) 
             )
 
 
-def _prove(before: Document, text: str, upstream: Upstream, *, count: int) -> None:
-    """Refuse a text in which the input is not there, or in which another section reads differently.
+def _require_result(before: Document, text: str, upstream: Upstream, *, count: int) -> None:
+    """Check that `text` holds the input, and that all other sections read as they did in `before`.
 
     Raises:
         TaskstateError: code "unsafe".
@@ -315,9 +319,9 @@ def _prove(before: Document, text: str, upstream: Upstream, *, count: int) -> No
     after = parse(text)
     key = upstream.id.casefold()
     present = [each for each in inputs_of(after) if each.id.casefold() == key]
-    right = bool(present) and all(each.is_of(upstream) for each in present)
-    right = right and len(inputs_of(after)) == len(inputs_of(before)) + count
-    if not right or _others(after) != _others(before):
+    is_right = bool(present) and all(each.is_of(upstream) for each in present)
+    is_right = is_right and len(inputs_of(after)) == len(inputs_of(before)) + count
+    if not is_right or _other_sections(after) != _other_sections(before):
         raise TaskstateError(
             f"the output of task {upstream.id} cannot be pulled: something in {INPUTS} never closes",
             help="run `taskstate lint` and mend the fence or comment that it names",
@@ -325,7 +329,7 @@ def _prove(before: Document, text: str, upstream: Upstream, *, count: int) -> No
         )
 
 
-def _others(document: Document) -> list[str]:
+def _other_sections(document: Document) -> list[str]:
     """Return the text of all sections but the Chain Inputs."""
     inputs = _section(document, INPUTS)
     sections = (each for each in document.sections if each.level == SECTION_LEVEL and each is not inputs)

@@ -1,7 +1,7 @@
-"""How an output stands in a downstream task: quoted behind a comment, within a budget; and what of a quote is whose.
+"""Quotes a task's output in its downstream tasks, within a size budget, and tells added lines from the tool's own.
 
-Of an output that is too large the parts that programs are written against come first: interfaces and configuration are
-worth more, cut nowhere, than the text before them. Pure.
+An output that is too large is cut between its parts, and the parts that programs rely on (interfaces, configuration)
+are kept before prose. Pure.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Upstream(NamedTuple):
-    """What another task's state file says to those that build on it.
+    """What a downstream task needs of another task's state file.
 
     `path` is from the repository's root. `output` is the text that a downstream task takes over, `output_sha` the
     beginning of its SHA-256; both are empty while the task is not complete or has no output. `files` are those that the
@@ -40,7 +40,7 @@ class Upstream(NamedTuple):
 
 
 class ChainInput(NamedTuple):
-    """A Chain Input that was pulled: what its comment says, and where it stands.
+    """A Chain Input that the tool wrote: the values in its comment, and its spans.
 
     `comment` is the comment, `quote` the quoted output behind it (empty where it is gone), `span` both.
     """
@@ -58,18 +58,18 @@ class ChainInput(NamedTuple):
         return Span(self.comment.start, self.quote.end)
 
     def is_of(self, upstream: Upstream) -> bool:
-        """Return whether the output that was pulled is the one that the upstream task has."""
+        """Return whether the input quotes the current output of the upstream task."""
         return self.sha[:SHA] == upstream.output_sha
 
 
-SHA = 16  # hex digits of an output's hash that a Chain Input names
-_COMMENT = 96  # bytes that the comment may take: a new revision of the same output is cut where the last one was
+SHA = 16  # hex digits of an output's hash that a Chain Input records
+_COMMENT = 96  # bytes set aside for the comment, so that its length never decides where an output is cut
 _STRUCTURED = r"###[ \t]+(?:API Contract|Configuration Required)\b"
 _CUT = r"> \*Cut to stay within [0-9]+ KB\. The whole output, .+\*"
 
 
 class RenderedInput(NamedTuple):
-    """A Chain Input: the heading that it stands under, the comment that says where it is from, and the quote."""
+    """The text of a Chain Input: its heading, the comment with its origin, and the quote."""
 
     heading: str
     comment: str
@@ -77,7 +77,7 @@ class RenderedInput(NamedTuple):
 
 
 def render_chain_input(upstream: Upstream, now: str, config: Config) -> RenderedInput:
-    """Return a Chain Input, with LF line ends; `now` is a timestamp.
+    """Return the text of a Chain Input, with LF line ends; `now` is a timestamp.
 
     Raises:
         TaskstateError: the output is empty, or it or the title holds control characters.
@@ -88,10 +88,10 @@ def render_chain_input(upstream: Upstream, now: str, config: Config) -> Rendered
 
 
 def require_clean(task_id: str, title: str, output: str) -> None:
-    """Refuse an output that cannot be handed down.
+    """Refuse an output that cannot be quoted downstream.
 
     Raises:
-        TaskstateError: it is empty, or it or the title holds control characters.
+        TaskstateError: the output is empty, or it or the title holds control characters.
     """
     escaping.clean(output, what=f"the output of task {task_id}")
     if title:
@@ -99,7 +99,7 @@ def require_clean(task_id: str, title: str, output: str) -> None:
 
 
 def quote_of(upstream: Upstream, config: Config) -> str:
-    """Return the output of a task as it is quoted: all of it, or as many of its parts as there is room for."""
+    """Return the quoted output of a task, cut to whole parts where it exceeds `chain.max_input_kb`."""
     kb = config.chain.max_input_kb
     room = kb * KB - size_in_bytes(_heading(upstream)) - _COMMENT
     whole = escaping.quote(upstream.output)
@@ -108,12 +108,12 @@ def quote_of(upstream: Upstream, config: Config) -> str:
     size = shown_kb(size_in_bytes(upstream.output))
     rest = f"*Cut to stay within {kb} KB. The whole output, {size}: `taskstate chain output {upstream.id}`*"
     return escaping.quote(
-        "\n\n".join((*_kept(parts_of(upstream.output), room - size_in_bytes(escaping.quote(rest))), rest))
+        "\n\n".join((*_fitting(parts_of(upstream.output), room - size_in_bytes(escaping.quote(rest))), rest))
     )
 
 
 def parts_of(output: str) -> tuple[str, ...]:
-    """Return the parts of an output, each from its heading on; what stands before the first heading is one too."""
+    """Return the parts of an output, one for each heading and one for the text before the first heading."""
     document = parse(output)
     starts = [section.span.start for section in document.sections if section.level <= PART_LEVEL]
     starts = starts if starts[:1] == [0] else [0, *starts]
@@ -122,7 +122,7 @@ def parts_of(output: str) -> tuple[str, ...]:
 
 
 def unquoted(quote: str) -> str:
-    """Return the text that `embed.quote` has quoted, line ends as LF."""
+    """Return the text that `escaping.quote` has quoted, with LF line ends."""
     return "\n".join(line[2:] if line.startswith("> ") else line[1:] for line in with_newlines(quote, "\n").split("\n"))
 
 
@@ -131,54 +131,57 @@ def _heading(upstream: Upstream) -> str:
     return f"### From Task #{upstream.id}: {title}" if title else f"### From Task #{upstream.id}"
 
 
-def _kept(parts: tuple[str, ...], room: int) -> tuple[str, ...]:
-    """Return the parts that are quoted, in their order: the structured ones that fit, then others from the first on."""
+def _fitting(parts: tuple[str, ...], room: int) -> tuple[str, ...]:
+    """Return the parts that fit into `room` bytes, in document order.
+
+    The structured ones are chosen first, then the others from the first on, up to one that does not fit.
+    """
     sizes = [size_in_bytes(escaping.quote(part)) + len(">\n\n") for part in parts]
     structured = [number for number, part in enumerate(parts) if _is_structured(part)]
-    kept = set[int]()
+    chosen = set[int]()
     for number in structured:
         if sizes[number] <= room:
-            kept.add(number)
+            chosen.add(number)
             room -= sizes[number]
     for number in range(len(parts)):
         if number in structured:
             continue
         if sizes[number] > room:
             break
-        kept.add(number)
+        chosen.add(number)
         room -= sizes[number]
-    return tuple(part for number, part in enumerate(parts) if number in kept)
+    return tuple(part for number, part in enumerate(parts) if number in chosen)
 
 
 def _is_structured(part: str) -> bool:
-    """Return whether a part is an interface or a configuration, or holds a code fence."""
+    """Return whether a part describes an interface or a configuration, or contains a code fence."""
     return bool(re.compile(_STRUCTURED).match(part) or parse(part).blocks_in(Span(0, len(part)), "fence"))
 
 
-# Whose a quote is
+# Telling the tool's lines from people's
 
 
 def is_untouched(quote: str, present: ChainInput, upstream: Upstream, config: Config) -> bool:
-    """Return whether a quote is what the tool writes of the output that the upstream task has."""
+    """Return whether a quote is exactly what the tool would write now."""
     return present.is_of(upstream) and with_newlines(quote, "\n") == quote_of(upstream, config)
 
 
 def added_lines(quote: str, present: ChainInput, upstream: Upstream) -> str:
-    """Return the lines of a quote that somebody has added to it, quoted; `upstream` is what takes its place.
+    """Return the lines that somebody has added to a quote, quoted; `upstream` is the output that replaces it.
 
-    What the tool wrote is known where its hash says so, or where it was cut. Of any other quote each line counts that
-    the output does not hold now: too much is kept rather than too little.
+    The tool's own lines are recognised by the hash in the comment, or by the line that marks a cut. In any other quote
+    every line counts as added that the new output lacks: rather keep too much than lose what somebody wrote.
     """
     lines = with_newlines(quote, "\n").split("\n")
-    own = _length_of(lines, present.sha)
-    end = next((number + 1 for number, line in enumerate(lines) if re.fullmatch(_CUT, line)), 0)
-    if own:
-        added = lines[own:]
-    elif end and not present.is_of(upstream):
-        added = lines[end:]
+    own_lines = _hashed_lines(lines, present.sha)
+    cut_at = next((number + 1 for number, line in enumerate(lines) if re.fullmatch(_CUT, line)), 0)
+    if own_lines:
+        added = lines[own_lines:]
+    elif cut_at and not present.is_of(upstream):
+        added = lines[cut_at:]
     else:
-        known = {line.rstrip() for line in escaping.quote(upstream.output).split("\n")}
-        added = [line for number, line in enumerate(lines) if line.rstrip() not in known and number + 1 != end]
+        expected = {line.rstrip() for line in escaping.quote(upstream.output).split("\n")}
+        added = [line for number, line in enumerate(lines) if line.rstrip() not in expected and number + 1 != cut_at]
     if not any(line.strip("> \t") for line in added):
         return ""
     while not added[0].strip("> \t"):
@@ -186,8 +189,8 @@ def added_lines(quote: str, present: ChainInput, upstream: Upstream) -> str:
     return "\n".join(added)
 
 
-def _length_of(lines: list[str], sha: str) -> int:
-    """Return how many lines from the first one on have, as a text, that hash; 0 where none has."""
+def _hashed_lines(lines: list[str], sha: str) -> int:
+    """Return how many lines from the first one on have the given hash as a text; 0 where no number does."""
     digest = hashlib.sha256()
     for number, line in enumerate(lines):
         digest.update((unquoted(line) if number == 0 else "\n" + unquoted(line)).encode())

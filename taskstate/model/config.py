@@ -1,8 +1,8 @@
-"""The configuration of a repository: what its file says, with defaults for the rest, in frozen records.
+"""The configuration of a repository, with its defaults, as frozen records.
 
-Pure: text in, `Config` out. Who looks for the file is `workspace`; who knows which rule codes exist is `lint`. Named
-tuples and not data classes, because every command defines all of them at its start: measured, eleven frozen data
-classes take 9 ms and eleven named tuples 1.6 ms, where `python -c pass` takes 14 ms.
+Pure: reading a file's text is done in `config_reader`, finding the file in `workspace`; which rule codes exist is known
+in `lint`. Named tuples and not data classes, because every command defines all of them at its start: measured, eleven
+frozen data classes take 9 ms and eleven named tuples 1.6 ms, where `python -c pass` takes 14 ms.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 class Lint(NamedTuple):
-    """Which rules are checked, how severe they are, and where not."""
+    """Which rules are checked, their severities, and the files in which they are ignored."""
 
     select: tuple[str, ...] = ("TS",)
     ignore: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Lint(NamedTuple):
 
 
 class Size(NamedTuple):
-    """How large a state file may become; a limit of 0 tokens is none."""
+    """Size limits of a state file, and how many sessions it keeps; 0 tokens means no limit."""
 
     warn_kb: int = 50
     max_kb: int = 75
@@ -36,7 +36,7 @@ class Size(NamedTuple):
 
 
 class Standard(NamedTuple):
-    """What the tasks of an area must cite; no priorities means all of them, the area `*` every area."""
+    """Files that the tasks of an area must cite; the area `*` is every area, no priority every priority."""
 
     cite: tuple[str, ...]
     area: str = "*"
@@ -44,44 +44,44 @@ class Standard(NamedTuple):
 
 
 class Export(NamedTuple):
-    """What a role's export leaves out, of `EXPORT_FIELDS`."""
+    """The fields of `EXPORT_FIELDS` that a role's export leaves out."""
 
     drop: tuple[str, ...] = ()
 
 
 class Secrets(NamedTuple):
-    """Which values are no secrets although they look so, as regular expressions."""
+    """Regular expressions for values that look like secrets and are none."""
 
     allow: tuple[str, ...] = ()
 
 
 class QaReader(NamedTuple):
-    """How to read a log that the built-in table does not know: a regular expression with a group `text`."""
+    """A reader for logs of a tool that the built-in table lacks: a regular expression with a group `text`."""
 
     name: str
     pattern: str
 
 
 class Chain(NamedTuple):
-    """How much of an upstream output a task takes over."""
+    """How much of an upstream output a task quotes, in KB."""
 
     max_input_kb: int = 3
 
 
 class Permanent(NamedTuple):
-    """Who may update the permanent task; nobody named means everybody."""
+    """Who may update the permanent task; without names everybody."""
 
     writers: tuple[str, ...] = ()
 
 
 class Archive(NamedTuple):
-    """The program that summarises archived sessions; none named means the built-in one."""
+    """The command that summarises archived sessions; empty for the built-in summary."""
 
     summarizer: str = ""
 
 
 class Handoff(NamedTuple):
-    """What a handoff document must keep to."""
+    """Limits on a handoff document."""
 
     max_lines: int = 60
     max_kb: int = 4
@@ -89,7 +89,7 @@ class Handoff(NamedTuple):
 
 
 class Config(NamedTuple):
-    """The whole configuration; `Config()` is what holds where nobody configured anything."""
+    """The whole configuration; `Config()` holds the defaults."""
 
     root: str = ".taskstate"
     exclude: tuple[str, ...] = ()
@@ -109,9 +109,9 @@ class Config(NamedTuple):
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Return whether a path from the repository's root (with `/`) is one that a glob of the configuration means.
+    """Return whether a glob of the configuration matches a path from the repository's root (with `/`).
 
-    `*` stands for anything, `/` included; without a wildcard a pattern also means all that lies under it.
+    `*` stands for anything, `/` included; a pattern without wildcards also matches everything below that folder.
     """
     from fnmatch import fnmatchcase
 
@@ -140,6 +140,6 @@ EXPORT_DROPS: Mapping[str, tuple[str, ...]] = {
 
 
 def export_drop(config: Config, role: str) -> tuple[str, ...]:
-    """Return the fields that a role's export leaves out: what the configuration says, else what is usual."""
+    """Return the fields that a role's export leaves out: the configured ones, else the role's default."""
     configured = config.export.get(role)
     return configured.drop if configured else EXPORT_DROPS.get(role, ())

@@ -1,7 +1,7 @@
 """Reads `taskstate.toml` or the table `[tool.taskstate]` of `pyproject.toml` into the records of `config`.
 
-What is allowed is said by `schemas/config.schema.json`; a mistake is one error that names the file, the key and what
-should stand there. Text in, `Config` out; finding the file is the job of `workspace`.
+`schemas/config.schema.json` says what is allowed; a mistake is one error that names the file, the key and the expected
+value. Text in, `Config` out; `workspace` finds the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def parse_config(text: str, name: str) -> Config | None:
     shared = re.split(r"[/\\]", name)[-1] == "pyproject.toml"
     if shared and "taskstate" not in text:
         return None
-    if not _says_something(text):  # `init` writes comments only, and importing the parser and the schema costs
+    if not _has_settings(text):  # `init` writes comments only, and importing the parser and the schema slows each start
         return None if shared else Config()
     document = _parse_toml(text, name)
     if not shared:
@@ -34,22 +34,24 @@ def parse_config(text: str, name: str) -> Config | None:
 
 
 def read_config(mapping: object, source: str) -> Config:
-    """Return the configuration that the loose `mapping` holds; `source` is how messages call it.
+    """Return the configuration in a `mapping` read from TOML; `source` names it in messages.
 
     Raises:
-        TaskstateError: code "config": it does not meet the schema, or exports for a role that there is not.
+        TaskstateError: code "config": it does not meet the schema, or names an export for an unknown role.
     """
-    from taskstate.validation.schema_compiler import is_valid  # and not `schema`: this is read at each start
+    from taskstate.validation.schema_compiler import (
+        is_valid,  # not `schema`, which is slow to import: this runs at each start
+    )
 
     if not is_valid(mapping, "config"):
-        raise _mistake(mapping, source)
-    config: Config = _built(mapping, Config)
+        raise _schema_error(mapping, source)
+    config: Config = _converted(mapping, Config)
     _require_roles(config, source)
     return config._replace(root="/".join(part for part in config.root.split("/") if part not in {"", "."}))
 
 
-def _says_something(text: str) -> bool:
-    """Return whether a line of TOML is no comment; what cannot stand in one is for the parser to tell."""
+def _has_settings(text: str) -> bool:
+    """Return whether TOML holds more than comments; text that is not plain ASCII is left to the parser to judge."""
     lines = (line.strip(" \t\r") for line in text.removeprefix("\ufeff").split("\n"))
     return (
         not text.isascii()
@@ -64,30 +66,30 @@ def _parse_toml(text: str, name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except RecursionError as error:
-        raise _refusal(f"{name} is nested too deeply", "correct it") from error
+        raise _config_error(f"{name} is nested too deeply", "correct it") from error
     except ValueError as error:
-        raise _refusal(f"{name} is not valid TOML: {error}", "correct it") from error
+        raise _config_error(f"{name} is not valid TOML: {error}", "correct it") from error
 
 
-def _mistake(mapping: object, source: str) -> TaskstateError:
+def _schema_error(mapping: object, source: str) -> TaskstateError:
     from taskstate.validation.schema_errors import find
 
     first, *others = find(mapping, "config")
     more = f" (and {len(others)} more)" if others else ""
-    cure = "add it" if first.keyword == "required" else "correct it, or leave it out for the default"
-    return _refusal(f"{source}: {first.message}{more}", "" if first.suggestion else cure)
+    advice = "add it" if first.keyword == "required" else "correct it, or leave it out for the default"
+    return _config_error(f"{source}: {first.message}{more}", "" if first.suggestion else advice)
 
 
-def _built(value: Any, kind: Any) -> Any:  # noqa: ANN401 - any value that meets the schema, and the type of its field
-    """Turn a valid value into what its field holds: tables into records, lists into tuples, 75.0 into 75."""
+def _converted(value: Any, kind: Any) -> Any:  # noqa: ANN401 - any value that meets the schema, and the type of its field
+    """Convert a valid value to the type of its field: tables to records, lists to tuples, 75.0 to 75."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is tuple:
-        return tuple(_built(each, inner[0]) for each in value)
+        return tuple(_converted(each, inner[0]) for each in value)
     if origin is Mapping:
-        return {key: _built(each, inner[1]) for key, each in value.items()}
+        return {key: _converted(each, inner[1]) for key, each in value.items()}
     if isinstance(value, dict):
         fields, kinds = {key.replace("-", "_"): each for key, each in value.items()}, get_type_hints(kind)
-        return kind(**{name: _built(each, kinds[name]) for name, each in fields.items()})
+        return kind(**{name: _converted(each, kinds[name]) for name, each in fields.items()})
     return kind(value)
 
 
@@ -96,10 +98,12 @@ def _require_roles(config: Config, source: str) -> None:
         if role not in config.roles:
             from taskstate.validation.schema_errors import json_path, nearest
 
-            near = nearest(role, config.roles)
-            what = f"{source}: `{json_path(('export', role))}` names a role that there is not"
-            raise _refusal(what, f"did you mean {near}?" if near else f"there are {', '.join(config.roles)}")
+            suggestion = nearest(role, config.roles)
+            problem = f"{source}: `{json_path(('export', role))}` names a role that there is not"
+            raise _config_error(
+                problem, f"did you mean {suggestion}?" if suggestion else f"there are {', '.join(config.roles)}"
+            )
 
 
-def _refusal(problem: str, cure: str) -> TaskstateError:
-    return TaskstateError(problem, code="config", help=cure)
+def _config_error(problem: str, advice: str) -> TaskstateError:
+    return TaskstateError(problem, code="config", help=advice)

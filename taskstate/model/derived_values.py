@@ -1,7 +1,7 @@
-"""Values that follow from the rest of a state file: session counts, overall progress, its size and its tokens.
+"""Computes the values that follow from the rest of a state file: session counts, overall progress, size and tokens.
 
-Whoever writes the file brings them up to date, and the linter reports where they are wrong. The text is all there is:
-what the archive file holds is taken from the Archived Summary.
+Every write updates them, and the linter reports wrong ones. Only the state file's text is used: the number of archived
+sessions is taken from the Archived Summary, not from the archive file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 BYTES_A_TOKEN = 4
-_NAMED = 3  # of the parts of a file that is too large
+_MAX_PARTS = 3  # listed of a file that is too large
 
 
 def is_over_limit(size: int, limits: Size) -> bool:
@@ -31,7 +31,7 @@ def is_over_limit(size: int, limits: Size) -> bool:
 
 
 def exceeded(size: int, *, kb: int, tokens: int) -> str:
-    """Return in words what a file of `size` bytes exceeds, or nothing where it is within; 0 tokens are no limit."""
+    """Return in words which limit a file of `size` bytes exceeds, or "" where it is within; 0 tokens means no limit."""
     if size > kb * KB:
         return f"{shown_kb(size)}, and the limit is {kb} KB"
     if 0 < tokens * BYTES_A_TOKEN < size:
@@ -40,13 +40,13 @@ def exceeded(size: int, *, kb: int, tokens: int) -> str:
 
 
 def shown_kb(size: int) -> str:
-    """Return a number of bytes as KB, rounded up as everywhere."""
+    """Return a number of bytes in KB for a message, rounded up as everywhere."""
     return f"{-(-size // KB)} KB"
 
 
 def largest_parts(state: TaskState) -> str:
-    """Return in words the largest parts of a file: its sections, and of the Progress Log each session for itself."""
-    parts = sorted(_parts(state), reverse=True)[:_NAMED]
+    """Return in words the largest parts of a file: sections, and each session of the Progress Log by itself."""
+    parts = sorted(_parts(state), reverse=True)[:_MAX_PARTS]
     return ", ".join(f"{name} ({shown_kb(size)})" for size, name in parts)
 
 
@@ -72,7 +72,7 @@ _LOG = "Progress Log"
 
 
 class SessionCounts(NamedTuple):
-    """How many sessions there are: all, those in the archive, those in the Progress Log."""
+    """Number of sessions: all, those in the archive, those in the Progress Log."""
 
     total: int
     archived: int
@@ -80,7 +80,7 @@ class SessionCounts(NamedTuple):
 
 
 def session_counts(state: TaskState) -> SessionCounts:
-    """Return the counts of sessions that the body tells."""
+    """Return the session counts, from the Archived Summary and the Progress Log."""
     summary = state.summary
     archived = summary.last - summary.first + 1 if summary and 0 < summary.first <= summary.last else 0
     return SessionCounts(total=archived + len(state.sessions), archived=archived, recent=len(state.sessions))
@@ -92,16 +92,16 @@ def size_kb(text: str) -> int:
 
 
 def overall_progress(checklist: Checklist) -> str:
-    """Return the share of the features that pass, those moved elsewhere left out, rounded down."""
+    """Return the percentage of features that pass, rounded down; features moved to subtasks do not count."""
     counted = len(checklist.counted)
     return f"{100 * checklist.passing // counted}%" if counted else "0%"
 
 
 def derived_edits(document: Document, more: Iterable[Edit] = (), state: TaskState | None = None) -> tuple[Edit, ...]:
-    """Return the edits that bring all derived values of a file up to date, adding those that its front matter lacks.
+    """Return the edits that update all derived values of a file, and add those that its front matter lacks.
 
-    The size is that of the text after these very edits and `more`, which are among those returned. Who has read the
-    document's state already gives it too.
+    `more` are edits made in the same step: they are returned too, and counted in the size. `state` spares reading the
+    document a second time.
 
     Raises:
         CannotEdit: the form of the front matter or of the checklist does not allow a safe change.
@@ -117,7 +117,7 @@ def derived_edits(document: Document, more: Iterable[Edit] = (), state: TaskStat
 
 
 def fix_edits(document: Document, state: TaskState, *values: str) -> tuple[Edit, ...]:
-    """Return the edits that mend the named derived values of a state file, and its size, as far as it has them.
+    """Return the edits that update the named derived values of a state file, and its size where it has that key.
 
     Raises:
         CannotEdit: the form of the front matter or of the checklist does not allow a safe change.
@@ -135,7 +135,7 @@ def _progress_edits(document: Document, state: TaskState) -> tuple[Edit, ...]:
     checklist = state.checklist
     entries = checklist.root.get("features") if checklist else None
     if checklist is None or entries is None or len(entries.items) != len(checklist.features):
-        return ()  # a feature that cannot be read makes every share wrong
+        return ()  # an unreadable feature would make the percentage wrong
     from taskstate.syntax.json_edit import set_json
 
     return set_json(document.text, checklist.root, (PROGRESS,), overall_progress(checklist), newline=document.newline)
@@ -144,26 +144,27 @@ def _progress_edits(document: Document, state: TaskState) -> tuple[Edit, ...]:
 def _count_edits(document: Document, state: TaskState, root: Node) -> tuple[Edit, ...]:
     counts = session_counts(state)._asdict()
     node = root.get(COUNTS)
-    own = node.value() if node and node.kind == "mapping" else {}  # a key of one's own in it stays
-    return _set(document, root, COUNTS, {**own, **counts})
+    existing = node.value() if node and node.kind == "mapping" else {}  # keys that people added are kept
+    return _set(document, root, COUNTS, {**existing, **counts})
 
 
 def _with_size(document: Document, root: Node, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """Return `edits` and those that make the size right for the text after them all, its own digits included."""
+    """Return `edits` and one that sets the size of the resulting text, the digits of that number included."""
     node = root.get(SIZE)
-    told = node.value() if node else None
-    size = told if isinstance(told, int) and not isinstance(told, bool) else size_kb(apply(document.text, edits))
-    whole = (*edits, *_set(document, root, SIZE, size))
-    while (
-        actual := size_kb(apply(document.text, whole))
-    ) != size:  # more digits, larger text: it rises or falls, and ends
+    current = node.value() if node else None
+    size = (
+        current if isinstance(current, int) and not isinstance(current, bool) else size_kb(apply(document.text, edits))
+    )
+    all_edits = (*edits, *_set(document, root, SIZE, size))
+    # One more digit can push the text over the next KB: repeat until the number is that of the text that holds it.
+    while (actual := size_kb(apply(document.text, all_edits))) != size:
         size = actual
-        whole = (*edits, *_set(document, root, SIZE, size))
-    return whole
+        all_edits = (*edits, *_set(document, root, SIZE, size))
+    return all_edits
 
 
 def _set(document: Document, mapping: Node, key: str, value: object) -> tuple[Edit, ...]:
-    from taskstate.syntax.yaml_edit import set_key  # linting a sound file needs none of this
+    from taskstate.syntax.yaml_edit import set_key  # slow to import, and linting a sound file does not need it
     from taskstate.validation.schema import load
 
     return set_key(

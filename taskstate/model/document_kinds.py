@@ -1,7 +1,7 @@
-"""What a kind of state file consists of, which files are taskstate's own, and how tasks are named.
+"""Describes the kinds of state files: their sections, subsections, fences and placeholders, read from JSON.
 
-Sections, subsections, fences and placeholders are data (`schemas/kinds/*.json`); this room gives them types and
-recognises headings, file names and ids by them. No text is read here, and no rule is spoken.
+The descriptions are data (`schemas/kinds/*.json`); this module gives them types and matches headings against them. No
+document is read here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 KINDS = ("task", "permanent")
-HANDOFF = "handoff"  # the kind of a document that is no state file
+HANDOFF = "handoff"  # a kind of document that is not a state file
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)*(?:[.):]\s*|\s+)(?=\S)")
 _CLOSING = r"\s#+\Z"
 _EMPHASIS = r"\*[^*\s](?:[^*\r\n]*[^*\s])?\*|_[^_\s](?:[^_\r\n]*[^_\s])?_"
@@ -27,7 +27,7 @@ _BRACKETS = {")": "(", "]": "["}
 
 
 class FenceSpec(NamedTuple):
-    """The json fence of a part: the schema of its value; a part that requires it holds it or is a placeholder."""
+    """The json fence of a part: the schema of its value, and whether a part that is no placeholder must have it."""
 
     schema: str
     required: bool
@@ -39,9 +39,9 @@ class FenceSpec(NamedTuple):
 
 
 class SubsectionSpec(NamedTuple):
-    """A heading of level 3 that a section knows: one with a title of its own, or a repeated one with a pattern.
+    """A level-3 heading that a section declares: a fixed title, or a pattern where it may be repeated.
 
-    `must_be_filled` holds the statuses in which it may be no placeholder.
+    `must_be_filled` lists the statuses in which it must not be a placeholder.
     """
 
     name: str
@@ -64,13 +64,13 @@ class SubsectionSpec(NamedTuple):
         )
 
     def match(self, title: str) -> Mapping[str, str] | None:
-        """Return what the pattern's groups found in `title` (none without a pattern), or None where it does not fit."""
+        """Return the pattern's groups in `title` ({} without a pattern), or None where the title does not match."""
         if not self.pattern:
             return {} if section_key(title) == section_key(self.name) else None
         return _groups(self.pattern, title)
 
     def title(self, groups: Mapping[str, str]) -> str | None:
-        """Return the title as it should be written, or None where `groups` lacks a part of it."""
+        """Return the canonical title, or None where `groups` lacks a part of it."""
         try:
             return self.form.format_map(groups) if self.pattern else self.name
         except KeyError:
@@ -78,7 +78,7 @@ class SubsectionSpec(NamedTuple):
 
 
 class SomeFilled(NamedTuple):
-    """A group of subsections that may not all be placeholders at once while the task has one of these statuses."""
+    """A group of subsections of which at least one must be filled while the task has one of `statuses`."""
 
     statuses: tuple[str, ...]
     of: tuple[str, ...]
@@ -90,10 +90,10 @@ class SomeFilled(NamedTuple):
 
 
 class SectionSpec(NamedTuple):
-    """A section of a kind: `fence` is the one before its subsections; `closed` admits no others than the declared ones.
+    """A section of a kind; `fence` is the one above its subsections.
 
-    `must_be_filled` holds the statuses in which the section's own content may be no placeholder; an `untouchable`
-    section is left alone by the formatter.
+    A `closed` section allows only the declared subsections. `must_be_filled` lists the statuses in which the section's
+    own content must not be a placeholder. The formatter leaves an `untouchable` section alone.
     """
 
     name: str
@@ -125,16 +125,16 @@ class SectionSpec(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """The heading line as it should be written."""
+        """The canonical heading line."""
         return f"## {self.name}" if self.number is None else f"## {self.number}. {self.name}"
 
     def subsection(self, title: str) -> SubsectionSpec | None:
-        """Return the subsection that a heading of level 3 begins, or None where the section declares none such."""
+        """Return the declared subsection that a level-3 heading begins, or None."""
         return next((each for each in self.subsections if each.match(title) is not None), None)
 
 
 class Kind(NamedTuple):
-    """A kind of state file: its title line, front matter schema, placeholder text, and sections in their order."""
+    """A kind of state file: its title line, front matter schema, placeholder text, and sections in order."""
 
     name: str
     title: str
@@ -144,7 +144,7 @@ class Kind(NamedTuple):
 
     @classmethod
     def from_mapping(cls, loose: Mapping[str, Any]) -> Kind:
-        """Return the kind that a file of the form `schemas/kind.schema.json` declares."""
+        """Return the kind that a file in `schemas/kinds/` declares, in the form of `schemas/kind.schema.json`."""
         return cls(
             name=loose["kind"],
             title=loose["title"],
@@ -154,16 +154,19 @@ class Kind(NamedTuple):
         )
 
     def title_line(self, *, task_id: str, title: str) -> str:
-        """Return the title line as it should be written."""
+        """Return the canonical title line."""
         return self.title.format(task_id=task_id, title=title)
 
     def section(self, title: str) -> SectionSpec | None:
-        """Return the section that a heading of level 2 begins, or None where the kind declares none such."""
+        """Return the declared section that a level-2 heading begins, or None."""
         key = section_key(title)
         return next((each for each in self.sections if each.key == key), None)
 
     def is_placeholder(self, text: str) -> bool:
-        """Return whether the whole content of a part is one line in emphasis, or this kind's own placeholder."""
+        """Return whether the whole content of a part is one line in emphasis, or this kind's own placeholder.
+
+        Never a substring: an output that quotes the placeholder is not empty.
+        """
         stripped = text.strip()
         return stripped == self.placeholder or bool(re.fullmatch(_EMPHASIS, stripped))
 
@@ -183,13 +186,16 @@ def kind(name: str) -> Kind:
 
 
 def kind_of(value: object) -> Kind:
-    """Return the kind that the front matter's `kind` means; an ordinary task where it is absent or means nothing."""
+    """Return the kind for the front matter's value `kind`; an ordinary task where it is absent or unknown."""
     return kind(value if isinstance(value, str) and value in KINDS else KINDS[0])
 
 
 @lru_cache(maxsize=2048)
 def section_key(title: str) -> str:
-    """Return what a heading is recognised by: its title without number, suffix in brackets, `#`s, spacing and case."""
+    """Return the key of a heading: its title without number, suffix in brackets, closing `#`s, extra spaces and case.
+
+    Numbers and suffixes differ between versions of the form, so neither may decide which section is meant.
+    """
     key = " ".join(re.sub(_CLOSING, "", title.strip()).split())
     key = _without_suffix(key)
     number = _NUMBER.match(key)
@@ -197,14 +203,14 @@ def section_key(title: str) -> str:
 
 
 def _without_suffix(title: str) -> str:
-    """Return `title` without the brackets at its end, however many and nested; what is nothing but brackets stays."""
-    while (start := _opening(title)) > 0:
+    """Return `title` without all bracketed suffixes; a title that is nothing but brackets is returned as it is."""
+    while (start := _matching_bracket(title)) > 0:
         title = title[:start].rstrip()
     return title
 
 
-def _opening(title: str) -> int:
-    """Return where the bracket opens that closes at the end of `title`, or -1."""
+def _matching_bracket(title: str) -> int:
+    """Return the index of the bracket that the end of `title` closes, or -1."""
     if title[-1:] not in _BRACKETS:
         return -1
     waiting: list[str] = []
@@ -221,9 +227,9 @@ def _opening(title: str) -> int:
 
 @lru_cache(maxsize=2048)
 def _groups(pattern: str, title: str) -> Mapping[str, str] | None:
-    """Return the groups that a pattern finds in a title; several rules ask the same of every session's heading."""
-    found = _compiled(pattern).fullmatch(" ".join(title.split()))
-    return {group: text for group, text in found.groupdict().items() if text} if found else None
+    """Return the groups of a pattern in a title; cached, because several rules match every session's heading."""
+    match = _compiled(pattern).fullmatch(" ".join(title.split()))
+    return {group: text for group, text in match.groupdict().items() if text} if match else None
 
 
 @cache

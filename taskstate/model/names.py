@@ -1,7 +1,7 @@
-"""Names and ids: what a task, a feature, a check or one of taskstate's own files may be called, and how to read it.
+"""Parses names: ids of tasks and features, names of check results, and paths of taskstate's own files.
 
 Recognises taskstate's own files by their path (`task-101-state.md`, an archive, a handoff, ...) and turns what people
-type (`101`, `#101`, `TASK-101`) into an id. Works on texts; whether a file exists is not asked here.
+type (`101`, `#101`, `TASK-101`) into an id. Works on texts: whether a file exists is not looked up here.
 """
 
 from __future__ import annotations
@@ -21,17 +21,16 @@ MAX_ID = 64
 _ID = re.compile(ID_PATTERN)
 _TYPED = r"(?i)task-(?:(.+)-state\.md|(.+))"  # as people type it: TASK-101
 _DIGITS = r"([0-9]+)"
-# The folder of handoff documents under the state folder, and that of accepted ones in a task's folder.
+# The folder of handoff documents under the state folder, and the folder of accepted ones within a task's folder.
 HANDOFF_FOLDER, ACCEPTED_FOLDER = "handoffs", "archive"
 _RESULT_NAME = r"(?!x-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"  # `x-` begins keys that belong to others
 _MAX_RESULT_NAME = 40
 
 
 class OwnFile(NamedTuple):
-    """What a file's name says: its type ("state", "archive", "impact-map", "handoff" or "progress") and the task's id.
+    """A file's type ("state", "archive", "impact-map", "handoff" or "progress") and task id, according to its path.
 
-    The id stands as the name bears it, even a malformed one; it is None for a file whose folder would tell it and does
-    not.
+    The id is as written, even if it is malformed; None where it should be in the folder's name and is not.
     """
 
     type: str
@@ -39,20 +38,20 @@ class OwnFile(NamedTuple):
 
 
 def own_file(name: str) -> OwnFile | None:
-    """Return what a file name or path says about one of taskstate's own files, or None where it is none."""
+    """Return the type and task id of a path that names one of taskstate's own files, or None for any other."""
     path = name.replace("\\", "/")
     for file_type, pattern in _own_files():
-        found = pattern.search(path)
-        if found:
-            return OwnFile(file_type, found["id"])
+        match = pattern.search(path)
+        if match:
+            return OwnFile(file_type, match["id"])
     return None
 
 
 def phase_in(name: str) -> str | None:
-    """Return the phase that the name of a handoff or of a progress file bears, or None."""
+    """Return the phase in the name of a handoff or a progress file, or None."""
     path = name.replace("\\", "/")
-    found = next((match for _, pattern in _own_files() if (match := pattern.search(path))), None)
-    return found.groupdict().get("phase") if found else None
+    match = next((match for _, pattern in _own_files() if (match := pattern.search(path))), None)
+    return match.groupdict().get("phase") if match else None
 
 
 def is_id(text: str) -> bool:
@@ -66,14 +65,14 @@ def parse_task_id(text: str) -> str:
     Raises:
         TaskstateError: code "bad-id".
     """
-    found = _id_in(text.strip())
-    if found is None or not is_id(found):
+    task_id = _id_in(text.strip())
+    if task_id is None or not is_id(task_id):
         raise TaskstateError(
             f"{_shown(text)} names no task",
             help=f"an id has at most {MAX_ID} letters and digits, joined by single . _ or -, such as 101 or auth-2",
             code="bad-id",
         )
-    return found
+    return task_id
 
 
 def parse_feature_id(text: str) -> str:
@@ -82,25 +81,25 @@ def parse_feature_id(text: str) -> str:
     Raises:
         TaskstateError: code "bad-id".
     """
-    found = text.strip()
-    if not 0 < len(found) <= MAX_ID or not found.isprintable() or not {" ", "="}.isdisjoint(found):
+    feature_id = text.strip()
+    if not 0 < len(feature_id) <= MAX_ID or not feature_id.isprintable() or not {" ", "="}.isdisjoint(feature_id):
         raise TaskstateError(
             f"{_shown(text)} is no id of a feature",
             help=f"it has at most {MAX_ID} characters, without spaces and =, such as jwt-1",
             code="bad-id",
         )
-    return found
+    return feature_id
 
 
 def id_key(task_id: str) -> tuple[tuple[tuple[bool, int, str], ...], str]:
-    """Return the key by which ids sort naturally (`9`, `10`, `101`, `101a`); keys are equal for the same id alone."""
+    """Return a sort key that orders ids naturally (`9`, `10`, `101`, `101a`); different ids never have equal keys."""
     folded = task_id.casefold()
     parts = (part for part in re.split(_DIGITS, folded) if part)
     return tuple(_part_key(part) for part in parts), folded
 
 
 def _id_in(name: str) -> str | None:
-    """Return what stands where the id should in one of the ways to name a task."""
+    """Return the id in one of the ways to name a task, not yet checked; None for a file that names no task."""
     own = own_file(name)
     if own:
         return own.id
@@ -118,7 +117,7 @@ def _part_key(part: str) -> tuple[bool, int, str]:
 
 
 def _shown(text: str) -> str:
-    """Return `text` in quotes, without what a terminal would obey, cut where it is long."""
+    """Return `text` in quotes for a message, with control characters escaped, cut where it is long."""
     return repr(text if len(text) <= MAX_ID + 16 else text[: MAX_ID + 16] + "…")
 
 
@@ -129,15 +128,15 @@ def _own_files() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def is_result_name(name: str) -> bool:
-    """Return whether a text has the form of a result's name."""
+    """Return whether a text is a valid name of a check result."""
     return len(name) <= _MAX_RESULT_NAME and bool(re.fullmatch(_RESULT_NAME, name))
 
 
 def require_result_name(name: str) -> str:
-    """Return the name of a result.
+    """Return `name`, which must be a valid name of a check result.
 
     Raises:
-        TaskstateError: code "usage": it has not the form of one.
+        TaskstateError: code "usage": it is not valid.
     """
     if not is_result_name(name):
         help_ = "letters and digits, joined by single . _ or -, such as lint or test-web; x- is not for results"

@@ -1,6 +1,6 @@
-"""The phases of a Feature Checklist as they stand in a text, and what a phase says of itself.
+"""Reads the phases of a Feature Checklist, and decides which of a phase's objectives to work on.
 
-Pure: shared by the commands that change phases and by the rules that judge them.
+Pure: shared by the commands that change phases and the rules that check them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DIGEST = 16  # hex digits
 
 
 class PhasePart(NamedTuple):
-    """A phase in a text: its heading's section, its name there (`3` in `### Phase 3: …`), and its json fences."""
+    """A phase in a document: its section, its name in the heading (`3` in `### Phase 3: …`), and its json fences."""
 
     section: Section
     name: str
@@ -35,10 +35,10 @@ class PhasePart(NamedTuple):
 
 
 def phases_in_section(document: Document, spec: SectionSpec, section: Section) -> Iterator[PhasePart]:
-    """Yield the phases of one section, as its kind declares their headings."""
+    """Yield the phases of one section whose headings its kind declares."""
     declared = [each for each in spec.subsections if each.fence and each.fence.schema == SCHEMA]
     for child in document.children(section, level=PART_LEVEL) if declared else ():
-        groups = next((told for each in declared if (told := each.match(child.title)) is not None), None)
+        groups = next((match for each in declared if (match := each.match(child.title)) is not None), None)
         if groups is not None:
             fences = tuple(each for each in document.blocks_in(child.own, "fence") if is_json_fence(each))
             yield PhasePart(child, groups.get("phase", ""), fences)
@@ -46,37 +46,36 @@ def phases_in_section(document: Document, spec: SectionSpec, section: Section) -
 
 def phases_in(state: TaskState) -> tuple[PhasePart, ...]:
     """Return the phases of a task, in the order of its file."""
-    found = ((spec, state.section(spec.name)) for spec in kind(state.kind).sections)
+    sections = ((spec, state.section(spec.name)) for spec in kind(state.kind).sections)
     return tuple(
-        part for spec, section in found if section for part in phases_in_section(state.document, spec, section)
+        part for spec, section in sections if section for part in phases_in_section(state.document, spec, section)
     )
 
 
 def phase_id(text: str) -> int | str:
-    """Return how a phase's name in a heading stands in its fence: a number where it is written as one."""
+    """Return a phase's name in its heading as its fence has it: an integer where it is written as one."""
     return int(text) if text.isascii() and text.isdecimal() and str(int(text)) == text else text
 
 
 def objective_to_work_on(objectives: Sequence[Mapping[str, Any]], current: object) -> object:
-    """Return the objective to work on: the current one while it is in progress, else the first that is.
+    """Return the id of the objective to work on: the current one while it is in progress, else the first in progress.
 
-    Where none is in progress it is the first that nobody has begun, then the first that is blocked; None where all are
-    done.
+    Where none is in progress, the first that is not started, then the first that is blocked; None where all are done.
     """
-    under_way = [each["id"] for each in objectives if each.get("status") == IN_PROGRESS]
-    if current is not None and current in under_way:
+    in_progress = [each["id"] for each in objectives if each.get("status") == IN_PROGRESS]
+    if current is not None and current in in_progress:
         return current
     waiting = [each["id"] for status in (NOT_STARTED, BLOCKED) for each in objectives if each.get("status") == status]
-    return next(iter((*under_way, *waiting)), None)
+    return next(iter((*in_progress, *waiting)), None)
 
 
 def next_objective_id(objectives: Iterable[Mapping[str, Any]]) -> int:
-    """Return the id of one more objective: above all that are numbers."""
+    """Return the id of a new objective: one above the highest number among the ids."""
     numbers = [int(text) for each in objectives if (text := str(each.get("id"))).isascii() and text.isdecimal()]
     return max(numbers, default=0) + 1
 
 
 def objectives_digest(phases: Iterable[Mapping[str, Any]]) -> str:
-    """Return what tells whether any objective has changed: the beginning of a hash over all of them."""
-    told = [[str(phase.get("phase")), phase.get("objectives")] for phase in phases]
-    return sha256(json.dumps(told, sort_keys=True))[:_DIGEST]
+    """Return the beginning of a hash over all objectives, by which a later change to any of them is noticed."""
+    content = [[str(phase.get("phase")), phase.get("objectives")] for phase in phases]
+    return sha256(json.dumps(content, sort_keys=True))[:_DIGEST]

@@ -1,4 +1,4 @@
-"""The numbers of sessions inside texts: what a session says apart from them, and how they follow when it moves."""
+"""Session numbers inside texts: compares entries apart from these numbers, and renumbers entries and references."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 _ANY = r"(?i)(session\s+#?)\d{1,9}\b"
 _HEADING = r"(?i)\A(#+[ \t]+session\s+#?)\d{1,9}\b"
-# `Session 5`, but not within code, no range or list of numbers, and no session of another task.
+# `Session 5`, but not in code, not in a range or list of numbers, and not a session of another task. The first
+# alternative consumes code spans, so that nothing inside one is taken for a reference.
 _REFERENCE = (
     r"`+[^`\n]*`+|\b(?P<word>[Ss]ession\s+#?)(?P<number>\d{1,9})\b"
     r"(?![.-]?\d|\s*[-\u2013,]\s*\d|\s+(?:of\b|(?:and|or|to)\s+\d))"
@@ -19,19 +20,19 @@ _FENCE = r"[ \t>*+-]*(?:\d+[.)][ \t]+)?(`{3,}|~{3,})"
 
 
 def identity(entry: str) -> str:
-    """Return what a session says apart from all numbers of sessions: a merge may change these and nothing else."""
+    """Return an entry with all session numbers masked: a merge may change these numbers, and nothing else."""
     return re.compile(_ANY).sub(r"\1#", entry.rstrip())
 
 
 def renumbered(entry: str, number: int, moved: Mapping[int, int]) -> str:
-    """Return a session's entry with another number, and with references to the sessions that `moved` following."""
+    """Return an entry with a new number; references to sessions are updated by `moved`, old numbers to new ones."""
     heading, newline, body = entry.partition("\n")
     heading = re.compile(_HEADING).sub(rf"\g<1>{number}", heading)
-    return heading + newline + (_following(body, moved) if moved else body)
+    return heading + newline + (_with_references(body, moved) if moved else body)
 
 
-def _following(body: str, moved: Mapping[int, int]) -> str:
-    """Return a text in which references follow; what stands in code fences is quoted, and stays."""
+def _with_references(body: str, moved: Mapping[int, int]) -> str:
+    """Return a text with its references updated, except those in code fences, which are quotations."""
     lines, fence = body.split("\n"), ""
     for index, line in enumerate(lines):
         mark = re.compile(_FENCE).match(line)
@@ -40,12 +41,12 @@ def _following(body: str, moved: Mapping[int, int]) -> str:
         elif mark and line.strip().startswith(fence) and not line.strip().strip(fence[0]):
             fence = ""
         elif not fence:
-            lines[index] = re.compile(_REFERENCE).sub(lambda found: _moved(found, moved), line)
+            lines[index] = re.compile(_REFERENCE).sub(lambda match: _renumbered_reference(match, moved), line)
     return "\n".join(lines)
 
 
-def _moved(found: re.Match[str], moved: Mapping[int, int]) -> str:
-    if found["number"] is None:
-        return found[0]
-    number = int(found["number"])
-    return f"{found['word']}{moved[number]}" if number in moved else found[0]
+def _renumbered_reference(match: re.Match[str], moved: Mapping[int, int]) -> str:
+    if match["number"] is None:
+        return match[0]
+    number = int(match["number"])
+    return f"{match['word']}{moved[number]}" if number in moved else match[0]

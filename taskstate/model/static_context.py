@@ -1,8 +1,8 @@
-"""The static part of a task, section 1: what it says, and the text of it that is sealed.
+"""Reads section 1 of a task, the static context, and computes the seal over it.
 
-Pure, and loose: what cannot be read, or is still a placeholder, is empty. What the seal covers is told in the format:
-title, priority, area and the text of the section, without its own heading line, without blanks at line ends and blank
-lines around it, and with no acceptance criterion checked off. Changes to it are in `static_edits`.
+Pure and lenient: a part that cannot be read, or is still a placeholder, is empty. The seal covers title, priority, area
+and the text of the section, without its heading line, blanks at line ends and surrounding blank lines, and with all
+acceptance criteria unchecked. Edits to the section are made in `static_edits`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STANDARDS, VALIDATION, PATHS = "Standards", "Validation", "Repository Paths"
 
 
 class StaticPart(NamedTuple):
-    """The static part of a task; `standards` are its citations as they stand in the fence."""
+    """The static part of a task; `standards` are its citations, as objects of the json fence."""
 
     description: str = ""
     scope_in: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class StaticPart(NamedTuple):
 
 
 def read_static(state: TaskState) -> StaticPart:
-    """Return what a task's static part says."""
+    """Return a task's static part."""
     description = state.description or ""
     standards, validation = _fence(state, STANDARDS), _fence(state, VALIDATION)
     commands = validation.get("commands") if isinstance(validation, dict) else None
@@ -62,15 +62,15 @@ def read_static(state: TaskState) -> StaticPart:
 
 
 def _fence(state: TaskState, name: str) -> Any:  # noqa: ANN401 - any JSON
-    """Return what the json fence of a subsection holds, or None."""
+    """Return the value of the json fence in a subsection, or None."""
     section = state.subsection(SECTION, name)
     fence = json_fence(state.document, section.own) if section else None
-    read = state.document.json(fence) if fence else None
-    return None if read is None or isinstance(read, Fault) else read.value()
+    root = state.document.json(fence) if fence else None
+    return None if root is None or isinstance(root, Fault) else root.value()
 
 
 def _scope(state: TaskState) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what is in the scope and what is out of it; where nothing says which, all of it is in."""
+    """Return the items in scope and those out of scope; without the labels In and Out all items are in scope."""
     section = state.subsection(SECTION, SCOPE)
     if section is None:
         return (), ()
@@ -79,30 +79,30 @@ def _scope(state: TaskState) -> tuple[tuple[str, ...], tuple[str, ...]]:
         inside, outside = (
             field_values(state.document, fields[name].span) if name in fields else () for name in ("in", "out")
         )
-        return _plain(inside), _plain(outside)
+        return _without_backticks(inside), _without_backticks(outside)
     items = state.document.items(section.body)
-    return _plain(tuple(item_text(state.document.text, each.span, each.content) for each in items)), ()
+    return _without_backticks(tuple(item_text(state.document.text, each.span, each.content) for each in items)), ()
 
 
 def _paths(state: TaskState) -> tuple[str, ...]:
     section = state.subsection(SECTION, PATHS)
     items = state.document.items(section.body) if section else ()
-    return _plain(tuple(item_text(state.document.text, each.span, each.content) for each in items))
+    return _without_backticks(tuple(item_text(state.document.text, each.span, each.content) for each in items))
 
 
-def _plain(items: tuple[str, ...]) -> tuple[str, ...]:
-    """Return items without the code marks around the whole of one."""
+def _without_backticks(items: tuple[str, ...]) -> tuple[str, ...]:
+    """Return items without backticks that enclose a whole item."""
     return tuple(
         each[1:-1].strip() if each[:1] == each[-1:] == "`" and "`" not in each[1:-1] and each[1:-1].strip() else each
         for each in items
     )
 
 
-# Its seal
+# The seal
 
 
 def static_section(document: Document) -> Section | None:
-    """Return the section that a seal covers: the first one of the kind."""
+    """Return the section that the seal covers: the first one that the kind declares."""
     key = kind_of(document.front_matter.get("kind")).sections[0].key
     return next(
         (each for each in document.sections if each.level == SECTION_LEVEL and section_key(each.title) == key), None
@@ -110,37 +110,37 @@ def static_section(document: Document) -> Section | None:
 
 
 def static_text(document: Document, state: TaskState | None = None) -> str | None:
-    """Return the text of section 1 as it is sealed, or None where there is no such section.
+    """Return the text of section 1 as the seal covers it, or None where there is no such section.
 
-    Who has read the document's state already gives it too.
+    `state` spares reading the document a second time.
     """
     section = static_section(document)
     if section is None:
         return None
-    marks = [each.mark for each in (state or read_state(document)).criteria if each.checked]
-    text = apply(document.text, [Edit(*mark, " ") for mark in marks]) if marks else document.text
+    checked_marks = [each.mark for each in (state or read_state(document)).criteria if each.checked]
+    text = apply(document.text, [Edit(*mark, " ") for mark in checked_marks]) if checked_marks else document.text
     lines = with_newlines(section.body.of(text), "\n").split("\n")
     return re.compile(r"\A\n+|\n+\Z").sub("", "\n".join(line.rstrip(" \t") for line in lines))
 
 
 def context_seal(document: Document, values: Mapping[str, object], state: TaskState | None = None) -> str | None:
-    """Return the seal over a document's static part, or None where it has none; `values` is its typed front matter."""
+    """Return the seal for a document's static part, or None where it has none; `values` is its typed front matter."""
     text = static_text(document, state)
     return None if text is None else seal_of(values, text)
 
 
 def seal_of(values: Mapping[str, object], static: str) -> str:
-    """Return the seal over title, priority and area, where they are missing null, and the text of the static part."""
+    """Return the seal over title, priority and area (null where missing) and the text of the static part."""
     return sha256(canonical_json({**{key: values.get(key) for key in SEALED_VALUES}, "static": static}))
 
 
 def seal_broken(state: TaskState, blocks: ToolBlocks) -> bool:
-    """Return whether a state file has a seal of its static part that does not hold."""
+    """Return whether a state file has a seal that its static part does not match."""
     seal = blocks.context.seal
     return seal is not None and context_seal(state.document, blocks.values, state) != seal
 
 
 def is_sealed(node: Node | None) -> bool:
-    """Return whether a front matter, as its span tree, holds a seal of the static part."""
+    """Return whether a front matter, given as its node tree, holds a seal of the static part."""
     seal = node.get("context", "seal") if node else None
     return seal is not None and seal.value() is not None

@@ -1,4 +1,4 @@
-"""The words for how far a task, a role or an objective of a phase is, as the files spell them."""
+"""The statuses of tasks, roles and objectives, as the files spell them."""
 
 from __future__ import annotations
 

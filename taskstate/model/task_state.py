@@ -1,8 +1,7 @@
-"""What a state file says: `TaskState` and its parts, read one-way from a document.
+"""Reads a document into `TaskState`: criteria, checklist, sessions, summary and other parts of a state file.
 
-Nothing here is ever written back; a change is an edit of the text. Reading never raises: a value that is missing or
-of another type is None or empty, and what cannot be read is among `TaskState.problems`. Every part knows the span
-that it was read from.
+One-way: nothing here is written back; a change is an edit of the text. Reading never raises: a value that is missing or
+of another type is None or empty, and what cannot be read is listed in `TaskState.problems`. Every part knows its span.
 """
 
 from __future__ import annotations
@@ -32,7 +31,8 @@ _TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ]+(\d{2}:\d{2})")
 _SUMMARY = re.compile(
     r"archived summary\b(?:\s*\(sessions?\s+(\d{1,9})(?:\s*[-\u2013]\s*(\d{1,9}))?\))?", re.IGNORECASE
 )
-_LABEL = re.compile(r"\*\*(?<=[\r\n]\*\*)([^*\r\n:]+):\*\*[ \t]*")  # what begins with letters is found 20 times as fast
+# The look-behind for the line end follows the `**`: a pattern that begins with a literal is found 20 times as fast.
+_LABEL = re.compile(r"\*\*(?<=[\r\n]\*\*)([^*\r\n:]+):\*\*[ \t]*")
 _CRITERION = re.compile(r"\[([ xX])\](?:[ \t]+|\Z|(?=[\r\n]))")
 _FIELDS = {"issues": "issues encountered"}  # a second name for the same field
 
@@ -48,7 +48,7 @@ class Criterion(NamedTuple):
 
 
 class Feature(NamedTuple):
-    """An entry of the Feature Checklist; `node` is its place in the json fence."""
+    """An entry of the Feature Checklist; `node` is its node in the json fence."""
 
     id: str
     description: str
@@ -60,7 +60,7 @@ class Feature(NamedTuple):
 
 
 class Checklist(NamedTuple):
-    """The Feature Checklist's json fence: `root` is its span tree, `progress` what it says of itself."""
+    """The Feature Checklist's json fence: `root` is its node tree, `progress` its value `overall_progress`."""
 
     fence: Block
     root: Node
@@ -79,12 +79,12 @@ class Checklist(NamedTuple):
 
     @property
     def passing(self) -> int:
-        """How many of the counted features pass."""
+        """The number of counted features that pass."""
         return sum(feature.passes for feature in self.counted)
 
 
 class Field(NamedTuple):
-    """A labelled part of a session: `**label:**` and what follows, up to the next label."""
+    """A labelled part of a session: `**label:**` and the text up to the next label."""
 
     label: str
     label_span: Span
@@ -104,23 +104,23 @@ class Session(_Session):
 
     @property
     def number_span(self) -> Span:
-        """The number's place in the heading."""
+        """The span of the number in the heading."""
         match = _NUMBER.search(self.document.text, *self.section.heading)
         return Span(*match.span(1)) if match else self.section.title_span
 
     @cached_property
     def fields(self) -> Mapping[str, Field]:
-        """The labelled parts by lower-case label; of two with one label the first."""
+        """The labelled parts by lower-case label; the first of several with one label."""
         return labelled_fields(self.document, self.section)
 
     def field(self, name: str) -> tuple[str, ...]:
         """Return the items of a field, or its text as the only one; empty where it is missing."""
-        found = self.fields.get(name)
-        return field_values(self.document, found.span) if found else ()
+        field = self.fields.get(name)
+        return field_values(self.document, field.span) if field else ()
 
     @property
     def did(self) -> tuple[str, ...]:
-        """What was done."""
+        """The items of "What I did"."""
         return self.field("what i did")
 
     @property
@@ -130,7 +130,7 @@ class Session(_Session):
 
     @property
     def state(self) -> str:
-        """The state that the work is in."""
+        """The text of "Current state"."""
         return "\n".join(self.field("current state"))
 
     @property
@@ -140,22 +140,22 @@ class Session(_Session):
 
     @property
     def commits(self) -> tuple[str, ...]:
-        """The commits made; of one that stands in backticks alone its id."""
+        """The commits, without backticks that enclose a whole item."""
         return tuple(value[1:-1] if re.fullmatch("`[^`]+`", value) else value for value in self.field("commits"))
 
     @property
     def verification(self) -> tuple[str, ...]:
-        """What was checked, and how."""
+        """The items of "Verification"."""
         return self.field("verification")
 
     @property
     def agent(self) -> str:
-        """Who worked."""
+        """The agent that worked in the session."""
         return "\n".join(self.field("agent"))
 
     @property
     def entry(self) -> str:
-        """The entry's text as it stands in the file, without trailing blank lines."""
+        """The entry's text as the file has it, without trailing blank lines."""
         return self.span.of(self.document.text)
 
 
@@ -184,7 +184,7 @@ class _TaskState(NamedTuple):
 
 
 class TaskState(_TaskState):
-    """What one state file says."""
+    """The contents of one state file."""
 
     @cached_property
     def description(self) -> str | None:
@@ -200,7 +200,7 @@ class TaskState(_TaskState):
 
     @property
     def archived(self) -> int:
-        """The highest archived session number that this file speaks of; 0 where none is archived."""
+        """The last session of the Archived Summary; 0 where there is none."""
         return self.summary.last if self.summary else 0
 
     @property
@@ -215,7 +215,7 @@ class TaskState(_TaskState):
 
     @property
     def next_steps(self) -> tuple[str, ...]:
-        """What the newest session names as next steps."""
+        """The next steps of the newest session."""
         return self.sessions[-1].next if self.sessions else ()
 
     def text(self, key: str) -> str | None:
@@ -229,9 +229,9 @@ class TaskState(_TaskState):
         parent = self.parts.get(section_key(section))
         if parent is None:
             return None
-        wanted = section_key(name)
+        key = section_key(name)
         return next(
-            (child for child in self.document.children(parent, PART_LEVEL) if section_key(child.title) == wanted), None
+            (child for child in self.document.children(parent, PART_LEVEL) if section_key(child.title) == key), None
         )
 
     def section(self, name: str) -> Section | None:
@@ -240,7 +240,7 @@ class TaskState(_TaskState):
 
 
 def read_state(document: Document, task_id: str = "") -> TaskState:
-    """Return what `document` says; `task_id` is the id in its file name, for a document that names none."""
+    """Return the state in `document`; `task_id` is the id in its file name, for a front matter without one."""
     values = document.front_matter
     problems = list(document.problems)
     parts: dict[str, Section] = {}
@@ -267,7 +267,7 @@ def read_state(document: Document, task_id: str = "") -> TaskState:
 
 
 def session_number(title: str) -> int | None:
-    """Return the number in the heading of a session, or None where it is none."""
+    """Return the session number in a heading, or None where it is not a session's heading."""
     match = _SESSION.match(title)
     return int(match[1]) if match else None
 
@@ -298,51 +298,53 @@ def _log(document: Document, log: Section) -> tuple[tuple[Session, ...], Summary
 
 
 def session_of(document: Document, section: Section) -> Session | None:
-    """Return the session that a section is, or None where its heading is no session's."""
+    """Return the session in a section, or None where its heading is not a session's."""
     number = session_number(section.title)
     if number is None:
         return None
     time = _TIME.search(section.title)
-    told = f"{time[1]} {time[2]}" if time else None
+    text = f"{time[1]} {time[2]}" if time else None
     return Session(
-        document=document, section=section, number=number, time=told, span=trimmed(document.text, section.span)
+        document=document, section=section, number=number, time=text, span=trimmed(document.text, section.span)
     )
 
 
 def labelled_fields(document: Document, section: Section) -> Mapping[str, Field]:
-    """Return the labelled parts of a session or summary by lower-case label, those in fences and comments left out."""
+    """Return the labelled parts of a session or summary by lower-case label, ignoring labels in fences and comments."""
     text = document.text
     labels = list(_LABEL.finditer(text, *section.body))
     opaque = [Span(0, 0), *(block.span for block in document.blocks_in(section.body) if block.kind != "heading")]
-    if len(opaque) > 1:  # a label counts where the last one that begins before it has ended
-        places = [span.start for span in opaque]
-        labels = [match for match in labels if opaque[bisect_right(places, match.start()) - 1].end <= match.start()]
+    if (
+        len(opaque) > 1
+    ):  # skip labels inside a block: blocks do not overlap, so only the last one before a label can contain it
+        starts = [span.start for span in opaque]
+        labels = [match for match in labels if opaque[bisect_right(starts, match.start()) - 1].end <= match.start()]
     ends = [*(match.start() for match in labels[1:]), section.body.end]
-    found: dict[str, Field] = {}
+    fields: dict[str, Field] = {}
     for match, end in zip(labels, ends, strict=False):
         name = match[1].strip().lower()
         span = trimmed(text, Span(match.end(), end))
-        found.setdefault(_FIELDS.get(name, name), Field(match[1], Span(*match.span()), span))
-    return found
+        fields.setdefault(_FIELDS.get(name, name), Field(match[1], Span(*match.span()), span))
+    return fields
 
 
 def field_values(document: Document, span: Span) -> tuple[str, ...]:
-    """Return what a field holds: the text on its label's line and the items of its lists; without a list all as one."""
+    """Return the values of a field: the text on its label's line, then its list items; without a list all its text."""
     text = document.text
     line_end = next((at for at in range(span.start, span.end) if text[at] in "\r\n"), span.end)
-    own = text[span.start : line_end].strip()
+    label_line = text[span.start : line_end].strip()
     below = Span(line_end, span.end)
     items = document.items(below)
     if not items:
-        whole = with_newlines(span.of(text), "\n").strip()
-        return (whole,) if whole else ()
+        content = with_newlines(span.of(text), "\n").strip()
+        return (content,) if content else ()
     before = with_newlines(text[line_end : items[0].span.start], "\n").strip()
-    texts = [own, before, *(item_text(text, item.span, item.content) for item in items)]
+    texts = [label_line, before, *(item_text(text, item.span, item.content) for item in items)]
     return tuple(value for value in texts if value)
 
 
 def item_text(text: str, span: Span, content: Span) -> str:
-    """Return the text of a list item without its marker and without the indentation that its marker brings."""
+    """Return the text of a list item without its marker and the indentation that belongs to the marker."""
     first, *rest = with_newlines(content.of(text), "\n").split("\n")
     indent = content.start - span.start
     return unescape_item("\n".join([first, *(line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in rest)]))
@@ -355,16 +357,18 @@ def _criteria(document: Document, static: Section | None) -> tuple[Criterion, ..
         (child for child in document.children(static, PART_LEVEL) if section_key(child.title) == "acceptance criteria"),
         None,
     )
-    found: list[Criterion] = []
+    criteria: list[Criterion] = []
     for item in document.items(section.body) if section else ():
         match = _CRITERION.match(document.text, *item.content)
         if match:
-            words = unescape_item(item_text(document.text, item.span, item.content)[match.end() - item.content.start :])
+            text = unescape_item(item_text(document.text, item.span, item.content)[match.end() - item.content.start :])
             checked = match[1] != " "
-            found.append(
-                Criterion(number=len(found) + 1, text=words, checked=checked, span=item.span, mark=Span(*match.span(1)))
+            criteria.append(
+                Criterion(
+                    number=len(criteria) + 1, text=text, checked=checked, span=item.span, mark=Span(*match.span(1))
+                )
             )
-    return tuple(found)
+    return tuple(criteria)
 
 
 def _checklist(document: Document, section: Section | None, problems: list[Problem]) -> Checklist | None:

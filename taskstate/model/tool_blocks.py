@@ -1,8 +1,8 @@
-"""The blocks of a state file's front matter that the tool keeps for itself, as records.
+"""Records for the front matter blocks that the tool writes: context, baseline, coordination, delta, audit and others.
 
-Pure, and loose: a hand may have written anything, so what has the wrong type counts as absent, and nothing is refused;
-the linter holds the file against its schema. The `values` of a record are the block as it stands in the file, with the
-keys that people have added: what is written is made from them.
+Pure and lenient: a value of the wrong type, as a hand edit may leave it, counts as absent; the linter checks the file
+against its schema. The `values` of a record are its block as the file has it, with keys that people added, so that a
+write can keep them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class HashedFile(NamedTuple):
-    """A file by its path from the repository's root, and its SHA-256 at some time."""
+    """A file's path from the repository's root, and its SHA-256 when it was recorded."""
 
     path: str | None
     sha256: str | None
 
 
 class Context(NamedTuple):
-    """What the static part was captured from, when and by whom, and its seal; all None where it is not sealed."""
+    """The sources of the static part, when and by whom it was sealed, and the seal; all None where it is not sealed."""
 
     sealed_at: str | None
     sealed_by: str | None
@@ -37,14 +37,14 @@ class Context(NamedTuple):
 
 
 class CheckResult(NamedTuple):
-    """What one check gave: whether all is well, and the figures in one line."""
+    """The result of one check: whether it passed, and its figures in one line."""
 
     ok: bool
     text: str
 
 
 class Baseline(NamedTuple):
-    """The results of the checks before the work began, and the log that they were read from."""
+    """The results of the checks before the work began, and the log with their output."""
 
     status: str | None
     recorded_at: str | None
@@ -88,7 +88,7 @@ class Delta(NamedTuple):
 
 
 class Role(NamedTuple):
-    """Where one role stands: its findings are what blocks it, its budget counts the failed checks of its snapshot."""
+    """The status of one role; `findings` block it, `budget` counts failed verifications of its snapshot."""
 
     name: str
     status: str
@@ -104,21 +104,21 @@ class Role(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The role and its status, as a sentence has them."""
+        """The role and its status in words, for a message."""
         return f"{self.name} is {self.status.replace('_', ' ')}"
 
 
 class Handoffs(NamedTuple):
-    """How many handoffs were written, and the path of the one that is open, None where none is."""
+    """The number of handoffs written so far, and the path of the open one, or None."""
 
     number: int
     open: str | None
 
 
 class Event(NamedTuple):
-    """Something that must be remembered, such as a drift that was accepted; `entry` is how it stands in the list.
+    """An entry of the audit, such as a drift that was accepted; `entry` is its value in the file.
 
-    `waived` are the gaps that it let a completion pass, None where it does not list them.
+    `waived` are the gaps that a completion was allowed to leave, None where they are not listed.
     """
 
     at: str | None
@@ -129,7 +129,7 @@ class Event(NamedTuple):
 
 
 class Audit(NamedTuple):
-    """Who wrote last, how often the tool has written, the events, and the seal over the tool's blocks."""
+    """The block `audit`: number of writes, events, and the seal over the tool's blocks."""
 
     update_count: int
     events: tuple[Event, ...]
@@ -138,7 +138,7 @@ class Audit(NamedTuple):
 
 
 class ToolBlocks(NamedTuple):
-    """All blocks of one front matter, whose `values` are the whole of it."""
+    """All tool-written blocks of a front matter; `values` is the whole front matter."""
 
     context: Context
     baseline: Baseline
@@ -151,16 +151,16 @@ class ToolBlocks(NamedTuple):
 
     @property
     def edited(self) -> bool:
-        """Whether the seal says that a block was changed by hand."""
+        """Whether the seal shows that a block was changed by hand."""
         return self.audit.seal is not None and self.audit.seal != audit_seal(self.values)
 
     def role(self, name: str) -> Role:
-        """Return where a role stands; one that the file does not mention is pending."""
+        """Return the role of that name; one that the file does not mention is pending."""
         return self.roles.get(name) or _role(name, None, self.delta.snapshots)
 
 
 class SeenState(NamedTuple):
-    """What the tool saw of working tree and state file when a handoff was written: `verified` in that document."""
+    """The state of working tree and task when a handoff was written: `verified` in its front matter."""
 
     branch: str | None
     git_head: str | None
@@ -173,12 +173,12 @@ class SeenState(NamedTuple):
 
 
 def read_tool_blocks(values: Mapping[str, object]) -> ToolBlocks:
-    """Return the tool's blocks of a front matter, given as `write_metadata.front_matter_values` returns it."""
+    """Return the tool-written blocks of a front matter, given as `write_metadata.front_matter_values` returns it."""
     delta = read_delta(_map(values.get("delta")))
     return ToolBlocks(
         context=_context(_map(values.get("context"))),
         baseline=_baseline(_map(values.get("baseline"))),
-        roles={name: _role(name, told, delta.snapshots) for name, told in _map(values.get("coordination")).items()},
+        roles={name: _role(name, role, delta.snapshots) for name, role in _map(values.get("coordination")).items()},
         delta=delta,
         evidence=_maps(values.get("evidence")),
         handoffs=_handoffs(_map(values.get("handoffs"))),
@@ -187,100 +187,100 @@ def read_tool_blocks(values: Mapping[str, object]) -> ToolBlocks:
     )
 
 
-def _context(told: Mapping[str, object]) -> Context:
+def _context(values: Mapping[str, object]) -> Context:
     keys = ("sealed_at", "sealed_by", "git_head", "task_file", "task_file_sha", "seal")
-    sources = tuple(HashedFile(**_texts(each, HashedFile._fields)) for each in _maps(told.get("sources")))
-    return Context(**_texts(told, keys), sources=sources, values=told)
+    sources = tuple(HashedFile(**_texts(each, HashedFile._fields)) for each in _maps(values.get("sources")))
+    return Context(**_texts(values, keys), sources=sources, values=values)
 
 
-def _baseline(told: Mapping[str, object]) -> Baseline:
+def _baseline(values: Mapping[str, object]) -> Baseline:
     keys = ("status", "recorded_at", "log", "log_sha256")
-    return Baseline(**_texts(told, keys), results=_results(told.get("results")), values=told)
+    return Baseline(**_texts(values, keys), results=_results(values.get("results")), values=values)
 
 
-def _results(told: object) -> dict[str, CheckResult]:
-    """Return the results of checks by name; what is no result is left out."""
+def _results(values: object) -> dict[str, CheckResult]:
+    """Return the results of checks by name; entries that are not results are left out."""
     return {
         name: CheckResult(each["ok"], str(each.get("text") or ""))
-        for name, each in _map(told).items()
+        for name, each in _map(values).items()
         if isinstance(each, dict) and isinstance(each.get("ok"), bool) and not name.startswith("x-")
     }
 
 
-def read_delta(told: Mapping[str, object]) -> Delta:
-    """Return the delta-tracking block as a record."""
-    snapshots = _map(told.get("snapshots")).items()
-    found = {name: _snapshot(each) for name, each in snapshots if isinstance(each, dict) and each}
-    return Delta(_text(told.get("base_commit")), found, told)
+def read_delta(values: Mapping[str, object]) -> Delta:
+    """Return the block `delta` as a record."""
+    snapshots = _map(values.get("snapshots")).items()
+    by_role = {name: _snapshot(each) for name, each in snapshots if isinstance(each, dict) and each}
+    return Delta(_text(values.get("base_commit")), by_role, values)
 
 
 def with_snapshots(delta: Delta, changed: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
-    """Return the delta-tracking block as values, with other snapshots for some roles."""
+    """Return the values of the block `delta` with new snapshots for some roles."""
     snapshots = {**_map(delta.values.get("snapshots")), **changed}
     return {**delta.values, **({"snapshots": snapshots} if snapshots else {})}
 
 
-def _snapshot(told: Mapping[str, object]) -> Snapshot:
-    listed = told.get("files_changed")
+def _snapshot(values: Mapping[str, object]) -> Snapshot:
+    listed = values.get("files_changed")
     return Snapshot(
-        **_texts(told, Snapshot._fields[: Snapshot._fields.index("files_changed")]),
+        **_texts(values, Snapshot._fields[: Snapshot._fields.index("files_changed")]),
         files_changed=tuple(listed) if isinstance(listed, list) else None,
         file_list=HashedFile(**_texts(listed, HashedFile._fields)) if isinstance(listed, dict) else None,
-        values=told,
+        values=values,
     )
 
 
 def _role(name: str, value: object, snapshots: Mapping[str, Snapshot]) -> Role:
-    told = value if isinstance(value, dict) else {"status": PENDING}
-    status = told.get("status")
+    values = value if isinstance(value, dict) else {"status": PENDING}
+    status = values.get("status")
     return Role(
         name=name,
         status=status if status in OF_ROLES else PENDING,
-        findings=tuple(map(str, _list(told.get("blocking_findings")))),
-        budget=_number(told.get("drift_budget")),
-        qa=_results(told.get("qa")),
+        findings=tuple(map(str, _list(values.get("blocking_findings")))),
+        budget=_number(values.get("drift_budget")),
+        qa=_results(values.get("qa")),
         snapshot=snapshots.get(name),
-        values=told,
-        **_texts(told, ("completed_at", "session_id", "qa_log_path", "qa_log_sha256")),
+        values=values,
+        **_texts(values, ("completed_at", "session_id", "qa_log_path", "qa_log_sha256")),
     )
 
 
-def _handoffs(told: Mapping[str, object]) -> Handoffs:
-    count = told.get("count")
-    return Handoffs(_number(0 if isinstance(count, bool) else count), _text(told.get("open")))
+def _handoffs(values: Mapping[str, object]) -> Handoffs:
+    count = values.get("count")
+    return Handoffs(_number(0 if isinstance(count, bool) else count), _text(values.get("open")))
 
 
-def _audit(told: Mapping[str, object]) -> Audit:
-    seal = told.get("seal")  # one that is no text agrees with nothing, and is not absent: somebody edited it
+def _audit(values: Mapping[str, object]) -> Audit:
+    seal = values.get("seal")  # one that is not a text was edited by hand: it must not pass for absent
     return Audit(
-        update_count=_number(told.get("update_count")),
-        events=tuple(map(_event, _list(told.get("events")))),
+        update_count=_number(values.get("update_count")),
+        events=tuple(map(_event, _list(values.get("events")))),
         seal=None if seal is None else str(seal),
-        values=told,
+        values=values,
     )
 
 
 def _event(entry: object) -> Event:
-    told = _map(entry)
-    waived = told.get("waived")
+    values = _map(entry)
+    waived = values.get("waived")
     listed = tuple(map(str, waived)) if isinstance(waived, list) else None
-    return Event(**_texts(told, ("at", "event", "role")), waived=listed, entry=entry)
+    return Event(**_texts(values, ("at", "event", "role")), waived=listed, entry=entry)
 
 
 def read_seen_state(value: object) -> SeenState:
-    """Return what the front matter of a handoff document holds under `verified`."""
-    told = _map(value)
-    dirty_files, sessions = (told.get(key) for key in ("dirty_files", "sessions"))
+    """Return the value `verified` of a handoff's front matter as a record."""
+    values = _map(value)
+    dirty_files, sessions = (values.get(key) for key in ("dirty_files", "sessions"))
     return SeenState(
-        **_texts(told, ("branch", "git_head", "tree", "baseline", "objectives")),
+        **_texts(values, ("branch", "git_head", "tree", "baseline", "objectives")),
         dirty_files=dirty_files if isinstance(dirty_files, int) else None,
         sessions=sessions if isinstance(sessions, int) else None,
-        values=told,
+        values=values,
     )
 
 
-def _texts(told: Mapping[str, object], keys: tuple[str, ...]) -> dict[str, str | None]:
-    return {key: _text(told.get(key)) for key in keys}
+def _texts(values: Mapping[str, object], keys: tuple[str, ...]) -> dict[str, str | None]:
+    return {key: _text(values.get(key)) for key in keys}
 
 
 def _text(value: object) -> str | None:

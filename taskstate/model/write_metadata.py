@@ -1,6 +1,6 @@
-"""The marks that the tool leaves at every write: revision, times, derived values, audit and its seal.
+"""Updates what the tool records at every write: revision, times, derived values, audit and its seal.
 
-Pure: who writes, when, and at which commit is told, not looked up.
+Pure: who writes, when, and at which commit is passed in.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class WriteMetadata(NamedTuple):
-    """Who writes, when (UTC), and the commit that is checked out, or None."""
+    """The actor of a write, its time (UTC), and the commit that is checked out, or None."""
 
     actor: str
     now: datetime
@@ -35,32 +35,34 @@ class WriteMetadata(NamedTuple):
 
 
 def timestamp(moment: datetime) -> str:
-    """Return a moment in UTC as the format writes it."""
+    """Return a moment in UTC in the format of the files."""
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def with_write_metadata(text: str, stamp: WriteMetadata, *, revision: int, state: TaskState | None = None) -> str:
-    """Return `text` with its revision, times, audit and derived values brought up to date.
+def with_write_metadata(text: str, metadata: WriteMetadata, *, revision: int, state: TaskState | None = None) -> str:
+    """Return `text` with revision, times, audit and derived values updated.
 
-    Who has read the text's state already gives it too.
+    `state` spares reading the text a second time.
     """
     document = state.document if state else parse(text)
-    marks = _marks(document, stamp, revision)
-    if all(edit.start < edit.end for edit in marks) and all(key in document.front_matter for key in (COUNTS, SIZE)):
-        return apply(document.text, derived_edits(document, marks, state))  # values alone change, no key is added
-    marked = parse(apply(document.text, marks))
-    return apply(marked.text, derived_edits(marked))
+    edits = _metadata_edits(document, metadata, revision)
+    if all(edit.start < edit.end for edit in edits) and all(key in document.front_matter for key in (COUNTS, SIZE)):
+        return apply(
+            document.text, derived_edits(document, edits, state)
+        )  # no key is added, so all edits apply to the same text at once
+    updated = parse(apply(document.text, edits))
+    return apply(updated.text, derived_edits(updated))
 
 
 def front_matter_values(document: Document) -> Mapping[str, object]:
-    """Return the front matter as its schema reads it: strings are strings."""
+    """Return the values of the front matter, typed by its schema: what the schema calls a string is one."""
     node = document.front_matter.node
     values: Mapping[str, object] = schema.typed_value(node, "task") if node else {}
     return values
 
 
 def blocks_of(document: Document) -> ToolBlocks:
-    """Return what the tool itself keeps in the front matter."""
+    """Return the tool-written blocks of a document's front matter."""
     return read_tool_blocks(front_matter_values(document))
 
 
@@ -78,16 +80,16 @@ def check_seal(document: Document, name: str) -> None:
         )
 
 
-def _marks(document: Document, stamp: WriteMetadata, revision: int) -> list[Edit]:
+def _metadata_edits(document: Document, metadata: WriteMetadata, revision: int) -> list[Edit]:
     root = _root(document)
     blocks = blocks_of(document)
-    now = timestamp(stamp.now)
+    now = timestamp(metadata.now)
     edits = [*_set(document, root, "updated_at", now), *_set(document, root, "revision", revision)]
     audit = {
-        "updated_by": stamp.actor,
+        "updated_by": metadata.actor,
         "updated_at": now,
         "update_count": blocks.audit.update_count + 1,
-        "git_head": stamp.git_head,
+        "git_head": metadata.git_head,
         "seal": audit_seal(blocks.values),
     }
     node = root.get("audit")
@@ -111,23 +113,23 @@ def _keys(inside: str = "") -> tuple[str, ...]:
 
 
 def set_front_matter(document: Document, key: str, value: object) -> tuple[Edit, ...]:
-    """Return the edits that give a key of the front matter a value, at its canonical place."""
+    """Return the edits that set a key of the front matter, at its canonical place if it is new."""
     return _set(document, _root(document), key, value)
 
 
 def with_event(text: str, event: Mapping[str, object]) -> str:
-    """Return a state file's text with one more event in its audit, where what must be remembered stands."""
+    """Return a state file's text with one more event in its audit."""
     document = parse(text)
     audit = _root(document).get("audit")
     if audit is None or not audit.entries:
         return apply(text, set_front_matter(document, "audit", {"events": [event]}))
-    told = audit.get("events")
-    events = [*(told.value() if told and told.kind == "sequence" else ()), event]
+    recorded = audit.get("events")
+    events = [*(recorded.value() if recorded and recorded.kind == "sequence" else ()), event]
     return apply(text, _set(document, audit, "events", events, order=_keys("audit")))
 
 
 def with_events(text: str, events: Sequence[object]) -> str:
-    """Return a state file's text with these events in its audit, and no others."""
+    """Return a state file's text with its audit's events replaced."""
     document = parse(text)
     audit = _root(document).get("audit")
     if audit is None or not audit.entries:
