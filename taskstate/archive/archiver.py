@@ -1,7 +1,7 @@
 """Moves older sessions of a task into its archive file, each in full, and leaves a summary in their place.
 
-The archive only grows, batch by batch; nothing in it is read to add to it but its last lines. Before anything is
-written it is proved that every session stands afterwards in exactly one of the two files, with the same text.
+The archive only grows, batch by batch, and only its last lines are read for that. Before anything is written it is
+checked that every session stands in exactly one of the two files afterwards, with the same text.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
-_TAIL = 16 * KB  # holds the trailer of a batch of some 200 sessions; a longer one is read in a second go
+_TAIL = 16 * KB  # bytes; hold the trailer of a batch of some 200 sessions, and a longer one is read in a second step
 _BATCH = re.compile(r"^Sessions archived: (\d{1,9})(?:-(\d{1,9}))?[ \t]*\r?$", re.MULTILINE)
 NOT_ARCHIVABLE = frozenset(
     {"session-order", "unsafe"}
@@ -42,7 +42,7 @@ NOT_ARCHIVABLE = frozenset(
 
 
 class ArchiveFile(NamedTuple):
-    """A task's archive file as it is on disk.
+    """A task's archive file on disk.
 
     `path` is from the repository's root, `size` in bytes (None: no file), `last` the highest session number in it.
     """
@@ -53,7 +53,7 @@ class ArchiveFile(NamedTuple):
 
 
 def read_archive(workspace: Workspace, task_id: str) -> ArchiveFile:
-    """Return where a task's archive file stands and the highest session number in it, read from its last lines."""
+    """Return the path and size of a task's archive file, and its last session number, read from its last lines only."""
     path = workspace.state_root / workspace.archive_path(task_id)
     size = files.size(path)
     return ArchiveFile(path=workspace.relative(path), size=size, last=_last_number(path, size) if size else 0)
@@ -67,7 +67,7 @@ def _last_number(path: Path, size: int) -> int:
         if batches:
             first, last = batches[-1]
             return int(last or first)
-        if length == size:  # no batch was ever closed here: somebody made the file by hand
+        if length == size:  # without any trailer, somebody made the file by hand
             return max((number or 0 for number, _ in headings(tail)), default=0)
         length = min(length * 8, size)
 
@@ -97,7 +97,7 @@ def archive_sessions(
 
 
 def limit_reason(config: Config) -> str:
-    """Return the reason that the archive file gives where a file was over the limit."""
+    """Return the reason that the archive file records when a state file was over the limit."""
     return (
         f"over {config.size.max_kb} KB"
         if not config.size.max_tokens
@@ -105,70 +105,82 @@ def limit_reason(config: Config) -> str:
     )
 
 
-def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by whom
+def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by which program
     workspace: Workspace, relative: str, text: str, request: Request, *, keep: int, reason: str, summarizer: str = ""
 ) -> Change:
     """Return the change that moves all but the newest `keep` sessions of the state file `text` into the archive.
 
-    `summarizer` is the program that writes the summary; without one the built-in serves.
+    `summarizer` is the command that writes the summary; "" means the built-in one.
     """
     state = read_state(parse(text))
-    going = state.sessions[:-keep] if keep else state.sessions
-    if not going:
+    archived = state.sessions[:-keep] if keep else state.sessions
+    if not archived:
         return Change(text=text, notes=(nothing_to_archive(state, workspace.config, keep),))
-    store = read_archive(workspace, state.id)
-    _require_order(state, store)
-    link = posixpath.relpath(store.path, posixpath.dirname(relative)).replace(" ", "%20")
+    archive_file = read_archive(workspace, state.id)
+    _require_order(state, archive_file)
+    link = posixpath.relpath(archive_file.path, posixpath.dirname(relative)).replace(" ", "%20")
     now = timestamp(request.stamp.now)
-    entries = _entries(state, going)
-    nl = state.document.newline
-    hashes = {each.number: entry_hash(each.section.span.of(each.document.text)) for each in going}
-    closing = trailer(entries, hashes, reason=reason, now=now, newline=nl, more=_layout(state, going, entries))
-    batch = entries.rstrip("\r\n") + nl * 2 + closing
+    entries = _entries(state, archived)
+    newline = state.document.newline
+    hashes = {each.number: entry_hash(each.section.span.of(each.document.text)) for each in archived}
+    closing = trailer(
+        entries, hashes, reason=reason, now=now, newline=newline, more=_layout_lines(state, archived, entries)
+    )
+    batch = entries.rstrip("\r\n") + newline * 2 + closing
     if summarizer:
         from taskstate.archive.external_summarizer import Summarizer
 
-        summary, told = Summarizer(summarizer, workspace.root).summary(state, going, link)
+        summary, warnings = Summarizer(summarizer, workspace.root).summary(state, archived, link)
     else:
-        summary, told = summarise(state, going, link), ()
-    shorter = _without(state, going, summary)
+        summary, warnings = summarise(state, archived, link), ()
+    remaining = _without(state, archived, summary)
     archive_path = workspace.archive_path(state.id)
-    shorter = apply(shorter, set_front_matter(parse(shorter), "archive_path", archive_path))
-    _prove(state, going, shorter, entries)
-    data = ((nl if store.size else f"# Task #{state.id} Archive - Full Session History{nl}{nl}") + batch).encode()
-    operation = journal.Create(store.path, data) if store.size is None else journal.Append(store.path, store.size, data)
-    note = f"sessions {going[0].number}-{going[-1].number} went into {store.path}"
+    remaining = apply(remaining, set_front_matter(parse(remaining), "archive_path", archive_path))
+    _require_complete(state, archived, remaining, entries)
+    data = (
+        (newline if archive_file.size else f"# Task #{state.id} Archive - Full Session History{newline}{newline}")
+        + batch
+    ).encode()
+    operation = (
+        journal.Create(archive_file.path, data)
+        if archive_file.size is None
+        else journal.Append(archive_file.path, archive_file.size, data)
+    )
+    note = f"sessions {archived[0].number}-{archived[-1].number} went into {archive_file.path}"
     return Change(
-        text=shorter,
+        text=remaining,
         before=(operation,),
-        notes=(note, *told, *_still_over(read_state(parse(shorter)), workspace.config)),
+        notes=(note, *warnings, *_still_over(read_state(parse(remaining)), workspace.config)),
     )
 
 
 def rehearse(workspace: Workspace, task_id: str, job: Callable[[Loaded], Change]) -> None:
-    """Run a job once without the lock where a program writes the summaries: others need not wait for that program."""
+    """Run a job once without the lock where an external program writes the summaries.
+
+    Its answer is cached, so that the job under the lock does not make other writers wait for the program.
+    """
     if workspace.config.archive.summarizer:
-        with suppress(TaskstateError):  # the job itself will tell
+        with suppress(TaskstateError):  # the job under the lock raises it again
             job(workspace.load(workspace.locate(task_id)))
 
 
 def nothing_to_archive(state: TaskState, config: Config, keep: int) -> str:
-    """Return what to tell where no session can be archived."""
-    told = f"task {state.id} has {len(state.sessions)} sessions, and {keep} are kept: nothing to archive"
-    return "; ".join((told, *_still_over(state, config)))
+    """Return the message for a task in which no session can be archived."""
+    message = f"task {state.id} has {len(state.sessions)} sessions, and {keep} are kept: nothing to archive"
+    return "; ".join((message, *_still_over(state, config)))
 
 
 def _still_over(state: TaskState, config: Config) -> tuple[str, ...]:
-    """Return why archiving has not brought a file within the limit, nothing where it has."""
-    over = exceeded(state.size, kb=config.size.max_kb, tokens=config.size.max_tokens)
-    if not over:
+    """Return a note where a file is still over the limit after archiving, else nothing."""
+    excess = exceeded(state.size, kb=config.size.max_kb, tokens=config.size.max_tokens)
+    if not excess:
         return ()
-    return (f"the file still has {over}: what is left is too large to archive; the largest: {largest_parts(state)}",)
+    return (f"the file still has {excess}: what is left is too large to archive; the largest: {largest_parts(state)}",)
 
 
-def _require_order(state: TaskState, store: ArchiveFile) -> None:
-    """Refuse sessions whose numbers do not rise above the archived ones: an archived number is never given twice."""
-    numbers = [max(store.last, state.archived), *(session.number for session in state.sessions)]
+def _require_order(state: TaskState, archive_file: ArchiveFile) -> None:
+    """Refuse sessions whose numbers do not rise above the archived ones: a number must never name two sessions."""
+    numbers = [max(archive_file.last, state.archived), *(session.number for session in state.sessions)]
     for before, after in pairwise(numbers):
         if after <= before:
             raise TaskstateError(
@@ -178,28 +190,28 @@ def _require_order(state: TaskState, store: ArchiveFile) -> None:
             )
 
 
-def _entries(state: TaskState, going: tuple[Session, ...]) -> str:
-    """Return the replaced summary and the sessions as they stand; each heading is raised, every other byte stays."""
-    sections = ([state.summary.section] if state.summary else []) + [session.section for session in going]
+def _entries(state: TaskState, archived: tuple[Session, ...]) -> str:
+    """Return the replaced summary and the sessions for the archive, byte for byte but for the level of headings."""
+    sections = ([state.summary.section] if state.summary else []) + [session.section for session in archived]
     return "".join(section.span.of(state.document.text).replace("###", "##", 1) for section in sections)
 
 
-def _layout(state: TaskState, going: tuple[Session, ...], entries: str) -> list[str]:
-    """Return the lines that say where the sessions stood, where they did not simply stand in a row."""
-    spans = [session.section.span for session in going]
+def _layout_lines(state: TaskState, archived: tuple[Session, ...], entries: str) -> list[str]:
+    """Return the trailer lines that record where the sessions stood, unless they followed the summary in a row."""
+    spans = [session.section.span for session in archived]
     summary = state.summary.section.span if state.summary else Span(spans[0].start, spans[0].start)
-    place = summary.start - sum(span.end - span.start for span in spans if span.start < summary.start)
-    offsets, before = [], 0
+    origin = summary.start - sum(span.end - span.start for span in spans if span.start < summary.start)
+    offsets, removed = [], 0
     for span in spans:
-        offsets.append(span.start - before - place)
-        before += span.end - span.start
+        offsets.append(span.start - removed - origin)
+        removed += span.end - span.start
     return layout_lines(entries, offsets, usual=summary.end - summary.start, newline=state.document.newline)
 
 
-def trailer(  # noqa: PLR0913 - what a batch says of itself
+def trailer(  # noqa: PLR0913 - the lines of a trailer
     entries: str, hashes: Mapping[int, str], *, reason: str, now: str, newline: str, more: Sequence[str] = ()
 ) -> str:
-    """Return the lines that close a batch: what it holds, how large its entries are (as cut out), a hash of each."""
+    """Return the trailer of a batch: its sessions, the size of its entries in bytes, and a hash of each entry."""
     numbers = list(hashes)
     lines = [
         "---",
@@ -217,35 +229,35 @@ def trailer(  # noqa: PLR0913 - what a batch says of itself
     return newline.join(lines)
 
 
-def _without(state: TaskState, going: tuple[Session, ...], summary: str) -> str:
-    """Return the state file with `summary` in the place of the sessions that go and of the earlier summary."""
-    nl = state.document.newline
-    place = state.summary.section.span.start if state.summary else going[0].section.span.start
-    edits = [Edit(session.section.span.start, session.section.span.end, "") for session in going]
+def _without(state: TaskState, archived: tuple[Session, ...], summary: str) -> str:
+    """Return the state file with `summary` in place of the archived sessions and the earlier summary."""
+    newline = state.document.newline
+    at = state.summary.section.span.start if state.summary else archived[0].section.span.start
+    edits = [Edit(session.section.span.start, session.section.span.end, "") for session in archived]
     edits.append(
-        Edit(place, state.summary.section.span.end if state.summary else place, with_newlines(summary, nl) + nl * 2)
+        Edit(at, state.summary.section.span.end if state.summary else at, with_newlines(summary, newline) + newline * 2)
     )
     return apply(state.document.text, edits)
 
 
-def _prove(state: TaskState, going: tuple[Session, ...], shorter: str, entries: str) -> None:
-    """Refuse a plan after which a session would not stand in exactly one of the two files with the same text.
+def _require_complete(state: TaskState, archived: tuple[Session, ...], remaining: str, entries: str) -> None:
+    """Check that every session would stand in exactly one of the two files, with the same text.
 
     Raises:
         TaskstateError: code "unsafe".
     """
     before = ([state.summary.span.of(state.document.text)] if state.summary else []) + [
-        session.entry for session in going
+        session.entry for session in archived
     ]
-    archived = [
+    in_archive = [
         trimmed(entries, section.span).of(entries)
         for section in parse(entries).sections
         if section.level == ENTRY_LEVEL
     ]
-    kept = [(session.number, session.entry) for session in state.sessions[len(going) :]]
-    after = read_state(parse(shorter))
-    stays = after.summary is not None and [(session.number, session.entry) for session in after.sessions] == kept
-    if not stays or [entry.replace("##", "###", 1) for entry in archived] != before:
+    expected = [(session.number, session.entry) for session in state.sessions[len(archived) :]]
+    after = read_state(parse(remaining))
+    stays = after.summary is not None and [(session.number, session.entry) for session in after.sessions] == expected
+    if not stays or [entry.replace("##", "###", 1) for entry in in_archive] != before:
         raise TaskstateError(
             f"task {state.id} cannot be archived safely: its sessions would not read the same afterwards",
             help="run `taskstate lint` on the file and mend what it finds first",
@@ -259,26 +271,26 @@ def archived_sessions(workspace: Workspace, task_id: str) -> tuple[Session, ...]
     if files.size(path) is None:
         return ()
     documents = [parse(entries) for entries in read_batches(files.read(path).decode("utf-8", errors="replace"))]
-    found = [
+    found_sessions = [
         session_of(document, section)
         for document in documents
         for section in document.sections
         if section.level == ENTRY_LEVEL
     ]
-    return tuple(session for session in found if session)
+    return tuple(session for session in found_sessions if session)
 
 
 def tasks_over_limit(
     workspace: Workspace, paths: Iterable[Path], *, keep: int = 0, force: bool = False
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Return the ids of the tasks with more than `keep` sessions over the limit (with `force` any), and what failed."""
-    over, unreadable = [], []
+    """Return the ids of tasks over the limit (with `force` all) with more than `keep` sessions, and reading errors."""
+    over, errors = [], []
     for path in paths:
         try:
             state = workspace.load(path).state
         except TaskstateError as error:
-            unreadable.append(str(error))
+            errors.append(str(error))
             continue
         if (force or is_too_large(state.document.text, workspace.config)) and len(state.sessions) > keep:
             over.append(state.id)
-    return over, tuple(unreadable)
+    return over, tuple(errors)

@@ -1,8 +1,8 @@
-"""Runs a team's own program that writes the Archived Summary, and takes from it only what fits the format.
+"""Runs a team's own program that writes the Archived Summary, and accepts from it only what fits the format.
 
-The program reads one JSON object on its standard input and writes one on its standard output. It is named in the
-configuration or on the command line and nowhere else: nothing in a task file can bring one to run. Whatever goes wrong
-with it, the built-in summary serves, and why is told.
+The program reads one JSON object on standard input and writes one on standard output. Its command comes from the
+configuration or the command line only: nothing in a task file may cause a program to run. If anything goes wrong with
+it, the built-in summary is used, and a warning says why.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
 
 PROTOCOL = 1
 SECONDS = 30.0
-_MOST = 256 * 1024  # bytes that the program may print
+_MOST = 256 * 1024  # bytes of output that are accepted
 _LONGEST = 500  # characters of a statement
-_TOLD = 200  # characters of what the program says of its failure
+_MAX_ERROR = 200  # characters of the program's error output in a warning
 _CHUNK = 64 * 1024
 
 
 class UnusableSummary(TaskstateError):
-    """The program failed, or printed something that is no summary."""
+    """The program failed, or did not print a summary."""
 
 
 class Summarizer(NamedTuple):
-    """A program that writes summaries: its command line, the folder that it runs in, the time that it has."""
+    """A program that writes summaries: its command line, its working folder, and its time limit in seconds."""
 
     command: str
     root: Path
     seconds: float = SECONDS
 
     def summary(self, state: TaskState, archived: Sequence[Session], link: str) -> tuple[str, tuple[str, ...]]:
-        """Return the Archived Summary by this program, or the built-in one and why."""
+        """Return the Archived Summary by this program, or the built-in one with a warning that says why."""
         rolled = SummaryRequest(state, archived, link)
         try:
             text = compose(rolled, self._lists(rolled))
@@ -60,41 +60,41 @@ class Summarizer(NamedTuple):
         return text, ()
 
     def _lists(self, rolled: SummaryRequest) -> Lists:
-        asked = json.dumps(summary_input(rolled, available_bytes(rolled)), ensure_ascii=False).encode(
+        request = json.dumps(summary_input(rolled, available_bytes(rolled)), ensure_ascii=False).encode(
             errors="backslashreplace"
         )
-        answer = _answer(self, asked)
+        answer = _answer(self, request)
         if isinstance(answer, str):
             raise _unusable(answer)
         return read_answer(answer, *rolled.sessions)
 
 
-@lru_cache(maxsize=16)  # a plan may be made twice: in a dry run, or before the lock is taken
-def _answer(program: Summarizer, asked: bytes) -> bytes | str:
-    """Return what a program prints, or why that cannot be used."""
+@lru_cache(maxsize=16)  # archiving is planned twice: without the lock and under it
+def _answer(program: Summarizer, request: bytes) -> bytes | str:
+    """Return the output of a program, or the reason why it cannot be used."""
     try:
-        return _run(program, asked)
+        return _run(program, request)
     except UnusableSummary as error:
         return error.message
 
 
-def _run(program: Summarizer, asked: bytes) -> bytes:
-    """Return what a program prints when it is asked."""
+def _run(program: Summarizer, request: bytes) -> bytes:
+    """Run a program and return its output."""
     import tempfile
 
     with tempfile.TemporaryFile() as stdin:
-        stdin.write(asked)
+        stdin.write(request)
         stdin.seek(0)
         process = _started(program, stdin)
     with process:
         try:
-            printed, errors = _printed(process, program.seconds)
+            printed, errors = _read_output(process, program.seconds)
         except BaseException:
-            _end(process)
+            _kill(process)
             raise
     if process.returncode:
-        told = _last_line(errors)
-        raise _unusable(f"it ended with status {process.returncode}" + (f" ({told})" if told else ""))
+        last_line = _last_line(errors)
+        raise _unusable(f"it ended with status {process.returncode}" + (f" ({last_line})" if last_line else ""))
     return printed
 
 
@@ -108,14 +108,14 @@ def _started(program: Summarizer, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,  # so that what it starts can be ended with it
+            start_new_session=True,  # a process group of its own, so that its children can be killed with it
         )
     except OSError as error:
         raise _unusable(f"it could not be started ({error.strerror})") from error
 
 
 def summary_input(rolled: SummaryRequest, limit: int) -> dict[str, Any]:
-    """Return what the program is asked; `limit` is how many bytes the lines of both lists may have together."""
+    """Return the program's input; `limit` is how many bytes the lines of all lists may have together."""
     state, before = rolled.state, rolled.before
     features = state.checklist.features if state.checklist else ()
     first, last = rolled.sessions
@@ -146,7 +146,7 @@ def read_answer(printed: bytes, first: int, last: int) -> Lists:
     """Return the lists that a program printed, for a summary of the sessions from first to last.
 
     Raises:
-        Unusable: it is not what was asked for.
+        UnusableSummary: it does not follow the protocol.
     """
     try:
         answer = json.loads(printed.decode())
@@ -207,51 +207,54 @@ def _words(command: str) -> list[str]:
     return words
 
 
-def _printed(process: subprocess.Popen[bytes], seconds: float) -> tuple[bytes, bytes]:
-    """Return what a process prints on both streams until it ends, as far as time and size allow."""
+def _read_output(process: subprocess.Popen[bytes], seconds: float) -> tuple[bytes, bytes]:
+    """Return the standard output and error output of a process, within the limits of time and size.
+
+    Both streams are read as they fill: a process blocks once the pipe that nobody reads is full.
+    """
     import os
     import selectors
     import subprocess
     import time
 
-    until = time.monotonic() + seconds
-    found = {stream.fileno(): bytearray() for stream in (process.stdout, process.stderr) if stream}
-    printed, errors = found.values()
+    deadline = time.monotonic() + seconds
+    buffers = {stream.fileno(): bytearray() for stream in (process.stdout, process.stderr) if stream}
+    printed, errors = buffers.values()
     with selectors.DefaultSelector() as selector:
-        for stream in found:
+        for stream in buffers:
             selector.register(stream, selectors.EVENT_READ)
         while selector.get_map():
-            ready = selector.select(max(0.0, until - time.monotonic()))
+            ready = selector.select(max(0.0, deadline - time.monotonic()))
             if not ready:
                 raise _unusable(f"it had not ended after {seconds:g} seconds")
             for key, _ in ready:
                 chunk = os.read(key.fd, _CHUNK)
-                found[key.fd] += chunk
+                buffers[key.fd] += chunk
                 if not chunk:
                     selector.unregister(key.fd)
             if len(printed) > _MOST:
                 raise _unusable(f"it printed more than {_MOST // 1024} KB")
             del errors[:-_CHUNK]
     try:
-        process.wait(max(0.0, until - time.monotonic()))
+        process.wait(max(0.0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired as error:
         raise _unusable(f"it had not ended after {seconds:g} seconds") from error
     return bytes(printed), bytes(errors)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process that was not waited for yet, with all that it has started."""
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process that was not waited for yet, and its children."""
     import os
     import signal
 
-    if process.returncode is None:  # its number is still its own, though it may have ended
+    if process.returncode is None:  # not reaped yet, so the process id cannot have been reused
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
 
 
 def _last_line(errors: bytes) -> str:
     lines = [line.strip() for line in errors.decode(errors="replace").splitlines() if line.strip()]
-    return printable(lines[-1])[:_TOLD] if lines else ""
+    return printable(lines[-1])[:_MAX_ERROR] if lines else ""
 
 
 def _unusable(message: str) -> UnusableSummary:

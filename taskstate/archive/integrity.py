@@ -1,6 +1,6 @@
-"""What is wrong with an archive file by itself: entries against their hashes, batches against one another.
+"""Finds faults in an archive file by itself: entries that differ from their hashes, batches that contradict each other.
 
-The rule tells it in the archive file, and in the state file whose archive it is.
+The linter reports them in the archive file, and in the state file that it belongs to.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from taskstate.model.archive_format import ArchivedSession, BatchContents
 
 
-_PAIR = 2  # such a run is told as its two numbers
+_PAIR = 2  # a run of two is written as its two numbers
 
 
 class ArchiveFault(NamedTuple):
-    """A fault in an archive file: where it stands, the sessions that it is about, and what is wrong."""
+    """A fault in an archive file: its offset, the sessions concerned, and a message."""
 
     at: int
     numbers: Sequence[int]
@@ -31,6 +31,7 @@ class _Archived(NamedTuple):
     text: str
 
 
+# A subclass, because a NamedTuple itself has no `__dict__` that could hold cached properties.
 class ArchiveContents(_Archived):
     """The sessions in the text of an archive file."""
 
@@ -46,29 +47,29 @@ class ArchiveContents(_Archived):
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
-        """The sessions that are there, or that a batch says are there."""
+        """The sessions that are in the archive, or that a trailer lists, in order."""
         return tuple(sorted({number for batch in self.batches for number in batch.numbers}))
 
     @cached_property
     def faults(self) -> tuple[ArchiveFault, ...]:
-        """What is wrong, in the order of the text."""
+        """The faults, in the order of the text."""
         closed = any(batch.trailer is not None for batch in self.batches)
-        found: list[ArchiveFault] = []
+        faults: list[ArchiveFault] = []
         last = 0
         for batch in self.batches:
-            found += _gap(batch, last)
+            faults += _missing_batch(batch, last)
             for entry in batch.entries:
-                message = _wrong(batch, entry, last, closed=closed)
+                message = _entry_fault(batch, entry, last, closed=closed)
                 if message:
-                    found.append(ArchiveFault(entry.start, (entry.number,), message))
+                    faults.append(ArchiveFault(entry.start, (entry.number,), message))
                 last = max(last, entry.number)
-            found += _trailer(batch)
+            faults += _trailer_fault(batch)
             last = max((last, *batch.numbers))
-        return tuple(found)
+        return tuple(faults)
 
 
 def runs_of(numbers: Iterable[int]) -> tuple[range, ...]:
-    """Return the runs in which numbers rise one by one."""
+    """Return numbers as runs of consecutive ones."""
     runs: list[range] = []
     for number in sorted(numbers):
         if runs and runs[-1].stop == number:
@@ -79,9 +80,12 @@ def runs_of(numbers: Iterable[int]) -> tuple[range, ...]:
 
 
 def describe_runs(*runs: range) -> str:
-    """Return the numbers of sessions in words."""
-    told = [words for run in runs for words in _words(run)]
-    words = ", ".join(told[:-1]) + (" and " if len(told) > 1 else "") + told[-1]
+    """Return runs of session numbers in words.
+
+    Takes runs and not numbers, because a summary may claim to stand for a billion sessions.
+    """
+    parts = [words for run in runs for words in _words(run)]
+    words = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1]
     return f"session {words}" if words.isdigit() else f"the sessions {words}"
 
 
@@ -89,15 +93,15 @@ def _words(run: range) -> list[str]:
     return [f"{run.start} to {run.stop - 1}"] if len(run) > _PAIR else [str(number) for number in run]
 
 
-def _gap(batch: BatchContents, last: int) -> Iterator[ArchiveFault]:
-    """Yield where a batch replaced a summary of sessions that no batch before it holds."""
+def _missing_batch(batch: BatchContents, last: int) -> Iterator[ArchiveFault]:
+    """Yield a fault where a batch replaced a summary of sessions that no earlier batch holds."""
     if batch.before is not None and batch.before > last:
         numbers = range(last + 1, batch.before + 1)
         yield ArchiveFault(batch.start, numbers, f"the batch with {describe_runs(numbers)} is gone")
 
 
-def _wrong(batch: BatchContents, entry: ArchivedSession, last: int, *, closed: bool) -> str:
-    """Return what is wrong with an entry; in a file that somebody made by hand, without any trailer, little can be."""
+def _entry_fault(batch: BatchContents, entry: ArchivedSession, last: int, *, closed: bool) -> str:
+    """Return what is wrong with an entry, or ""; without any trailer (not `closed`) only the order can be checked."""
     if entry.number <= last:
         where = f"stands behind session {last}" if entry.number < last else "is there twice"
         return f"session {entry.number} {where}"
@@ -108,17 +112,17 @@ def _wrong(batch: BatchContents, entry: ArchivedSession, last: int, *, closed: b
     return "" if entry.listed_sha == entry.sha else f"session {entry.number} was altered: its SHA-256 is another one"
 
 
-def _trailer(batch: BatchContents) -> Iterator[ArchiveFault]:
-    """Yield where the closing lines of a batch name sessions that are gone, or others than their hashes."""
+def _trailer_fault(batch: BatchContents) -> Iterator[ArchiveFault]:
+    """Yield a fault where a trailer lists sessions that are missing, or a range that its hashes contradict."""
     if batch.trailer is None:
         return
-    lost = tuple(number for number in batch.numbers if all(entry.number != number for entry in batch.entries))
-    if lost:
-        are, them = ("is", "it") if len(lost) == 1 else ("are", "them")
-        message = f"{describe_runs(*runs_of(lost))} {are} gone, though the batch's closing lines name {them}"
-        yield ArchiveFault(batch.trailer, lost, message)
+    missing = tuple(number for number in batch.numbers if all(entry.number != number for entry in batch.entries))
+    if missing:
+        verb, pronoun = ("is", "it") if len(missing) == 1 else ("are", "them")
+        message = f"{describe_runs(*runs_of(missing))} {verb} gone, though the batch's closing lines name {pronoun}"
+        yield ArchiveFault(batch.trailer, missing, message)
     elif batch.range != (batch.numbers[0], batch.numbers[-1]):
         first, last = batch.range or (0, 0)
-        have = describe_runs(*runs_of(batch.numbers))
-        message = f"the closing lines of a batch say {first}-{last}, and have the hashes of {have}"
+        listed = describe_runs(*runs_of(batch.numbers))
+        message = f"the closing lines of a batch say {first}-{last}, and have the hashes of {listed}"
         yield ArchiveFault(batch.trailer, batch.numbers, message)

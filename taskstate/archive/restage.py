@@ -1,4 +1,4 @@
-"""Puts what archiving changed into git's index: for a hook that mends a commit instead of refusing it."""
+"""Stages what archiving changed in git's index, for a commit hook that archives instead of refusing the commit."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ if TYPE_CHECKING:
 
 
 def require_staged(workspace: Workspace, tasks: Iterable[str]) -> None:
-    """Refuse tasks whose state file or archive is staged in another form than it has on disk.
+    """Refuse tasks whose state file or archive differs between git's index and disk.
 
-    Staging it anew would commit what somebody left out on purpose.
+    Staging such a file would commit changes that somebody left out on purpose.
 
     Raises:
         TaskstateError: code "unstaged".
     """
-    partly = git_index.unstaged(workspace.root, _staged(workspace, tasks))
-    if partly:
-        what = f"{', '.join(map(files.shown, partly))} has changes that are not staged"
-        raise TaskstateError(what, help="stage or stash them, then run this again", code="unstaged")
+    unstaged = git_index.unstaged(workspace.root, _files_in_index(workspace, tasks))
+    if unstaged:
+        problem = f"{', '.join(map(files.shown, unstaged))} has changes that are not staged"
+        raise TaskstateError(problem, help="stage or stash them, then run this again", code="unstaged")
 
 
 def restage(workspace: Workspace, tasks: Iterable[str]) -> tuple[str, ...]:
-    """Stage the state files and archives of tasks whose state files are in the index; return what was staged."""
-    changed = tuple(path for path in _staged(workspace, tasks) if files.size(workspace.root / path) is not None)
+    """Stage the state files and archives of tasks whose state files are in the index; return the staged paths."""
+    changed = tuple(path for path in _files_in_index(workspace, tasks) if files.size(workspace.root / path) is not None)
     git_index.stage(workspace.root, changed)
     return changed
 
 
-def _staged(workspace: Workspace, tasks: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths of the tasks' files, of those tasks that git has in its index."""
+def _files_in_index(workspace: Workspace, tasks: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths of the files of those tasks that are in git's index."""
     if git.toplevel(workspace.root) is None:
         return ()
     index = git_index.index(workspace.root)
-    found: list[str] = []
+    paths: list[str] = []
     for task in tasks:
         path = workspace.relative(workspace.locate(task))
         if path in index:
-            found += [path, workspace.relative(workspace.state_root / workspace.archive_path(task))]
-    return tuple(found)
+            paths += [path, workspace.relative(workspace.state_root / workspace.archive_path(task))]
+    return tuple(paths)

@@ -1,7 +1,7 @@
-"""Takes batches back out of a task's archive into its Progress Log, with the summary that each one replaced.
+"""Moves batches of a task's archive back into its Progress Log, with the summary that each one replaced.
 
-The log is afterwards, byte for byte, what it was before the archiving. The state file receives the sessions before the
-archive gives them away, so that at no instant one of them is in neither.
+The log is then, byte for byte, what it was before archiving. The state file is written before the archive is cut, so
+that after a crash a session may be in both files but never in neither.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PATH = "archive_path"
 
 
 class StateAndArchive(NamedTuple):
-    """The texts of a state file and of its archive, and the sessions that went from this to that."""
+    """The texts of a state file and of its archive, and the sessions moved from the archive to the state file."""
 
     state: str
     archive: str
@@ -48,10 +48,10 @@ class StateAndArchive(NamedTuple):
 
 
 def restore(workspace: Workspace, task_id: str, request: Request, *, everything: bool = False) -> Outcome:
-    """Take the last batch of a task's archive, or every one, back into the Progress Log.
+    """Move the last batch of a task's archive, or with `everything` all of them, back into the Progress Log.
 
     Raises:
-        TaskstateError: the archive does not verify, or the sessions could not stand in the log as they did.
+        TaskstateError: the archive does not verify, or the sessions would not read in the log as they did.
     """
 
     def job(loaded: Loaded) -> Change:
@@ -66,60 +66,60 @@ def restore(workspace: Workspace, task_id: str, request: Request, *, everything:
             raise TaskstateError(what, help=advice, code="archive-mismatch")
         if text is None or not verdict.batches:
             return Change(text=loaded.document.text, notes=(f"task {loaded.state.id} has no session in an archive",))
-        return _planned(workspace, plan_restore(loaded.document.text, text, everything=everything), text, path)
+        return _restoring_change(workspace, plan_restore(loaded.document.text, text, everything=everything), text, path)
 
     return change(workspace, task_id, job, request)
 
 
-def _planned(workspace: Workspace, pair: StateAndArchive, before: str, path: str) -> Change:
+def _restoring_change(workspace: Workspace, pair: StateAndArchive, before: str, path: str) -> Change:
     digest = files.digest(before.encode())
     operation = journal.Replace(path, digest, pair.archive.encode()) if pair.archive else journal.Delete(path, digest)
     state = pair.state if pair.archive else _without_path(pair.state)
     numbers = pair.numbers
-    told = [f"sessions {numbers[0]}-{numbers[-1]} are back in the progress log"]
+    notes = [f"sessions {numbers[0]}-{numbers[-1]} are back in the progress log"]
     if not pair.archive:
-        told.append(f"{path} held nothing else and is gone")
+        notes.append(f"{path} held nothing else and is gone")
     if is_too_large(state, workspace.config):
         size = shown_kb(size_in_bytes(state))
-        told.append(f"the file is now {size}, over the limit: the next session archives again")
-    return Change(text=state, after=(operation,), notes=tuple(told))
+        notes.append(f"the file is now {size}, over the limit: the next session archives again")
+    return Change(text=state, after=(operation,), notes=tuple(notes))
 
 
 def _without_path(text: str) -> str:
-    """Return the state file without the key that names an archive which is gone."""
+    """Return the state file without the key that names the deleted archive."""
     document = parse(text)
     node = document.front_matter.node
     return apply(text, remove_key(text, node, _PATH)) if node and node.get(_PATH) else text
 
 
 def plan_restore(state: str, archive: str, *, everything: bool) -> StateAndArchive:
-    """Return both texts after the last batch, or every one, was taken back.
+    """Return both texts after the last batch, or every one, was moved back.
 
     Raises:
-        TaskstateError: the sessions could not stand in the log as they did.
+        TaskstateError: the sessions would not read in the log as they did.
     """
     pair = StateAndArchive(state, archive)
-    left = True
-    while left:
-        pair = _one_back(pair)
-        left = everything and any(batch.trailer for batch in find_batches(pair.archive))
+    more = True
+    while more:
+        pair = _without_last_batch(pair)
+        more = everything and any(batch.trailer for batch in find_batches(pair.archive))
     _require_agreement(pair)
     return pair
 
 
-def _one_back(pair: StateAndArchive) -> StateAndArchive:
+def _without_last_batch(pair: StateAndArchive) -> StateAndArchive:
     batch = next(batch for batch in reversed(find_batches(pair.archive)) if batch.trailer)
     parts = _Parts.of(batch)
     state = _put_back(pair.state, parts)
     rest = pair.archive[: batch.start] + pair.archive[batch.start + len(batch.text) :]
-    lists = [each for each in find_batches(rest) if each.entries]
-    if lists and all(is_rolled_list(each) for each in lists) and rest[: batch.start].count("\n") == 0:
+    remaining = [each for each in find_batches(rest) if each.entries]
+    if remaining and all(is_rolled_list(each) for each in remaining) and rest[: batch.start].count("\n") == 0:
         rest = f"{rest[: batch.start]}\n\n{rest[batch.start :].lstrip(chr(13) + chr(10))}"
-    return StateAndArchive(state, rest if lists else "", (*parts.numbers, *pair.numbers))
+    return StateAndArchive(state, rest if remaining else "", (*parts.numbers, *pair.numbers))
 
 
 class _Parts(NamedTuple):
-    """The entries of a batch as they stood in the state file, and the summary that it replaced, or nothing."""
+    """The sessions of a batch as the state file had them, and the summary that it replaced, or ""."""
 
     summary: str
     sessions: tuple[str, ...]
@@ -142,7 +142,7 @@ class _Parts(NamedTuple):
 
 
 def _put_back(text: str, parts: _Parts) -> str:
-    """Return the state file with a batch in the place of the summary that stands for it."""
+    """Return the state file with a batch in place of the summary that stands for it."""
     before = read_state(parse(text))
     if before.summary is None:
         raise _unsafe(before, "it has no Archived Summary in whose place the sessions would come")
@@ -170,39 +170,39 @@ def _placed(state: TaskState, parts: _Parts, offsets: tuple[int, ...]) -> str:
         return text
     span = state.summary.section.span
     text = text[: span.start] + parts.summary + text[span.end :]
-    places = [span.start + offset for offset in offsets]
-    if any(not 0 <= place <= len(text) for place in places):
+    offsets_in_text = [span.start + offset for offset in offsets]
+    if any(not 0 <= at <= len(text) for at in offsets_in_text):
         return text
-    return apply(text, _at(places, parts.sessions))
+    return apply(text, _insertions(offsets_in_text, parts.sessions))
 
 
-def _at(places: list[int], sessions: tuple[str, ...]) -> list[Edit]:
-    """Return one insertion for each place: what comes to the same place keeps its order."""
-    together: dict[int, str] = {}
-    for place, session in zip(places, sessions, strict=True):
-        together[place] = together.get(place, "") + session
-    return [Edit(place, place, entries) for place, entries in together.items()]
+def _insertions(positions: list[int], sessions: tuple[str, ...]) -> list[Edit]:
+    """Return one insertion for each offset; sessions for the same offset are joined in their order."""
+    by_position: dict[int, str] = {}
+    for position, session in zip(positions, sessions, strict=True):
+        by_position[position] = by_position.get(position, "") + session
+    return [Edit(position, position, entries) for position, entries in by_position.items()]
 
 
 def _is_right(before: TaskState, after: TaskState, parts: _Parts) -> bool:
-    """Return whether every session stands in the log as it should, and nothing else came or went."""
-    wanted = [*zip(parts.numbers, map(entry_hash, parts.sessions), strict=True)]
-    wanted += [
+    """Return whether the log holds exactly the sessions of the batch and its own, each with its text."""
+    expected = [*zip(parts.numbers, map(entry_hash, parts.sessions), strict=True)]
+    expected += [
         (session.number, entry_hash(session.section.span.of(before.document.text))) for session in before.sessions
     ]
     text = after.document.text
-    there = [(session.number, entry_hash(session.section.span.of(text))) for session in after.sessions]
+    actual = [(session.number, entry_hash(session.section.span.of(text))) for session in after.sessions]
     summary = after.summary.section.span.of(text) if after.summary else ""
     same_summary = entry_hash(summary) == entry_hash(parts.summary)
-    return there == wanted and same_summary and len(after.problems) <= len(before.problems)
+    return actual == expected and same_summary and len(after.problems) <= len(before.problems)
 
 
 def _require_agreement(pair: StateAndArchive) -> None:
-    """Refuse where the summary that came back does not stand for what stays in the archive, as after some merges."""
+    """Check that the restored summary stands for what is left in the archive; after some merges it does not."""
     state = read_state(parse(pair.state))
-    left = max((number or 0 for number, _ in headings(pair.archive)), default=0)
-    told = state.summary.last if state.summary else 0
-    if left != told and (left or state.summary):
+    last_archived = max((number or 0 for number, _ in headings(pair.archive)), default=0)
+    last_summarised = state.summary.last if state.summary else 0
+    if last_archived != last_summarised and (last_archived or state.summary):
         what = f"task {state.id}: the summary that the last batch replaced does not stand for the sessions before it"
         raise TaskstateError(
             what, help=f"take back every batch: `taskstate archive restore {state.id} --all`", code="archive-mismatch"

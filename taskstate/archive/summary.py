@@ -1,11 +1,11 @@
-"""The Archived Summary: what is left in the state file of the sessions that went into the archive.
+"""Writes the Archived Summary, which replaces archived sessions in the state file.
 
-Each line is a sentence of a session, word for word, with the sessions that say it. The summary rolls forward: the
-statements of the earlier one and those of the sessions that go become one list, in which the same statement stands
-once. An issue counts as resolved only where a later session says so.
+Each line is a sentence of a session, word for word, with the numbers of the sessions that contain it. The statements of
+an earlier summary and of the newly archived sessions become one list without duplicates. An issue counts as resolved
+only where a later session says so.
 
-Where the whole passes its limit the newest statements stay, and the room is given out in this order: issues that
-nobody called resolved (up to half of it, and what the others leave), accomplishments, resolved issues.
+Where the summary would exceed its size limit, the newest statements are kept, and the room is divided in this order:
+unresolved issues (up to half of it, and what the others leave), accomplishments, resolved issues.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LINK = re.compile(r"^\[[^\]\n]*\]\([^)\n]*\)(?=[ \t]*$)", re.MULTILINE)
 
 
 class Lists(NamedTuple):
-    """The lists of a summary; issues encountered are those that no later session called resolved."""
+    """The lists of a summary; `issues_encountered` are those that no later session calls resolved."""
 
     accomplishments: list[Statement]
     issues_encountered: list[Statement]
@@ -54,7 +54,7 @@ _NO_LISTS = Lists([], [], [])
 
 
 class _Frame(NamedTuple):
-    """What a summary says besides its lists: its sessions, facts about them, and those that are told in part only."""
+    """The parts of a summary besides its lists; `left_out` are the first and last session with statements left out."""
 
     sessions: tuple[int, int]
     duration: str
@@ -64,7 +64,7 @@ class _Frame(NamedTuple):
 
 
 class SummaryRequest(NamedTuple):
-    """What a summary is to be made of: the task, the sessions that go, the link to where they will stand."""
+    """The input of a summary: the task, the sessions to archive, and the link to the archive file."""
 
     state: TaskState
     archived: Sequence[Session]
@@ -72,7 +72,7 @@ class SummaryRequest(NamedTuple):
 
     @property
     def before(self) -> EarlierSummary | None:
-        """The earlier summary."""
+        """The earlier summary, or None."""
         return EarlierSummary(self.state, self.state.summary, self.archived[0].number) if self.state.summary else None
 
     @property
@@ -83,20 +83,24 @@ class SummaryRequest(NamedTuple):
 
     @property
     def live_issues(self) -> list[Statement]:
-        """The issues that the sessions that stay report."""
+        """The issues reported by the sessions that stay in the log."""
         return without_duplicates(_issues(self.state.sessions[len(self.archived) :]))
 
 
 def summarise(state: TaskState, archived: Sequence[Session], link: str) -> str:
-    """Return the Archived Summary, LF line ends, that stands for the earlier one and the sessions now `archived`."""
-    rolled = SummaryRequest(state, archived, link)
-    before = rolled.before
+    """Return the Archived Summary, with LF line ends, of the earlier one and the sessions in `archived`."""
+    request = SummaryRequest(state, archived, link)
+    before = request.before
     earlier = before.lists if before else _NO_LISTS
-    done = [each for session in archived for text in session.did for each in statements_in(text, session.number)]
+    accomplishments = [
+        each for session in archived for text in session.did for each in statements_in(text, session.number)
+    ]
     reported = [*earlier.issues_resolved, *earlier.issues_encountered, *_issues(archived)]
     resolved_until = _last_reports(earlier.issues_resolved) | _resolutions(state.sessions)
-    issues = _sorted_issues(reported, resolved_until, rolled.live_issues)
-    return _fitted(_frame(rolled, before), Lists(without_duplicates([*earlier.accomplishments, *done]), *issues))
+    issues = _sorted_issues(reported, resolved_until, request.live_issues)
+    return _fitted(
+        _frame(request, before), Lists(without_duplicates([*earlier.accomplishments, *accomplishments]), *issues)
+    )
 
 
 def _issues(sessions: Iterable[Session]) -> list[Statement]:
@@ -108,7 +112,7 @@ def _last_reports(issues: Iterable[Statement]) -> dict[str, int]:
 
 
 def _resolutions(sessions: Iterable[Session]) -> dict[str, int]:
-    """Return the issues that sessions say are resolved, each with the last session whose report that answers."""
+    """Return the issues that sessions call resolved, each with the last session before the one that says so."""
     return {
         comparison_key(resolved_issue(line)): session.number - 1
         for session in sessions
@@ -118,133 +122,137 @@ def _resolutions(sessions: Iterable[Session]) -> dict[str, int]:
 
 
 def _sorted_issues(
-    reported: Iterable[Statement], resolved_until: Mapping[str, int], live: Iterable[Statement]
+    reported: Iterable[Statement], resolved_until: Mapping[str, int], still_reported: Iterable[Statement]
 ) -> tuple[list[Statement], list[Statement]]:
-    """Return the issues encountered, and apart from them those that are resolved.
+    """Return the open issues and the resolved ones.
 
-    Resolved is what was called so after its last report, and what no session that stays reports.
+    An issue is resolved if it was called so after its last report, and no session that stays in the log reports it.
     """
     in_order = sorted(reported, key=lambda each: each.first)
     issues = {comparison_key(each.text): each for each in without_duplicates(in_order)}
-    still = {comparison_key(each.text) for each in live}
+    still_reported_keys = {comparison_key(each.text) for each in still_reported}
     encountered, resolved = [], []
     for key, each in issues.items():
-        if key not in still and resolved_until.get(key, -1) >= each.last:
+        if key not in still_reported_keys and resolved_until.get(key, -1) >= each.last:
             resolved.append(each)
-        elif comparison_key(resolved_issue(each.text)) not in issues:  # else "Resolved: X", and X itself is in a list
+        elif (
+            comparison_key(resolved_issue(each.text)) not in issues
+        ):  # "Resolved: X" is not an issue itself where X is listed
             encountered.append(each)
     return encountered, resolved
 
 
-def compose(rolled: SummaryRequest, lists: Lists) -> str:
-    """Return the summary with just these lists, all of them, whatever size it has."""
-    return _text(_frame(rolled, rolled.before), lists)
+def compose(request: SummaryRequest, lists: Lists) -> str:
+    """Return a summary with exactly these lists, whatever its size."""
+    return _text(_frame(request, request.before), lists)
 
 
-def available_bytes(rolled: SummaryRequest) -> int:
-    """Return how many bytes the lines of all lists may have together."""
-    return _room(_frame(rolled, rolled.before))
+def available_bytes(request: SummaryRequest) -> int:
+    """Return how many bytes the lines of all lists may take together."""
+    return _room(_frame(request, request.before))
 
 
 def merge_summaries(ours: TaskState, theirs: TaskState, *, above: int, shift: int) -> str:
-    """Return a summary, LF line ends, of what ours stands for and of those sessions of theirs that it does not.
+    """Return a summary, with LF line ends, of the sessions in our summary and the later ones in theirs.
 
-    These are the ones with numbers `above` that one; `shift` is added to them.
+    Of theirs, the sessions with numbers above `above` are added, under numbers raised by `shift`.
     """
     if ours.summary is None or theirs.summary is None:
         raise ValueError("both must have a summary")
-    sides = [EarlierSummary(ours, ours.summary, 1), EarlierSummary(theirs, theirs.summary, 1)]
-    lists, their_lists = sides[0].lists, sides[1].lists
+    earlier = [EarlierSummary(ours, ours.summary, 1), EarlierSummary(theirs, theirs.summary, 1)]
+    lists, their_lists = earlier[0].lists, earlier[1].lists
     new = Lists(*([_moved(each, above, shift) for each in part if each.last > above] for part in their_lists))
     links = _LINK.findall(ours.summary.span.of(ours.document.text))
-    theirs_left_out = [max(number, above + 1) + shift for number in sides[1].left_out if sides[1].left_out[-1] > above]
+    theirs_left_out = [
+        max(number, above + 1) + shift for number in earlier[1].left_out if earlier[1].left_out[-1] > above
+    ]
     frame = _Frame(
-        sessions=(sides[0].first, theirs.summary.last + shift),
-        duration=_duration(sides, ()),
-        commits=_commits(sides, ()),
+        sessions=(earlier[0].first, theirs.summary.last + shift),
+        duration=_duration(earlier, ()),
+        commits=_commits(earlier, ()),
         link=links[-1] if links else "",
-        left_out=(*sides[0].left_out, *theirs_left_out),
+        left_out=(*earlier[0].left_out, *theirs_left_out),
     )
-    done = without_duplicates([*lists.accomplishments, *new.accomplishments])
+    accomplishments = without_duplicates([*lists.accomplishments, *new.accomplishments])
     reported = [each for part in (lists, new) for each in (*part.issues_resolved, *part.issues_encountered)]
     resolved = [*lists.issues_resolved, *their_lists.issues_resolved, *new.issues_resolved]
     live = _issues((*ours.sessions, *theirs.sessions))
-    return _fitted(frame, Lists(done, *_sorted_issues(reported, _last_reports(resolved), live)))
+    return _fitted(frame, Lists(accomplishments, *_sorted_issues(reported, _last_reports(resolved), live)))
 
 
 def _moved(statement: Statement, above: int, shift: int) -> Statement:
-    """Return a statement for those of its sessions that are above a number, under the numbers they get."""
+    """Return a statement for those of its sessions that are above `above`, with their numbers raised by `shift`."""
     runs = tuple((max(first, above + 1) + shift, last + shift) for first, last in statement.runs if last > above)
     return statement._replace(runs=runs)
 
 
 class EarlierSummary:
-    """What an earlier summary says."""
+    """An earlier summary, read from the state file."""
 
     def __init__(self, state: TaskState, summary: Summary, following: int) -> None:
         self.document = state.document
         self.fields = labelled_fields(state.document, summary.section)
-        # One that names no sessions stands for all those before the ones that follow.
+        # A summary without numbers stands for all sessions before the ones in the log.
         self.first = summary.first or min(1, following)
         self.last = summary.last or max(self.first, following - 1)
         self.text = summary.span.of(state.document.text)
 
     def values(self, name: str) -> tuple[str, ...]:
-        """Return what a field holds."""
+        """Return the values of a field."""
         field = self.fields.get(name)
         return field_values(self.document, field.span) if field else ()
 
     @property
     def lists(self) -> Lists:
-        """The statements of its lists."""
+        """The statements in its lists."""
         return Lists(*(self._statements(title) for title in _TITLES))
 
     def _statements(self, title: str) -> list[Statement]:
         texts = (text for text in self.values(title.lower()) if not _EARLIER.match(text))
-        return [found for text in texts if (found := read_statement(text, self.first, self.last))]
+        return [statement for text in texts if (statement := read_statement(text, self.first, self.last))]
 
     @property
     def left_out(self) -> tuple[int, ...]:
-        """The first and last session of which it tells a part only; none where it tells all."""
+        """The first and last session with statements left out; empty where nothing was left out."""
         lists = (_EARLIER.match(text) for title in _TITLES for text in self.values(title.lower()))
-        found = [match for match in (*lists, *_ONLY.finditer("\n".join(self.values("commits")))) if match]
-        numbers = sorted(int(number) for match in found for number in (match[1], match[2] or match[1]))
+        matches = [match for match in (*lists, *_ONLY.finditer("\n".join(self.values("commits")))) if match]
+        numbers = sorted(int(number) for match in matches for number in (match[1], match[2] or match[1]))
         return (numbers[0], numbers[-1]) if numbers else ()
 
 
-def _frame(rolled: SummaryRequest, before: EarlierSummary | None) -> _Frame:
-    befores = [before] if before else []
+def _frame(request: SummaryRequest, before: EarlierSummary | None) -> _Frame:
+    earlier = [before] if before else []
     return _Frame(
-        sessions=rolled.sessions,
-        duration=_duration(befores, [session.time for session in rolled.archived if session.time]),
-        commits=_commits(befores, [text for session in rolled.archived for text in session.field("commits")]),
-        link=f"[Full session details]({rolled.link})",
+        sessions=request.sessions,
+        duration=_duration(earlier, [session.time for session in request.archived if session.time]),
+        commits=_commits(earlier, [text for session in request.archived for text in session.field("commits")]),
+        link=f"[Full session details]({request.link})",
         left_out=before.left_out if before else (),
     )
 
 
-# What fits
+# Fitting the size limit
 
 
 def _fitted(frame: _Frame, lists: Lists) -> str:
-    """Return the summary with as many statements as its limit allows, in the order that the module's docstring says."""
-    whole = _text(frame, lists)
-    if len(whole.encode()) <= MAX_BYTES:
-        return whole
+    """Return the summary with as many statements as its size limit allows, by the rule in the module's docstring."""
+    text = _text(frame, lists)
+    if len(text.encode()) <= MAX_BYTES:
+        return text
     limit = _room(frame._replace(left_out=frame.sessions))
-    done, encountered, resolved = lists
+    accomplishments, encountered, resolved = lists
     first = _newest(encountered, limit // 2)
-    done = _newest(done, limit - _size(first))
-    resolved = _newest(resolved, limit - _size(first) - _size(done))
-    encountered = _newest(encountered, limit - _size(done) - _size(resolved))
-    kept = Lists(done, encountered, resolved)
-    gone = [each for before, after in zip(lists, kept, strict=True) for each in before if each not in after]
-    numbers = sorted([*frame.left_out, *(number for each in gone for number in (each.first, each.last))])
-    return _text(frame._replace(left_out=(numbers[0], numbers[-1]) if numbers else ()), kept)
+    accomplishments = _newest(accomplishments, limit - _size(first))
+    resolved = _newest(resolved, limit - _size(first) - _size(accomplishments))
+    encountered = _newest(encountered, limit - _size(accomplishments) - _size(resolved))
+    chosen = Lists(accomplishments, encountered, resolved)
+    left_out = [each for before, after in zip(lists, chosen, strict=True) for each in before if each not in after]
+    numbers = sorted([*frame.left_out, *(number for each in left_out for number in (each.first, each.last))])
+    return _text(frame._replace(left_out=(numbers[0], numbers[-1]) if numbers else ()), chosen)
 
 
 def _room(frame: _Frame) -> int:
-    heading = f"**{_TITLES[1]}:**\n\n\n"  # of the one list that is not there where it is empty
+    heading = f"**{_TITLES[1]}:**\n\n\n"  # not in a summary without lists, as it is left out while it is empty
     return MAX_BYTES - len((_text(frame, _NO_LISTS) + heading).encode())
 
 
@@ -253,27 +261,27 @@ def _size(statements: Iterable[Statement]) -> int:
 
 
 def _newest(statements: Sequence[Statement], limit: int) -> list[Statement]:
-    """Return the newest of the statements that fit into `limit` bytes, in their order."""
-    kept: set[int] = set()
-    for place in sorted(range(len(statements)), key=lambda place: (-statements[place].last, -place)):
-        limit -= _size([statements[place]])
+    """Return as many of the newest statements as fit into `limit` bytes, in their order."""
+    chosen: set[int] = set()
+    for index in sorted(range(len(statements)), key=lambda index: (-statements[index].last, -index)):
+        limit -= _size([statements[index]])
         if limit < 0:
             break
-        kept.add(place)
-    return [each for place, each in enumerate(statements) if place in kept]
+        chosen.add(index)
+    return [each for index, each in enumerate(statements) if index in chosen]
 
 
 def _text(frame: _Frame, lists: Lists) -> str:
     first, last = frame.sessions
-    whole = [f"### Archived Summary (Sessions {first}-{last})", f"**Duration:** {frame.duration}"]
-    parts = zip(_TITLES, lists, strict=True)
-    whole += [_part(title, part) for title, part in parts if part or title != _TITLES[1]]
-    whole.append(f"**Commits:** {frame.commits}")
+    parts = [f"### Archived Summary (Sessions {first}-{last})", f"**Duration:** {frame.duration}"]
+    lists_with_titles = zip(_TITLES, lists, strict=True)
+    parts += [_part(title, part) for title, part in lists_with_titles if part or title != _TITLES[1]]
+    parts.append(f"**Commits:** {frame.commits}")
     if frame.left_out:
         start, end = frame.left_out[0], frame.left_out[-1]
         numbers = f"session {start}" if start == end else f"sessions {start}-{end}"
-        whole.append(f"More of {numbers} is in the archive only.")
-    return "\n\n".join([*whole, *([frame.link] if frame.link else [])])
+        parts.append(f"More of {numbers} is in the archive only.")
+    return "\n\n".join([*parts, *([frame.link] if frame.link else [])])
 
 
 def _part(title: str, statements: list[Statement]) -> str:
@@ -282,15 +290,15 @@ def _part(title: str, statements: list[Statement]) -> str:
     return f"**{title}:**\n\n" + "\n".join(escaping.item(str(each)) for each in statements)
 
 
-def _duration(befores: Sequence[EarlierSummary], times: Iterable[str]) -> str:
-    told = [found for before in befores if (found := _DURATION.search(" ".join(before.values("duration"))))]
-    all_times = [*(time for found in told for time in found.groups()), *times]
+def _duration(earlier: Sequence[EarlierSummary], times: Iterable[str]) -> str:
+    matches = [match for before in earlier if (match := _DURATION.search(" ".join(before.values("duration"))))]
+    all_times = [*(time for match in matches for time in match.groups()), *times]
     return f"{min(all_times)} - {max(all_times)}" if all_times else "unknown"
 
 
-def _commits(befores: Sequence[EarlierSummary], new: Iterable[str]) -> str:
+def _commits(earlier: Sequence[EarlierSummary], new: Iterable[str]) -> str:
     # the link stands below the commits
-    texts = [*(text.split("\n\n")[0] for before in befores for text in before.values("commits")), *new]
+    texts = [*(text.split("\n\n")[0] for before in earlier for text in before.values("commits")), *new]
     shas = list(dict.fromkeys(sha for text in texts for sha in _SHA.findall(text)))
     if not shas:
         return "None."

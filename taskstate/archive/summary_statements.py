@@ -1,6 +1,6 @@
-"""Statements: what sessions say, cut to a line each, with the sessions that each one stands for.
+"""Extracts statements from sessions: one line each, with the numbers of the sessions that contain it.
 
-Two statements are the same where their words are, after case, spacing and end punctuation are set aside.
+Two statements are the same if their words are, regardless of case, spacing and end punctuation.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 MAX_LINE = 160
 MORE = "\u2026"
-_END_PUNCTUATION = " .,;:!?\u3002\uff01\uff1f"  # not the mark of a cut line: what follows it may differ
-_MAX_RUNS = 5  # of sessions behind a line; more are told as the first and the last
-_LISTED = 3  # from so many sessions in a row on they are told as a range
-_MIN_SENTENCE = 40  # a cut at a sentence's end must leave that much, or it is made at a word
+_END_PUNCTUATION = " .,;:!?\u3002\uff01\uff1f"  # without the mark of a shortened line: the part that was cut may differ
+_MAX_RUNS = 5  # of sessions behind a line; more are written as the first and the last
+_LISTED = 3  # so many sessions in a row are written as a range
+_MIN_SENTENCE = 40  # characters; where a cut at a sentence's end would leave less, it is made at a word
 
 _SUFFIX = re.compile(r"\(S\d{1,9}(?:-S\d{1,9})?(?:, S\d{1,9}(?:-S\d{1,9})?)*\)\Z")
 _RUN = re.compile(r"S(\d{1,9})(?:-S(\d{1,9}))?")
@@ -39,7 +39,7 @@ _NOTHING = frozenset(
 
 
 class Statement(NamedTuple):
-    """What is said, in one line, and the sessions that it stands for: runs, each with its first and last."""
+    """A statement in one line, and its sessions as runs, each with its first and last number."""
 
     text: str
     runs: tuple[tuple[int, int], ...]
@@ -57,40 +57,40 @@ class Statement(NamedTuple):
     def __str__(self) -> str:
         return f"{self.text} ({_shown(self.runs)})"
 
-    def standing_for(self, *others: Statement) -> Statement:
-        """Return the statement as one that stands for the sessions of others too."""
+    def with_sessions_of(self, *others: Statement) -> Statement:
+        """Return the statement with the sessions of `others` added."""
         return self._replace(runs=merge_runs((*self.runs, *(run for other in others for run in other.runs))))
 
 
 def comparison_key(text: str) -> str:
-    """Return the text by which two statements are compared: without case, extra spaces and end punctuation."""
+    """Return the form in which two statements are compared: without case, extra spaces and end punctuation."""
     return " ".join(text.split()).casefold().rstrip(_END_PUNCTUATION) or text
 
 
 def without_duplicates(statements: Iterable[Statement]) -> list[Statement]:
-    """Return the statements in their order; the first of those that are the same stands for the sessions of all."""
-    found: dict[str, Statement] = {}
+    """Return the statements in order, duplicates joined: the first one gets the sessions of all."""
+    by_key: dict[str, Statement] = {}
     for each in statements:
         key = comparison_key(each.text)
-        found[key] = found[key].standing_for(each) if key in found else each
-    return list(found.values())
+        by_key[key] = by_key[key].with_sessions_of(each) if key in by_key else each
+    return list(by_key.values())
 
 
 def resolved_issue(text: str) -> str:
-    """Return the issue that a text says is resolved ("Resolved: X", "Fixed X", "X: resolved"), or nothing."""
+    """Return the issue that a text calls resolved ("Resolved: X", "Fixed X", "X: resolved"), or ""."""
     match = _RESOLUTION.fullmatch(text.rstrip(" .!"))
     return shorten_line(match["after"] or match["before"]) if match else ""
 
 
 def merge_runs(runs: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Return runs of sessions in order; those that touch are one."""
-    found: list[tuple[int, int]] = []
+    """Return runs of sessions in order, adjacent and overlapping ones joined."""
+    merged: list[tuple[int, int]] = []
     for first, last in sorted(runs):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
         else:
-            found.append((first, last))
-    return tuple(found)
+            merged.append((first, last))
+    return tuple(merged)
 
 
 def _shown(runs: Sequence[tuple[int, int]]) -> str:
@@ -104,7 +104,7 @@ def _shown(runs: Sequence[tuple[int, int]]) -> str:
 
 
 def read_statement(line: str, first: int, last: int) -> Statement | None:
-    """Return the statement that a line of a summary is; one without sessions stands for those from first to last."""
+    """Return the statement in a line of a summary; a line without sessions stands for those from `first` to `last`."""
     line = " ".join(printable(line).split())
     suffix = _SUFFIX.search(line)
     runs = [(int(run[1]), int(run[2] or run[1])) for run in _RUN.finditer(suffix[0])] if suffix else [(first, last)]
@@ -115,53 +115,53 @@ def read_statement(line: str, first: int, last: int) -> Statement | None:
 
 
 def statements_in(text: str, number: int) -> list[Statement]:
-    """Return the statements that a text of session `number` makes."""
+    """Return the statements in a text of session `number`."""
     return [Statement(shorten_line(line), ((number, number),)) for line in statement_lines(text)]
 
 
 def statement_lines(text: str) -> list[str]:
-    """Return what a text says, uncut: its first paragraph, or the list that this announces, outside fences."""
+    """Return the statements in a text, not shortened: its first paragraph, or the list that it announces."""
     paragraphs = _paragraphs(text)
     announced = len(paragraphs) > 1 and paragraphs[0].endswith(":")
     return [line for line in (paragraphs[1:] if announced else paragraphs[:1]) if not says_nothing(line)]
 
 
 def says_nothing(text: str) -> bool:
-    """Return whether a text says that there is nothing to say."""
+    """Return whether a text only says that there is nothing to report."""
     return text.strip(" \t*_.").lower() in _NOTHING or bool(_RULE.match(text))
 
 
 def shorten_line(line: str) -> str:
-    """Return a line that is not too long: cut where a sentence ends, or at a word, which is marked."""
+    """Return a line of at most `MAX_LINE` characters, cut after a sentence, or after a word with the mark `MORE`."""
     if len(line) <= MAX_LINE:
         return line
     ends = [end for match in _SENTENCE.finditer(line[: MAX_LINE + 2]) if (end := match.end()) <= MAX_LINE]
-    whole = [end for end in ends if end >= _MIN_SENTENCE and not _NOT_AN_END.search(line[:end])]
-    if whole:
-        return line[: whole[-1]]
+    sentence_ends = [end for end in ends if end >= _MIN_SENTENCE and not _NOT_AN_END.search(line[:end])]
+    if sentence_ends:
+        return line[: sentence_ends[-1]]
     room = MAX_LINE - len(" " + MORE)
     words = line[:room].rpartition(" ")[0] if line[room] != " " else ""
     return (words or line[:room]).rstrip(" ,;:.-") + " " + MORE
 
 
 def _paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a text, each in one line and without the marks of lists, headings and quotes."""
-    found: list[list[str]] = [[]]
-    inside, code = "", []
+    """Return the paragraphs of a text, each in one line, without the markers of lists, headings and quotes."""
+    paragraphs: list[list[str]] = [[]]
+    open_fence, code = "", []
     for line in _COMMENT.sub("", printable(text)).split("\n"):
         fence = _FENCE.match(line)
-        if inside:
-            inside = "" if line.strip().startswith(inside) else inside
-            code += [" ".join(line.split())] if inside and line.strip() else []
+        if open_fence:
+            open_fence = "" if line.strip().startswith(open_fence) else open_fence
+            code += [" ".join(line.split())] if open_fence and line.strip() else []
         elif fence:
-            inside = fence[0].strip()
-            found.append([])
+            open_fence = fence[0].strip()
+            paragraphs.append([])
         else:
             marker = _MARKER.match(line)
             bare = " ".join(line[marker.end() if marker else 0 :].split())
             if marker or not bare or _RULE.match(line):
-                found.append([])
+                paragraphs.append([])
             if bare and not _RULE.match(line):
-                found[-1].append(bare)
-    told = [" ".join(lines) for lines in found if lines]
-    return told or code[:1]
+                paragraphs[-1].append(bare)
+    texts = [" ".join(lines) for lines in paragraphs if lines]
+    return texts or code[:1]

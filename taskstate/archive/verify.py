@@ -1,4 +1,4 @@
-"""Verifies a task's archive: each entry against its hash, its numbers, and the summary against what is there."""
+"""Verifies a task's archive: each entry against its hash, the order of numbers, and the summary against the entries."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class ArchiveProblem(NamedTuple):
-    """Something that is wrong with an archive: the file and line where it stands, its sessions, what, and what to do.
+    """A problem of an archive: file and line, the sessions concerned, what is wrong, and what to do.
 
-    `fatal` is what keeps the archive from being taken back; a number that the log never had does not.
+    A `fatal` problem prevents restoring; a missing number that the log never had is not fatal.
     """
 
     path: str
@@ -30,7 +30,7 @@ class ArchiveProblem(NamedTuple):
 
 
 class ArchiveVerdict(NamedTuple):
-    """What is in a task's archive file, and what is wrong with it; no batch and no session where there is no file."""
+    """The contents of a task's archive file and its problems; no batch and no session where there is no file."""
 
     path: str
     batches: int
@@ -39,14 +39,14 @@ class ArchiveVerdict(NamedTuple):
 
 
 def verify(workspace: Workspace, task_id: str) -> ArchiveVerdict:
-    """Return whether a task's archive holds what it says, and what the task's summary says."""
+    """Check a task's archive against its own hashes and the task's summary."""
     loaded = workspace.load(workspace.locate(task_id))
     path = workspace.relative(workspace.state_root / workspace.archive_path(loaded.state.id))
     return examine(loaded.state, loaded.relative, archive_text(workspace, loaded.state.id), path)
 
 
 def archive_text(workspace: Workspace, task_id: str) -> str | None:
-    """Return the text of a task's archive file, None where there is none.
+    """Return the text of a task's archive file, or None where there is none.
 
     Raises:
         TaskstateError: it is not UTF-8.
@@ -58,24 +58,24 @@ def archive_text(workspace: Workspace, task_id: str) -> str | None:
 
 
 def examine(state: TaskState, state_path: str, text: str | None, path: str) -> ArchiveVerdict:
-    """Return the verdict on the text of an archive file, beside the state file that it belongs to."""
+    """Check the text of an archive file, at `path`, against itself and the state file that it belongs to."""
     archive = ArchiveContents(text or "")
-    history = f"`git log -p -- {path}` shows what became of it; take it back from there"
-    wrong = [
-        ArchiveProblem(path, _line(archive.text, fault.at), tuple(fault.numbers), fault.message, history)
+    advice = f"`git log -p -- {path}` shows what became of it; take it back from there"
+    problems = [
+        ArchiveProblem(path, _line(archive.text, fault.at), tuple(fault.numbers), fault.message, advice)
         for fault in archive.faults
     ]
-    at = _line(state.document.text, state.summary.section.span.start) if state.summary else 1
-    told = {number for each in wrong for number in each.numbers}
+    summary_line = _line(state.document.text, state.summary.section.span.start) if state.summary else 1
+    reported = {number for each in problems for number in each.numbers}
     for numbers, message in _disagreements(state, archive):
-        if not told.issuperset(numbers):
-            wrong.append(ArchiveProblem(state_path, at, numbers, message, history))
-    wrong += [
+        if not reported.issuperset(numbers):
+            problems.append(ArchiveProblem(state_path, summary_line, numbers, message, advice))
+    problems += [
         ArchiveProblem(path, line, numbers, message, "take the archive back from git, if it ever had them", fatal=False)
-        for line, numbers, message in _gaps(state, archive, told)
+        for line, numbers, message in _gaps(state, archive, reported)
     ]
     closed = [batch for batch in archive.batches if batch.numbers]
-    return ArchiveVerdict(path, len(closed), len(archive.entries), tuple(wrong))
+    return ArchiveVerdict(path, len(closed), len(archive.entries), tuple(problems))
 
 
 def _line(text: str, at: int) -> int:
@@ -83,31 +83,33 @@ def _line(text: str, at: int) -> int:
 
 
 def _disagreements(state: TaskState, archive: ArchiveContents) -> Iterator[tuple[tuple[int, ...], str]]:
-    """Yield the sessions about which summary, log and archive disagree."""
-    there = set(archive.numbers)
-    twice = tuple(sorted(there.intersection(session.number for session in state.sessions)))
+    """Yield the sessions about which summary, log and archive disagree, with a message."""
+    archived = set(archive.numbers)
+    twice = tuple(sorted(archived.intersection(session.number for session in state.sessions)))
     if twice:
         yield twice, f"{describe_runs(*runs_of(twice))}: in the Progress Log and in the archive"
     summary = state.summary
-    if summary and summary.last:  # one that names no numbers may stand for any
-        ends = {summary.first, summary.last} - {min(there, default=0), max(there, default=0)}
-        missing = tuple(sorted(ends - there))
+    if summary and summary.last:  # a summary without numbers may stand for any session
+        ends = {summary.first, summary.last} - {min(archived, default=0), max(archived, default=0)}
+        missing = tuple(sorted(ends - archived))
         if missing:
             yield missing, f"the summary stands for {describe_runs(*runs_of(missing))} too, and the archive lacks that"
-    first, last = (summary.first, summary.last or max(there, default=0)) if summary else (0, 0)
-    alone = tuple(sorted(number for number in there.difference(twice) if not first <= number <= last))
+    first, last = (summary.first, summary.last or max(archived, default=0)) if summary else (0, 0)
+    alone = tuple(sorted(number for number in archived.difference(twice) if not first <= number <= last))
     if alone:
         yield alone, f"{describe_runs(*runs_of(alone))}: in the archive, and no Archived Summary stands for that"
 
 
-def _gaps(state: TaskState, archive: ArchiveContents, told: set[int]) -> Iterator[tuple[int, tuple[int, ...], str]]:
-    """Yield the numbers that are missing between those of the archive."""
-    there = set(archive.numbers).union(session.number for session in state.sessions)
+def _gaps(state: TaskState, archive: ArchiveContents, reported: set[int]) -> Iterator[tuple[int, tuple[int, ...], str]]:
+    """Yield numbers missing between those in the archive: line, numbers and message."""
+    present = set(archive.numbers).union(session.number for session in state.sessions)
     before: int | None = None
     for batch in archive.batches:
         for entry in batch.entries:
             missing = () if before is None else tuple(range(before + 1, entry.number))
-            if missing and not told.union(there).intersection(missing):
-                what = f"{describe_runs(*runs_of(missing))} missing between session {before} and session {entry.number}"
-                yield _line(archive.text, entry.start), missing, what
+            if missing and not reported.union(present).intersection(missing):
+                message = (
+                    f"{describe_runs(*runs_of(missing))} missing between session {before} and session {entry.number}"
+                )
+                yield _line(archive.text, entry.start), missing, message
             before = entry.number

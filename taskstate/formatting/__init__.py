@@ -1,16 +1,17 @@
-"""The canonical form of a state file.
+"""Formats state files: brings them into their canonical form without changing what they say.
 
-Every pass looks at the document and gives edits; the next one looks at the text that comes of them. Then it is proved
-that the text says the same as before, and a text for which that fails is left as it was.
+Each pass computes edits from the document, and the next pass works on the result. At the end it is checked that the
+text still means the same; a text for which that check fails is left as it was.
 
-    layout         the passes and the proof: `formatted` is the way in
-    key_order      the order of keys in the front matter; order: what it is, by the schemas
+    format_files   formats files on disk
+    formatter      runs the passes and the check
+    equivalence    compares the meaning of two texts
+    key_order      order of keys in the front matter; schema_order: the order that the schemas declare
     front_matter   quoting of values, blanks at line ends
-    parts          which parts of the body may be touched, and how their headings are written
-    fences         the json fences that the format reads
-    spacing        blank lines, blanks at line ends; markdown: the same within a part, and list markers
-    proof          whether two texts say the same
+    parts          which parts of the body may be changed, and their canonical headings
+    fences         the json fences that the schemas describe
+    spacing        blank lines between parts; markdown: blank lines and list markers within a part
 
-Derived values are those of `derived`. What the tool writes has this form already. Nothing is imported here: two lint
-rules share `parts` and `key_order`, and a lint run should not pay for the rest.
+Derived values come from `model.derived_values`. What the tool writes has the canonical form already. Nothing is
+imported here: two lint rules share `parts` and `key_order`, and a lint run should not pay for the rest.
 """

@@ -1,7 +1,7 @@
-"""Whether two texts say the same: the proof that a formatted file has lost nothing.
+"""Compares the meaning of two versions of a state file, to check that formatting has lost nothing.
 
-Not the edits are trusted, but what is read from the text before and after: the values of the front matter, headings,
-sessions and frozen parts byte for byte, the values of the json fences, and every character elsewhere that is no blank.
+The edits are not trusted: both texts are read again, and compared are the values of the front matter, headings,
+sessions and frozen parts byte for byte, the values of json fences, and all other characters except blanks.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ _TITLE = 1  # the level of a heading whose section holds all the others
 
 
 def same_meaning(before: Document, after: Document) -> bool:
-    """Return whether two documents differ in nothing but form and derived values."""
+    """Return whether two documents differ only in form and derived values."""
     return (
         len(after.problems) <= len(before.problems)
         and _front_matter(before) == _front_matter(after)
-        and _read(before) == _read(after)
+        and _read_values(before) == _read_values(after)
         and _preamble(before) == _preamble(after)
-        and [_said(before, part) for part in body_parts(before)] == [_said(after, part) for part in body_parts(after)]
+        and [_contents(before, part) for part in body_parts(before)]
+        == [_contents(after, part) for part in body_parts(after)]
     )
 
 
 def _front_matter(document: Document) -> tuple[Any, list[str]]:
-    """Return the values of the front matter that are not derived, and its comments, in any order."""
+    """Return the values of the front matter that are not derived, and its comments in sorted order."""
     node = document.front_matter.node
     values = typed_value(node, "task") if node else {}
     lines = document.front_matter.content.of(document.text).splitlines()
@@ -45,8 +46,8 @@ def _front_matter(document: Document) -> tuple[Any, list[str]]:
     return {key: value for key, value in values.items() if key not in {COUNTS, SIZE}}, comments
 
 
-def _read(document: Document) -> tuple[object, ...]:
-    """Return what the readers of the format make of a document."""
+def _read_values(document: Document) -> tuple[object, ...]:
+    """Return the criteria, sessions and summary that a reader finds in a document."""
     state = read_state(document)
     return (
         [(re.compile(_BLANK).sub(" ", each.text).strip(), each.checked) for each in state.criteria],
@@ -56,34 +57,34 @@ def _read(document: Document) -> tuple[object, ...]:
 
 
 def _preamble(document: Document) -> str:
-    """Return what stands before the first heading."""
+    """Return the text before the first heading, without blanks."""
     span = document.front_matter.span
     end = document.sections[0].span.start if document.sections else len(document.text)
     return re.compile(_BLANK).sub("", document.text[span.end if span else 0 : end])
 
 
-def _said(document: Document, part: BodyPart) -> tuple[object, ...]:
-    """Return what a part says, in a form that no layout changes."""
+def _contents(document: Document, part: BodyPart) -> tuple[object, ...]:
+    """Return the contents of a part in a form that does not depend on its layout."""
     section = part.section
     if part.frozen:
         heading = "" if part.heading else section.heading.of(document.text)
-        below = section.body if section.level > _TITLE else section.own
-        return section.level, _title(part), heading, below.of(document.text).rstrip(_BLANKS)
+        body = section.body if section.level > _TITLE else section.own
+        return section.level, _title(part), heading, body.of(document.text).rstrip(_BLANKS)
     fence = json_fence(document, section.own) if part.schema else None
     root = document.json(fence) if fence else None
     value = getattr(root, "value", lambda: root)()
     if isinstance(value, dict):
         value.pop(PROGRESS, None)
     text = document.text
-    around = (
+    outside = (
         (section.own.start, fence.content.start, fence.content.end, section.own.end) if fence else (*section.own, 0, 0)
     )
-    words = text[around[0] : around[1]] + text[around[2] : around[3]]
-    return section.level, _title(part), value, re.compile(_BLANK).sub("", re.compile(_MARKER).sub(r"\1\2-", words))
+    prose = text[outside[0] : outside[1]] + text[outside[2] : outside[3]]
+    return section.level, _title(part), value, re.compile(_BLANK).sub("", re.compile(_MARKER).sub(r"\1\2-", prose))
 
 
 def _title(part: BodyPart) -> object:
-    """Return what a heading is known by."""
+    """Return what identifies a heading: a session number, section key or title."""
     title = part.section.title
     if not part.heading:
         return " ".join(title.split())

@@ -1,6 +1,6 @@
-"""The form of the json fences that the format reads: two spaces a level, keys in the schema's order.
+"""Formats the json fences that the schemas describe: two spaces a level, keys in the schema's order.
 
-An object of a list stands on one line if it is short, as `json_edits` writes it. Numbers keep their spelling.
+A short object in a list stays on one line, as `json_edit` writes it. Numbers keep their spelling.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ if TYPE_CHECKING:
 
 
 def fence_edits(document: Document) -> tuple[Edit, ...]:
-    """Return the edits that lay the declared json fences out."""
+    """Return the edits that format the declared json fences."""
     edits = []
     for part in body_parts(document):
         fence = json_fence(document, part.section.own) if part.schema else None
         root = document.json(fence) if fence else None
         if fence is None or root is None or isinstance(root, Fault):
             continue
-        wanted = with_newlines(_laid_out(root, part.schema), document.newline) + document.newline
-        if wanted != document.newline and wanted != fence.content.of(document.text):
-            edits.append(Edit(*fence.content, wanted))
+        formatted = with_newlines(_formatted(root, part.schema), document.newline) + document.newline
+        if formatted != document.newline and formatted != fence.content.of(document.text):
+            edits.append(Edit(*fence.content, formatted))
     return tuple(edits)
 
 
-def _laid_out(root: Node, schema: str) -> str:
-    """Return the JSON in its form, or nothing where it cannot be written without a change to what it says."""
+def _formatted(root: Node, schema: str) -> str:
+    """Return the formatted JSON, or "" where it cannot be written without changing a value."""
     try:
         text = json_text(with_ordered_keys(root.value(), schema_root(schema)))
     except CannotEdit:
         return ""
-    after = read_json(text, 0, len(text))
-    return "" if isinstance(after, Fault) or _spelled(after) != _spelled(root) else text
+    reread = read_json(text, 0, len(text))
+    return "" if isinstance(reread, Fault) or _scalar_texts(reread) != _scalar_texts(root) else text
 
 
-def _spelled(root: Node) -> Counter[str]:
-    """Return the texts of all scalars: of a number its spelling."""
+def _scalar_texts(root: Node) -> Counter[str]:
+    """Return the texts of all scalars: of numbers their spelling, since 1.0 and 1 are equal as values."""
     return Counter(node.text for node in scalars(root))

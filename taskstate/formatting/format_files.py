@@ -1,6 +1,6 @@
-"""Puts state files into their canonical form, the way of every write: under the lock, read anew, stamped, proved.
+"""Formats state files on disk: under the lock, read again, with write metadata, like any other write.
 
-A file that has the form already is not written, whatever a stamp would change in it.
+A file that is formatted already is not written, or its revision would rise although nothing changed.
 """
 
 from __future__ import annotations
@@ -27,49 +27,51 @@ if TYPE_CHECKING:
 
 
 class Formatted(NamedTuple):
-    """A file's text, and the same in its form."""
+    """The text of a file, and the same text formatted."""
 
     before: str
     after: str
 
     @property
     def changed(self) -> bool:
-        """Whether the text had not its form yet."""
+        """Whether formatting changes the text."""
         return self.before != self.after
 
 
 def format_bytes(data: bytes, name: str) -> Formatted:
-    """Return the text of a state file in its form; any other file stays as it is.
+    """Return the text of a state file and its formatted text; any other file is left as it is.
 
     Raises:
         TaskstateError: code "not-utf8" or "unreadable": a part cannot be read, so that nothing is changed.
     """
     text = decoded(data, name)
-    return Formatted(text, _form(parse(text), name))
+    return Formatted(text, _formatted_text(parse(text), name))
 
 
 def format_file(workspace: Workspace, path: Path, request: Request) -> Outcome:
-    """Put a file into its form on disk; one that has it is not written.
+    """Format a file on disk; one that is formatted already is not written.
 
     Raises:
         TaskstateError: as `format_bytes`, or the file cannot be written.
     """
 
     def job(loaded: Loaded) -> Change:
-        return Change(text=_form(loaded.document, loaded.relative))
+        return Change(text=_formatted_text(loaded.document, loaded.relative))
 
-    if not format_bytes(files.read(path), workspace.relative(path)).changed:  # seen without the lock, which costs time
+    if not format_bytes(
+        files.read(path), workspace.relative(path)
+    ).changed:  # checked first without the lock, which costs time
         return Outcome(path=workspace.relative(path), revision="", changed=False)
     return change_at(workspace, path, job, request)
 
 
 def is_formattable(path: Path) -> bool:
-    """Return whether a file is of a type that has a canonical form: a state file."""
+    """Return whether a file is of a type with a canonical form: a state file."""
     own = names.own_file(path.as_posix())
     return own is not None and own.type == "state"
 
 
-def _form(document: Document, name: str) -> str:
+def _formatted_text(document: Document, name: str) -> str:
     own = names.own_file(name)
     if own is None or own.type != "state":
         return document.text
@@ -78,7 +80,7 @@ def _form(document: Document, name: str) -> str:
 
 
 def _require_readable(document: Document, name: str) -> None:
-    """Refuse a file of which a part cannot be read: what it means cannot be kept for certain."""
+    """Refuse a file with a part that cannot be read, since formatting could change its meaning unnoticed."""
     problem = unreadable(document)
     conflicts = find_conflicts(document.text)
     if conflicts:

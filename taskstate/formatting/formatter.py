@@ -1,4 +1,4 @@
-"""Puts a text into its form, pass by pass, and proves that it says the same."""
+"""Formats a state file pass by pass, and checks at the end that the text still means the same."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document
 
-_MOST_ROUNDS = 6  # a pass may make room for another one; two rounds are the rule
+_MOST_ROUNDS = 6  # a pass may give an earlier one something to do; usually two rounds are enough
 
 
 def format_text(text: str, name: str) -> str:
-    """Return the text of a file in its canonical form; `name` says what file it is, and only state files have one.
+    """Return the text of a file in canonical form; `name` tells its type, and only state files have such a form.
 
-    A text that cannot be read, and one that cannot be proved to say the same afterwards, is returned as it is.
+    A text that cannot be read, or whose formatted version does not mean the same, is returned as it is.
     """
     own = own_file(name)
     if own is None or own.type != "state":
@@ -40,21 +40,21 @@ def format_text(text: str, name: str) -> str:
 
 
 def format_document(document: Document) -> str:
-    """Return the text of a state file that can be read in its canonical form, or as it is where the proof fails."""
+    """Return the formatted text of a readable state file, or its text as it is where the meaning would change."""
     after = _settled(document)
     return after.text if after is not document and same_meaning(document, after) else document.text
 
 
 def unreadable(document: Document) -> Problem | None:
-    """Return what keeps a document from being read for certain, or None."""
+    """Return the first problem that makes the reading of a document uncertain, or None."""
     if document.problems:
         return document.problems[0]
     control = re.compile(CONTROLS).search(document.text)
     if control:
         return Problem("control-characters", "a control character stands here", Span(*control.span()))
-    lost = _lost_value(document)
-    if lost:
-        return Problem("front-matter-hash", lost.message, lost.span)
+    hidden = _hidden_value(document)
+    if hidden:
+        return Problem("front-matter-hash", hidden.message, hidden.span)
     for part in body_parts(document):
         fence = json_fence(document, part.section.own) if part.schema else None
         root = document.json(fence) if fence else None
@@ -63,8 +63,8 @@ def unreadable(document: Document) -> Problem | None:
     return None
 
 
-def _lost_value(document: Document) -> Fault | None:
-    """Return a value of the front matter that begins with `#`, and so is read as a comment."""
+def _hidden_value(document: Document) -> Fault | None:
+    """Return a value of the front matter that begins with `#`, which YAML reads as a comment."""
     front_matter = document.front_matter
     if front_matter.node is None or "#" not in front_matter.content.of(document.text):
         return None
@@ -74,7 +74,7 @@ def _lost_value(document: Document) -> Fault | None:
 
 
 def heading_edits(document: Document) -> tuple[Edit, ...]:
-    """Return the edits that write the known headings in their form."""
+    """Return the edits that write the declared headings in canonical form."""
     return tuple(
         Edit(*part.section.heading, part.heading)
         for part in body_parts(document)
@@ -83,7 +83,7 @@ def heading_edits(document: Document) -> tuple[Edit, ...]:
 
 
 def derived_edits(document: Document) -> tuple[Edit, ...]:
-    """Return the edits that bring the derived values up to date that the file has."""
+    """Return the edits that update those derived values that the file has."""
     root, state = document.front_matter.node, read_state(document)
     if root is None:
         return ()
@@ -97,9 +97,9 @@ def derived_edits(document: Document) -> tuple[Edit, ...]:
 
 
 def _can_be_counted(document: Document, state: TaskState) -> bool:
-    """Return whether all headings of the Progress Log are those of sessions, or of the summary."""
+    """Return whether all headings of the Progress Log are those of sessions or of the summary."""
     log = state.section("Progress Log")
-    known = (
+    are_known = (
         [
             session_number(each.title) is not None or is_summary(each.title)
             for each in document.children(log, PART_LEVEL)
@@ -107,20 +107,20 @@ def _can_be_counted(document: Document, state: TaskState) -> bool:
         if log
         else [False]
     )
-    return all(known)
+    return all(are_known)
 
 
 _PASSES = (order_edits, quoting_edits, line_edits, heading_edits, fence_edits, spacing_edits, derived_edits)
 
 
 def _settled(document: Document) -> Document:
-    """Return the document after as many rounds as it takes until nothing changes; the same one where that never is."""
+    """Return the document after as many rounds of passes as it takes, or the same one where the rounds never settle."""
     after = document
     for _round in range(_MOST_ROUNDS):
-        last = after
+        before = after
         for edits_of in _PASSES:
             edits = edits_of(after)
             after = parse(apply(after.text, edits)) if edits else after
-        if after.text == last.text:
+        if after.text == before.text:
             return after
     return document

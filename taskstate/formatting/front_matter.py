@@ -1,6 +1,6 @@
-"""The quoting of the front matter's values, and its lines: no blanks at their ends, one kind of line end.
+"""Formats the values and lines of the front matter: quoting, blanks at line ends, one kind of line end.
 
-What is somebody's own (`x-…`), a comment, or behind an anchor is left alone.
+Left alone are people's own keys (`x-…`), comments, and a front matter with anchors.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from taskstate.syntax.nodes import Node
 
 _LINE = r"([^\r\n]*)(\r\n?|\n)"
-# What some version of YAML takes for a number, a time, a truth value or nothing; hashes look like numbers.
+# Texts that some version of YAML reads as a number, a time, a boolean or null; 1.1 has more of them than 1.2, and a
+# hexadecimal hash such as 12345e7 can be a number. They are quoted.
 _AMBIGUOUS = (
     r"(?i)~|=|<<|null|true|false|yes|no|on|off|y|n|[-+]?\.(?:inf|nan)|[0-9a-f]{7,}"
     r"|(?=[^0-9]*[0-9])[-+]?[-+.,_:0-9a-fox]*(?:(?:t| +)[0-9][-+.:0-9]*(?: +[-+:0-9]*)?z?)?"
@@ -30,50 +31,50 @@ _AMBIGUOUS = (
 
 
 def quoting_edits(document: Document) -> tuple[Edit, ...]:
-    """Return the edits that write each text of the front matter as the tool writes it: quoted where it must be."""
+    """Return the edits that quote each text of the front matter as the tool would: only where it is needed."""
     root = editable_root(document)
     if root is None:
         return ()
-    edits = tuple(_quoted(document.text, root, typed_value(root, SCHEMA), schema_root(SCHEMA)))
+    edits = tuple(_quoting_edits(document.text, root, typed_value(root, SCHEMA), schema_root(SCHEMA)))
     return edits if same_values(document, edits) else ()
 
 
 def line_edits(document: Document) -> tuple[Edit, ...]:
-    """Return the edits that take blanks from the ends of lines, and give all of them the prevailing line end.
+    """Return the edits that remove blanks at line ends, and give all lines the prevailing line end.
 
-    Blanks within a text of several lines, and those behind a comment, belong to these.
+    Blanks inside a text of several lines, or behind a comment, are part of these and stay.
     """
     text, span = document.text, document.front_matter.span
     root = document.front_matter.node
     if root is None or span is None:
         return ()
     spans = (node.span for node in scalars(root))
-    kept = [each for each in spans if "\n" in each.of(text) or "\r" in each.of(text)]
+    multi_line = [each for each in spans if "\n" in each.of(text) or "\r" in each.of(text)]
     edits = []
     for line in re.compile(_LINE).finditer(text, *span):
-        words = line[1].rstrip(" \t")
-        end = line.start() + len(words)
-        keeps = "#" in words or any(each.start <= end <= each.end for each in kept)
-        new = (line[1][len(words) :] if keeps else "") + document.newline
+        content = line[1].rstrip(" \t")
+        end = line.start() + len(content)
+        keeps = "#" in content or any(each.start <= end <= each.end for each in multi_line)
+        new = (line[1][len(content) :] if keeps else "") + document.newline
         if new != text[end : line.end()]:
             edits.append(Edit(end, line.end(), new))
     return tuple(edits) if same_values(document, edits) else ()
 
 
-def _quoted(text: str, node: Node, value: Any, at: SchemaNode) -> Iterator[Edit]:  # noqa: ANN401 - any YAML value
-    """Yield the edits for the texts at and below a node, whose value by the schema is `value`."""
+def _quoting_edits(text: str, node: Node, value: Any, schema: SchemaNode) -> Iterator[Edit]:  # noqa: ANN401 - any YAML value
+    """Yield the quoting edits at and below a node, whose value by the schema is `value`."""
     if node.kind == "mapping":
         for entry in node.entries:
-            below = at.child(entry.key.text)
-            if below:
-                yield from _quoted(text, entry.value, value[entry.key.text], below)
+            child_schema = schema.child(entry.key.text)
+            if child_schema:
+                yield from _quoting_edits(text, entry.value, value[entry.key.text], child_schema)
     elif node.kind == "sequence":
-        below = at.item
+        child_schema = schema.item
         for item, each in zip(node.items, value, strict=True):
-            if below:
-                yield from _quoted(text, item, each, below)
+            if child_schema:
+                yield from _quoting_edits(text, item, each, child_schema)
     elif isinstance(value, str) and node.style in {"plain", "single", "double"} and node.span.start < node.span.end:
-        found, wanted = node.span.of(text), yaml_scalar(value)
-        plainly = found == value and not re.compile(_AMBIGUOUS).fullmatch(value)
-        if found != wanted and not plainly and "\n" not in found and "\r" not in found:
-            yield Edit(*node.span, wanted)
+        current, canonical = node.span.of(text), yaml_scalar(value)
+        is_plain = current == value and not re.compile(_AMBIGUOUS).fullmatch(value)
+        if current != canonical and not is_plain and "\n" not in current and "\r" not in current:
+            yield Edit(*node.span, canonical)

@@ -1,7 +1,7 @@
-"""The order of the keys in the front matter.
+"""Orders the keys of the front matter as the schemas declare them.
 
-Lines move as wholes, a comment directly above a key with that key, and no comment is touched. A front matter with
-anchors, aliases or merged mappings is left alone, for there the order has a meaning.
+Whole lines move, and a comment directly above a key moves with it; no comment is changed. A front matter with anchors,
+aliases or merge keys is left alone, because there the order has a meaning.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 SCHEMA = "task"
 
-# Compiled when they are used: most runs need none of them.
+# Compiled on first use: most runs need none of them, and compiling costs at start.
 _REST_OF_LINE = r"[^\r\n]*(?:\r\n?|\n|\Z)"
 _BLANK_LINES = r"(?:[ \t]*(?:\r\n?|\n))*"
 
 
 class Disorder(NamedTuple):
-    """A mapping with keys out of order, the order that they should have, and the edits that bring them into it."""
+    """A mapping with keys out of order, the declared order, and the edits that establish it."""
 
     mapping: Node
     order: tuple[str, ...]
@@ -38,27 +38,27 @@ class Disorder(NamedTuple):
 
 
 def disorders(document: Document) -> tuple[Disorder, ...]:
-    """Return the mappings of the front matter whose keys can be brought into order; none lies within another."""
+    """Return the mappings of the front matter whose keys are out of order and can be ordered; none contains another."""
     root = editable_root(document)
     if root is None:
         return ()
-    found = tuple(_disorders(document.text, root, schema_root(SCHEMA), document.front_matter.content.start))
-    return found if same_values(document, [edit for each in found for edit in each.edits]) else ()
+    all_disorders = tuple(_disorders(document.text, root, schema_root(SCHEMA), document.front_matter.content.start))
+    return all_disorders if same_values(document, [edit for each in all_disorders for edit in each.edits]) else ()
 
 
 def order_edits(document: Document) -> tuple[Edit, ...]:
-    """Return the edits that bring the keys of the front matter into order, the outer ones first."""
+    """Return the edits that order the keys of the front matter."""
     return tuple(edit for each in disorders(document) for edit in each.edits)
 
 
 def editable_root(document: Document) -> Node | None:
-    """Return the front matter's span tree, or None where it cannot be read, or has parts that must not be touched."""
+    """Return the front matter's node tree, or None where it cannot be read or must not be changed."""
     root = document.front_matter.node
     return None if root is None or _is_pinned(root) else root
 
 
 def same_values(document: Document, edits: Sequence[Edit]) -> bool:
-    """Return whether the front matter says the same after `edits`."""
+    """Return whether the front matter has the same values after `edits`."""
     if not edits:
         return True
     after = parse(apply(document.text, edits))
@@ -74,46 +74,46 @@ def _is_pinned(node: Node) -> bool:
     )
 
 
-def _disorders(text: str, node: Node, at: SchemaNode, floor: int) -> Iterator[Disorder]:
-    """Yield the outermost mappings out of order; `floor` is where the lines of `node` begin."""
+def _disorders(text: str, node: Node, schema: SchemaNode, floor: int) -> Iterator[Disorder]:
+    """Yield the outermost mappings out of order; `floor` is the offset where the lines of `node` begin."""
     keys = [entry.key.text for entry in node.entries]
-    wanted = in_order(keys, at.order)
-    if wanted != sorted(wanted):
-        slots = _groups(text, node, floor) if node.style == "block" else _in_brackets(text, node)
+    order = in_order(keys, schema.order)
+    if order != sorted(order):
+        slots = _entry_lines(text, node, floor) if node.style == "block" else _flow_entries(text, node)
         if slots:
             edits = (
                 Edit(*slot, slots[index].of(text))
-                for slot, index in zip(slots, wanted, strict=True)
+                for slot, index in zip(slots, order, strict=True)
                 if slots[index] != slot
             )
-            yield Disorder(node, at.order, tuple(edits))
+            yield Disorder(node, schema.order, tuple(edits))
             return
     for entry in node.entries:
-        below = at.child(entry.key.text)
-        if below:
-            yield from _disorders(text, entry.value, below, _end_of_line(text, entry.key.span.end))
-    below = at.item
-    if below:
+        child_schema = schema.child(entry.key.text)
+        if child_schema:
+            yield from _disorders(text, entry.value, child_schema, _end_of_line(text, entry.key.span.end))
+    child_schema = schema.item
+    if child_schema:
         for item in node.items:
-            yield from _disorders(text, item, below, item.span.start)
+            yield from _disorders(text, item, child_schema, item.span.start)
 
 
-def _groups(text: str, mapping: Node, floor: int) -> list[Span]:
-    """Return the lines of each entry of a block, comments above it included; none where one does not begin a line."""
+def _entry_lines(text: str, mapping: Node, floor: int) -> list[Span]:
+    """Return the lines of each entry of a block mapping, comments included; empty where a key does not start a line."""
     starts: list[int] = []
     for entry in mapping.entries:
         begin = _start_of_line(text, entry.key.span.start)
         if begin < floor or text[begin : entry.key.span.start].strip(" "):
             return []
-        starts.append(_above_comments(text, begin, floor, entry.key.span.start - begin))
+        starts.append(_comments_start(text, begin, floor, entry.key.span.start - begin))
         floor = _end_of_line(text, entry.value.span.end)
     if last_leaf(mapping).style in {"literal", "folded"}:
         floor = _skip_blank_lines(text, floor)
     return [Span(start, end) for start, end in zip(starts, [*starts[1:], floor], strict=True)]
 
 
-def _above_comments(text: str, at: int, floor: int, column: int) -> int:
-    """Return where the comments begin that stand directly above the line at `at`, in the same column."""
+def _comments_start(text: str, at: int, floor: int, column: int) -> int:
+    """Return the offset of the comments directly above the line at `at`, in the same column."""
     while at > floor:
         above = _start_of_line(text, at - 2 if text.endswith("\r\n", 0, at) else at - 1)
         line = text[above:at]
@@ -123,10 +123,10 @@ def _above_comments(text: str, at: int, floor: int, column: int) -> int:
     return at
 
 
-def _in_brackets(text: str, mapping: Node) -> list[Span]:
-    """Return the places of the entries of a mapping in brackets; none where one is odd, or there are several lines."""
-    odd = any(entry.value.span.start == entry.value.span.end for entry in mapping.entries)
-    if odd or not {"\n", "\r"}.isdisjoint(mapping.span.of(text)):
+def _flow_entries(text: str, mapping: Node) -> list[Span]:
+    """Return the spans of the entries of a mapping in braces; empty where one has no value, or several lines."""
+    has_empty_value = any(entry.value.span.start == entry.value.span.end for entry in mapping.entries)
+    if has_empty_value or not {"\n", "\r"}.isdisjoint(mapping.span.of(text)):
         return []
     return [Span(entry.key.span.start, entry.value.span.end) for entry in mapping.entries]
 
@@ -136,10 +136,10 @@ def _start_of_line(text: str, at: int) -> int:
 
 
 def _end_of_line(text: str, at: int) -> int:
-    found = re.compile(_REST_OF_LINE).match(text, at)
-    return found.end() if found else at
+    match = re.compile(_REST_OF_LINE).match(text, at)
+    return match.end() if match else at
 
 
 def _skip_blank_lines(text: str, at: int) -> int:
-    found = re.compile(_BLANK_LINES).match(text, at)
-    return found.end() if found else at
+    match = re.compile(_BLANK_LINES).match(text, at)
+    return match.end() if match else at

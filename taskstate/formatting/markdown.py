@@ -1,7 +1,7 @@
-"""The form of the text below a heading: blanks, blank lines, list markers.
+"""Formats the text below a heading: blanks, blank lines, list markers.
 
-Most texts have that form already, which a few patterns can tell. The others are read by markdown-it-py, which says what
-is code, a comment or a list, and shows afterwards that nothing but the form has changed; else they stay as they are.
+Most texts are formatted already, which a few patterns can tell cheaply. Others are parsed by markdown-it-py, which
+tells code, comments and lists apart, and shows afterwards that only the form has changed; else they stay as they are.
 """
 
 from __future__ import annotations
@@ -18,39 +18,40 @@ if TYPE_CHECKING:
 
 _MARK = r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)"
 _FENCE = r" {0,3}(?:`{3}|~{3})"
-# A blank at a line's end, two blank lines, a list or fence next to another line. Not every hit is a fault.
+# A blank at a line's end, two blank lines, a list or fence next to another line. It may match formatted text, which
+# only costs the time to parse it; it must not miss unformatted text.
 _SUSPECT = (
     r"(?m)[ \t]$|\n\n\n"
-    rf"|^(?!{_MARK}|{_FENCE})\S.*\n{_MARK}"  # a list below a line that is none
-    rf"|^(?:{_MARK}|[ \t]+\S).*\n(?!{_MARK})\S"  # a line below a list
+    rf"|^(?!{_MARK}|{_FENCE})\S.*\n{_MARK}"  # a list directly below another line
+    rf"|^(?:{_MARK}|[ \t]+\S).*\n(?!{_MARK})\S"  # a line directly below a list
     rf"|^ {{0,3}}\d{{0,9}}([-*+.)])[ \t].*\n(?! {{0,3}}\d{{0,9}}\1){_MARK}"
 )
 _FOREIGN_MARK = r"(?m)^ {0,3}[*+](?:[ \t]|$)"
 _MARKER = r"( {0,3})[*+](?=[ \t]|$)"
-_DEEP = r"(?m)^[ \t>*+\-\d.)]{60}|\0"  # deeper than markdown-it-py reads reliably
+_DEEP = r"(?m)^[ \t>*+\-\d.)]{60}|\0"  # nested deeper than markdown-it-py parses reliably
 _LINES = r"([^\r\n]*)(\r\n?|\n|\Z)"
-_KEPT = frozenset({"fence", "code_block", "html_block"})
+_VERBATIM = frozenset({"fence", "code_block", "html_block"})
 _LISTS = frozenset({"bullet_list_open", "ordered_list_open"})
 
 
 def format_part(text: str, *, fences: tuple[tuple[int, int], ...], newline: str, listed: bool) -> str:
-    """Return the text between two headings in its form; it begins and ends with a line that is not blank.
+    """Return the formatted text between two headings; it begins and ends with a line that is not blank.
 
-    `fences` are the places of the code fences at its top level; where it is `listed`, the marker of lists is `-`.
+    `fences` are the spans of the code fences at its top level; in a `listed` part the list marker is `-`.
     """
     if with_newlines(text, newline) == text and not _is_suspect(text, fences, listed=listed):
         return text
     if re.compile(_DEEP).search(text):
         return text
     for marks in (True, False) if listed else (False,):
-        laid = _Layout(text, newline, marks=marks)
-        if _signs(_tokens(laid.text), marks=marks) == _signs(laid.tokens, marks=marks):
-            return laid.text
+        layout = _Layout(text, newline, marks=marks)
+        if _structure(_tokens(layout.text), marks=marks) == _structure(layout.tokens, marks=marks):
+            return layout.text
     return text
 
 
 def _is_suspect(text: str, fences: tuple[tuple[int, int], ...], *, listed: bool) -> bool:
-    """Return whether a text may not have its form."""
+    """Return whether a text may be unformatted."""
     at = 0
     for start, end in (*fences, (len(text), len(text))):
         before = with_newlines(text[at:start], "\n")
@@ -66,7 +67,7 @@ def _is_suspect(text: str, fences: tuple[tuple[int, int], ...], *, listed: bool)
 
 
 class _Layout:
-    """One text, what markdown-it-py makes of it, and the text in its form."""
+    """A text, its markdown-it-py tokens, and the formatted text."""
 
     def __init__(self, text: str, newline: str, *, marks: bool) -> None:
         self.lines, self.ends = zip(
@@ -75,56 +76,56 @@ class _Layout:
         self.newline = newline
         self.marks = marks
         self.tokens = _tokens(text)
-        self.kept: set[int] = set()  # lines that are not touched: code, comments
+        self.unchanged: set[int] = set()  # lines that are not changed: code, comments
         self.raw: set[int] = set()  # lines of HTML, whose line ends stay too
         self.broken: set[int] = set()  # lines with a hard break at their end
-        self.apart: set[int] = set()  # lines with a blank one above them
-        self.marked: set[int] = set()  # lines with a marker that is not the tool's
+        self.apart: set[int] = set()  # lines that need a blank line above
+        self.marked: set[int] = set()  # lines with a list marker other than `-`
         for index, token in enumerate(self.tokens):
             if token.map:
-                self.take(token, index, *token.map)
-        self.text = "".join(self.laid())
+                self.record(token, index, *token.map)
+        self.text = "".join(self.formatted())
 
-    def take(self, token: Token, index: int, first: int, stop: int) -> None:
-        """Note what a token says of its lines."""
+    def record(self, token: Token, index: int, first: int, stop: int) -> None:
+        """Record what a token says about its lines."""
         stop = min(stop, len(self.lines))
-        if token.type in _KEPT:
-            self.kept.update(range(first + (token.type == "fence"), stop - (token.type == "fence")))
+        if token.type in _VERBATIM:
+            self.unchanged.update(range(first + (token.type == "fence"), stop - (token.type == "fence")))
         if token.type == "html_block":
             self.raw.update(range(first, stop - 1))
         if token.type == "paragraph_open":
             self.broken.update(line for line in range(first, stop - 1) if self.lines[line].endswith("  "))
             if "<!--" in self.tokens[index + 1].content:
-                self.kept.update(range(first, stop))
+                self.unchanged.update(range(first, stop))
         if token.level == 0 and (token.type in _LISTS or token.type == "fence"):
             self.set_apart(first, stop)
         if self.marks and token.level == 1 and token.type == "list_item_open" and token.markup in "*+":
             self.marked.add(first)
 
     def set_apart(self, first: int, stop: int) -> None:
-        """Note that a list or fence has blank lines around it; a comment directly above stays there."""
+        """Record that a list or fence has blank lines around it, but not below a comment directly above it."""
         while not self.lines[stop - 1].strip(" \t"):
             stop -= 1
         self.apart.add(stop)
-        if first - 1 not in self.kept:
+        if first - 1 not in self.unchanged:
             self.apart.add(first)
 
-    def laid(self) -> Iterator[str]:
-        """Yield the pieces of the text in its form."""
+    def formatted(self) -> Iterator[str]:
+        """Yield the pieces of the formatted text."""
         above = "first"
         last = len(self.lines) - 1
         for number, line in enumerate(self.lines):
-            new = line if number in self.kept else _bare(line) if number in self.broken else line.rstrip(" \t")
+            new = line if number in self.unchanged else _bare(line) if number in self.broken else line.rstrip(" \t")
             new = re.compile(_MARKER).sub(r"\1-", new, count=1) if number in self.marked else new
-            if number in self.kept or new or above:
+            if number in self.unchanged or new or above:
                 if number in self.apart and above and new and number:
                     yield self.newline
                 yield new + (self.ends[number] if number in self.raw else self.newline if number < last else "")
-            above = new if number not in self.kept else "kept"
+            above = new if number not in self.unchanged else "kept"
 
 
 def _tokens(text: str) -> list[Token]:
-    """Return the block tokens of a text; what stands inside a line is not looked at."""
+    """Return the block tokens of a text; inline content is not parsed."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"maxNesting": 200})
@@ -133,23 +134,23 @@ def _tokens(text: str) -> list[Token]:
     return tokens
 
 
-def _signs(tokens: list[Token], *, marks: bool) -> list[tuple[object, ...]]:
-    """Return what must stay of tokens: structure and words."""
+def _structure(tokens: list[Token], *, marks: bool) -> list[tuple[object, ...]]:
+    """Return what formatting must not change in tokens: structure and text."""
     return [
         (
             *(token.type, token.tag, token.level, token.hidden, token.info.strip(), token.attrs.get("start")),
             "-" if marks and token.type.startswith(("bullet_list", "list_item")) else token.markup,
-            token.content if token.type in _KEPT else _trimmed(token.content),
+            token.content if token.type in _VERBATIM else _trimmed(token.content),
         )
         for token in tokens
     ]
 
 
 def _trimmed(content: str) -> str:
-    """Return the lines of a paragraph without blanks at their ends that are no hard break."""
+    """Return the lines of a paragraph without blanks at their ends, except hard breaks."""
     return "\n".join(map(_bare, content.split("\n")))
 
 
 def _bare(line: str) -> str:
-    """Return a line without blanks at its end, but for the two that break it."""
+    """Return a line without blanks at its end, except the two that make a hard break."""
     return line.rstrip(" \t") + ("  " if line.endswith("  ") else "")

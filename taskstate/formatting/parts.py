@@ -1,7 +1,7 @@
-"""Which parts of a body may be laid out: each heading with the text below it, and what is to become of the two.
+"""Divides a body into parts, and decides which of them the formatter may change.
 
-Never touched are the inside of sessions, a sealed static part, Notes, and whatever the kind does not declare. A
-heading is written as the kind has it where nothing but its form would change.
+Never changed are the contents of sessions, a sealed static part, Notes, and sections that the kind does not declare. A
+heading is rewritten only where its form alone would change.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from taskstate.model.document_kinds import Kind, SectionSpec, SubsectionSpec
     from taskstate.syntax.document import Document, Section
 
-# The parts whose lists the tool writes: there the marker is its own. In all others it is the writer's.
+# The parts whose lists the tool writes, with its own marker. In all others the marker is the writer's choice.
 LISTS = frozenset({"scope", "acceptance criteria", "repository paths", "archived summary", "git history", "change log"})
 
-# Compiled when they are used: most runs need none of them.
+# Compiled on first use: most runs need none of them, and compiling costs at start.
 _WORD = r"\w+"
-_TIME_MARKS = r"(?<=\d)t(?=\d)|(?<=\d)z\b"  # of `2026-01-31T12:00Z`; all times are in UTC
+_TIME_MARKS = r"(?<=\d)t(?=\d)|(?<=\d)z\b"  # the T and Z of `2026-01-31T12:00Z`; all times are in UTC
 _TITLE_LEVEL = 1
 
 
 class BodyPart(NamedTuple):
     """A heading with the text below it, up to the next heading of any level.
 
-    `heading` is the line as it should be written, or empty where it is left as it is. What is `frozen` keeps every
-    byte below its heading; what is `joined` also the blank lines above it. In `listed` parts the tool writes the lists.
-    `schema` is that of the part's json fence, or empty.
+    `heading` is the canonical heading line, or "" where it must not be changed. In a `frozen` part every byte below the
+    heading stays, in a `joined` one also the blank lines above it. In a `listed` part the tool writes the lists.
+    `schema` is the schema of the part's json fence, or "".
     """
 
     section: Section
@@ -46,22 +46,22 @@ class BodyPart(NamedTuple):
 
 
 def body_parts(document: Document, kind: Kind | None = None) -> tuple[BodyPart, ...]:
-    """Return the parts of a document, in its order; the kind is that of its front matter where it is not told."""
+    """Return the parts of a document in order; `kind` defaults to that of its front matter."""
     return tuple(_Reader(document, kind or kind_of(document.front_matter.get("kind"))).parts())
 
 
 class _Reader:
-    """One pass over the headings: the section that the next one stands in, and from which level all is frozen."""
+    """Reads the headings in order, and tracks the section they are in and the level below which all is frozen."""
 
     def __init__(self, document: Document, kind: Kind) -> None:
         self.document = document
         self.kind = kind
-        # Where nobody can tell whether the static part is sealed, it is taken to be.
+        # An unreadable front matter may hold a seal: treat the static part as sealed then.
         self.sealed = document.front_matter.node is None or is_sealed(document.front_matter.node)
-        self.seen: set[str] = set()
-        self.within: SectionSpec | None = None
+        self.seen_keys: set[str] = set()
+        self.spec: SectionSpec | None = None
         self.listed = False
-        self.frozen = 0  # the level of the heading below which nothing is touched; 0: none
+        self.frozen = 0  # the level of the heading below which nothing is changed; 0: none
 
     def parts(self) -> Iterator[BodyPart]:
         last: BodyPart | None = None
@@ -77,35 +77,35 @@ class _Reader:
         if self.frozen and section.level > self.frozen:
             return BodyPart(section, frozen=True, joined=True)
         self.frozen = 0
-        if section.level > PART_LEVEL and self.within:
+        if section.level > PART_LEVEL and self.spec:
             return BodyPart(section, listed=self.listed)
         self.listed = False
-        if section.level == PART_LEVEL and self.within:
-            return self.subsection(section, self.within)
-        self.within = None
+        if section.level == PART_LEVEL and self.spec:
+            return self.subsection(section, self.spec)
+        self.spec = None
         if section.level == SECTION_LEVEL:
             return self.section(section)
         return BodyPart(section) if is_first and section.level == _TITLE_LEVEL else self.freeze(section)
 
     def section(self, section: Section) -> BodyPart:
-        """Return the part of a heading of level 2: of two with one title the second is left alone."""
+        """Return the part that a level-2 heading begins; a second one with the same title is frozen."""
         spec = self.kind.section(section.title)
-        if spec is None or spec.key in self.seen:
+        if spec is None or spec.key in self.seen_keys:
             return self.freeze(section)
-        self.seen.add(spec.key)
+        self.seen_keys.add(spec.key)
         if spec.untouchable or (self.sealed and spec is self.kind.sections[0]):
             return self.freeze(section)
-        self.within = spec
+        self.spec = spec
         self.listed = spec.key in LISTS
         schema = spec.fence.schema if spec.fence else ""
         return BodyPart(section, heading=spec.heading, listed=self.listed, schema=schema)
 
     def subsection(self, section: Section, within: SectionSpec) -> BodyPart:
-        """Return the part of a heading of level 3 in a section that may be touched."""
+        """Return the part that a level-3 heading begins, in a section that may be changed."""
         spec = within.subsection(section.title)
         if spec is None:
             return self.freeze(section)
-        heading = f"### {_shaped(spec, section.title) or ' '.join(section.title.split())}"
+        heading = f"### {_canonical_title(spec, section.title) or ' '.join(section.title.split())}"
         if session_number(section.title) is not None:
             return self.freeze(section)._replace(heading=heading)
         self.listed = spec.name.casefold() in LISTS
@@ -113,19 +113,19 @@ class _Reader:
         return BodyPart(section, heading=heading, listed=self.listed, schema=schema)
 
     def freeze(self, section: Section) -> BodyPart:
-        """Return the part of a heading below which nothing is touched up to the next one of its level."""
+        """Return a part that is frozen, up to the next heading of its level."""
         self.frozen = max(section.level, SECTION_LEVEL)
         return BodyPart(section, frozen=True)
 
 
-def _shaped(spec: SubsectionSpec, title: str) -> str | None:
-    """Return a title in the form that the kind declares, or None where that form has no room for all its words."""
+def _canonical_title(spec: SubsectionSpec, title: str) -> str | None:
+    """Return a title in the form that the kind declares, or None where a word of it would be lost."""
     groups = spec.match(title) or {}
-    shaped = spec.title(groups)
-    if shaped is None or not spec.pattern:
-        return shaped
-    shaped += groups.get("suffix", "")
-    return shaped if shaped == title or _words(title) <= _words(shaped) else None
+    canonical = spec.title(groups)
+    if canonical is None or not spec.pattern:
+        return canonical
+    canonical += groups.get("suffix", "")
+    return canonical if canonical == title or _words(title) <= _words(canonical) else None
 
 
 def _words(title: str) -> Counter[str]:

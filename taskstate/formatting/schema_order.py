@@ -1,4 +1,4 @@
-"""The canonical order of keys: that of `properties` in the published schemas. No key is known here by its name."""
+"""The canonical order of keys: the order of `properties` in the published schemas. No key is named here."""
 
 from __future__ import annotations
 
@@ -13,84 +13,85 @@ if TYPE_CHECKING:
 
     from taskstate.validation.schema_files import Schema
 
-OWN = "x-"  # how a key of somebody's own begins: its value is never touched
+OWN = "x-"  # begins keys that people add; their values are never changed
 
 
-class _Place(NamedTuple):
+class _SchemaNode(NamedTuple):
     parts: tuple[Mapping[str, Any], ...]
     root: Mapping[str, Any]
 
 
-class SchemaNode(_Place):
-    """A place in a schema: the order of the keys there, and the places below it."""
+# A subclass, because a NamedTuple itself has no `__dict__` that could hold cached properties.
+class SchemaNode(_SchemaNode):
+    """A node of a schema: the order of its keys, and the nodes below it."""
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """The keys that the schema names, in their canonical order."""
+        """The keys that the schema declares, in their canonical order."""
         return tuple(dict.fromkeys(key for part in self.parts for key in part.get("properties", ())))
 
     def child(self, key: str) -> SchemaNode | None:
-        """Return the place of a key's value; None for a key of somebody's own, or one that the schema does not know."""
+        """Return the node for a key's value; None for a key that people added, or an undeclared one."""
         return None if key.startswith(OWN) else self._named.get(key, self._rest)
 
     @cached_property
     def _named(self) -> dict[str, SchemaNode]:
         named = ((key, each) for part in self.parts for key, each in part.get("properties", {}).items())
-        return {key: _place(each, self.root) for key, each in named}
+        return {key: _node(each, self.root) for key, each in named}
 
     @cached_property
     def _rest(self) -> SchemaNode | None:
         rest = (part.get("additionalProperties") for part in self.parts)
-        return next((_place(each, self.root) for each in rest if isinstance(each, Mapping)), None)
+        return next((_node(each, self.root) for each in rest if isinstance(each, Mapping)), None)
 
     @cached_property
     def item(self) -> SchemaNode | None:
-        """The place of a list's items, or None where the schema says nothing of them."""
-        return next((_place(part["items"], self.root) for part in self.parts if "items" in part), None)
+        """The node for a list's items, or None where the schema does not describe them."""
+        return next((_node(part["items"], self.root) for part in self.parts if "items" in part), None)
 
 
 def schema_root(name: str) -> SchemaNode:
-    """Return the topmost place of the schema of that name."""
+    """Return the root node of the schema of that name."""
     return _topmost(name)
 
 
 @cache
 def _topmost(name: str) -> SchemaNode:
     root = load(name)
-    return _place(root, root)
+    return _node(root, root)
 
 
-def _place(schema: Schema, root: Mapping[str, Any]) -> SchemaNode:
+def _node(schema: Schema, root: Mapping[str, Any]) -> SchemaNode:
     return SchemaNode(() if isinstance(schema, bool) else tuple(alternatives(schema, root)), root)
 
 
 def ranks(keys: Sequence[str], order: Sequence[str]) -> list[int]:
-    """Return the rank of each key; one that `order` does not know has that of the key before it, and stays behind it.
+    """Return the rank of each key; one that is not in `order` gets the rank of the key before it, and stays behind it.
 
-    So keys of somebody's own may stand wherever they like, and move with their neighbour.
+    So keys that people added may stand anywhere, and move with their neighbour.
     """
-    known = {key: rank for rank, key in enumerate(order)}
-    found: list[int] = []
+    rank_of = {key: rank for rank, key in enumerate(order)}
+    result: list[int] = []
     for key in keys:
-        found.append(known.get(key, found[-1] if found else -1))
-    return found
+        result.append(rank_of.get(key, result[-1] if result else -1))
+    return result
 
 
 def in_order(keys: Sequence[str], order: Sequence[str]) -> list[int]:
-    """Return the indices of `keys` in the order in which they should stand."""
+    """Return the indices of `keys` in their canonical order."""
     rank = ranks(keys, order)
     return sorted(range(len(keys)), key=rank.__getitem__)
 
 
-def with_ordered_keys(value: Any, at: SchemaNode | None) -> Any:  # noqa: ANN401 - any JSON value
-    """Return a JSON value with the keys of all its objects in order, what is somebody's own as it is."""
-    if at is None:
+def with_ordered_keys(value: Any, node: SchemaNode | None) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a JSON value with all its objects' keys in order; values of keys that people added stay as they are."""
+    if node is None:
         return value
     if isinstance(value, Mapping):
         keys = list(value)
-        wanted = (keys[index] for index in in_order(keys, at.order))
-        return {key: with_ordered_keys(value[key], at.child(key)) for key in wanted}
+        ordered = (keys[index] for index in in_order(keys, node.order))
+        return {key: with_ordered_keys(value[key], node.child(key)) for key in ordered}
     if isinstance(value, list):
-        item = at.item
+        item = node.item
         return [with_ordered_keys(each, item) for each in value]
     return value

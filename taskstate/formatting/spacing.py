@@ -1,6 +1,6 @@
-"""The blank lines around headings, lists and fences, blanks at line ends, and the one line end at the end of the file.
+"""Formats the space around headings, lists and fences: blank lines, blanks at line ends, a final line end.
 
-A comment directly above a heading, list or fence stays there: it speaks of it.
+A comment directly above a heading, list or fence stays there, because it refers to it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _BLANKS = " \t\r\n"
 
 
 def spacing_edits(document: Document) -> tuple[Edit, ...]:
-    """Return the edits that lay the body out."""
+    """Return the edits that format the space in the body."""
     return tuple(_Spacing(document).edits())
 
 
 class _Spacing:
-    """One pass over the body; `at` is the end of what has been laid out."""
+    """Goes through the body once; `at` is the offset up to which it is formatted."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -42,16 +42,16 @@ class _Spacing:
 
     def edits(self) -> Iterator[Edit]:
         """Yield the edits of the whole body, in order."""
-        found = body_parts(self.document)
-        yield from self.preamble(found[0].section.span.start if found else len(self.text))
-        for part in found:
+        all_parts = body_parts(self.document)
+        yield from self.preamble(all_parts[0].section.span.start if all_parts else len(self.text))
+        for part in all_parts:
             if not part.joined:
                 yield from self.gap(part.section.span.start)
             yield from self.frozen(part) if part.frozen else self.part(part)
-        yield from self.put(self.at, len(self.text), self.newline)
+        yield from self.replace(self.at, len(self.text), self.newline)
 
     def preamble(self, end: int) -> Iterator[Edit]:
-        """Yield the edit that sets apart what stands before the first heading; it is nobody's part."""
+        """Yield the edit for the space around the text before the first heading, which belongs to no part."""
         start = _content_start(self.text, self.body, end)
         if start < end:
             yield from self.gap(start)
@@ -60,7 +60,7 @@ class _Spacing:
     def gap(self, until: int) -> Iterator[Edit]:
         """Yield the edit that leaves one blank line up to `until`."""
         adjacent = len(re.compile(_LINE_END).findall(self.text, self.at, until)) == 1 and self.ends_with_comment()
-        yield from self.put(self.at, until, self.newline * (1 if adjacent else 2))
+        yield from self.replace(self.at, until, self.newline * (1 if adjacent else 2))
 
     def ends_with_comment(self) -> bool:
         at = self.at
@@ -69,48 +69,48 @@ class _Spacing:
         return at in self.comments
 
     def frozen(self, part: BodyPart) -> Iterator[Edit]:
-        """Yield nothing: every byte stays, up to the blank lines that follow."""
+        """Yield nothing: every byte stays, and only the blank lines behind it are formatted."""
         self.at = _end_of_content(self.text, part.section.span.start, part.section.own.end)
         yield from ()
 
     def part(self, part: BodyPart) -> Iterator[Edit]:
-        """Yield the edits of a heading's blank line and of the text below it."""
+        """Yield the edits for the blank line below a heading, and for the text that follows."""
         heading, own = part.section.heading, part.section.own
         self.at = _trimmed(self.text, *heading)
         start, end = _content_start(self.text, own.start, own.end), _trimmed(self.text, own.start, own.end)
         if start >= end:
             return
-        yield from self.put(self.at, start, self.newline * 2)
+        yield from self.replace(self.at, start, self.newline * 2)
         self.at = end
-        if part.section.level > 1:  # below the title there is nothing that the kind declares
+        if part.section.level > 1:  # the kind declares nothing below the title
             fences = tuple(
                 (block.span.start - start, block.span.end - start) for block in self.document.blocks_in(own, "fence")
             )
-            laid = format_part(self.text[start:end], fences=fences, newline=self.newline, listed=part.listed)
-            yield from self.put(start, end, laid)
+            formatted = format_part(self.text[start:end], fences=fences, newline=self.newline, listed=part.listed)
+            yield from self.replace(start, end, formatted)
 
-    def put(self, start: int, end: int, new: str) -> Iterator[Edit]:
-        """Yield the edit that gives a place that text, if it has another one."""
+    def replace(self, start: int, end: int, new: str) -> Iterator[Edit]:
+        """Yield the edit that replaces a range by `new`, unless it has that text already."""
         if self.text[start:end] != new:
             yield Edit(start, end, new)
 
 
 def _content_start(text: str, start: int, end: int) -> int:
-    """Return where the first line begins that is not blank."""
-    found = re.compile(_BLANK_LINES).match(text, start, end)
-    at = found.end() if found else start
+    """Return the start of the first line that is not blank."""
+    match = re.compile(_BLANK_LINES).match(text, start, end)
+    at = match.end() if match else start
     return end if not text[at:end].strip(_BLANKS) else at
 
 
 def _trimmed(text: str, start: int, end: int) -> int:
-    """Return the end of a place without the blanks and blank lines at its end."""
+    """Return the end of a range without the blanks and blank lines at its end."""
     while end > start and text[end - 1] in _BLANKS:
         end -= 1
     return end
 
 
 def _end_of_content(text: str, start: int, end: int) -> int:
-    """Return the end of the last line of a place that is not blank; the blanks at its end belong to it."""
+    """Return the end of the last line of a range that is not blank, with the blanks at its end."""
     at = _trimmed(text, start, end)
     while at < end and text[at] in " \t":
         at += 1

@@ -99,6 +99,7 @@ class _Session(NamedTuple):
     span: Span
 
 
+# A subclass, because a NamedTuple itself has no `__dict__` that could hold cached properties.
 class Session(_Session):
     """An entry of the Progress Log; `span` runs from its heading to its last line that is not blank."""
 
@@ -183,6 +184,7 @@ class _TaskState(NamedTuple):
     summary: Summary | None
 
 
+# A subclass, because a NamedTuple itself has no `__dict__` that could hold cached properties.
 class TaskState(_TaskState):
     """The contents of one state file."""
 
