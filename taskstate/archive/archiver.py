@@ -116,9 +116,9 @@ def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by which 
     archived = state.sessions[:-keep] if keep else state.sessions
     if not archived:
         return Change(text=text, notes=(nothing_to_archive(state, workspace.config, keep),))
-    archive_file = read_archive(workspace, state.id)
-    _require_order(state, archive_file)
-    link = posixpath.relpath(archive_file.path, posixpath.dirname(relative)).replace(" ", "%20")
+    archive = read_archive(workspace, state.id)
+    _require_order(state, archive)
+    link = posixpath.relpath(archive.path, posixpath.dirname(relative)).replace(" ", "%20")
     now = timestamp(request.stamp.now)
     entries = _entries(state, archived)
     newline = state.document.newline
@@ -138,15 +138,12 @@ def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by which 
     remaining = apply(remaining, set_front_matter(parse(remaining), "archive_path", archive_path))
     _require_complete(state, archived, remaining, entries)
     data = (
-        (newline if archive_file.size else f"# Task #{state.id} Archive - Full Session History{newline}{newline}")
-        + batch
+        (newline if archive.size else f"# Task #{state.id} Archive - Full Session History{newline}{newline}") + batch
     ).encode()
     operation = (
-        journal.Create(archive_file.path, data)
-        if archive_file.size is None
-        else journal.Append(archive_file.path, archive_file.size, data)
+        journal.Create(archive.path, data) if archive.size is None else journal.Append(archive.path, archive.size, data)
     )
-    note = f"sessions {archived[0].number}-{archived[-1].number} went into {archive_file.path}"
+    note = f"sessions {archived[0].number}-{archived[-1].number} went into {archive.path}"
     return Change(
         text=remaining,
         before=(operation,),
@@ -178,9 +175,9 @@ def _still_over(state: TaskState, config: Config) -> tuple[str, ...]:
     return (f"the file still has {excess}: what is left is too large to archive; the largest: {largest_parts(state)}",)
 
 
-def _require_order(state: TaskState, archive_file: ArchiveFile) -> None:
+def _require_order(state: TaskState, archive: ArchiveFile) -> None:
     """Refuse sessions whose numbers do not rise above the archived ones: a number must never name two sessions."""
-    numbers = [max(archive_file.last, state.archived), *(session.number for session in state.sessions)]
+    numbers = [max(archive.last, state.archived), *(session.number for session in state.sessions)]
     for before, after in pairwise(numbers):
         if after <= before:
             raise TaskstateError(

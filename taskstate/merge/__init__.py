@@ -1,19 +1,20 @@
-"""Merges two versions of one of our files by meaning, given the version that both come from.
+"""Merges two versions of one of our files by meaning, given their common base.
 
-    sides           the three versions of anything, and what can be said of them without knowing what they mean
-    text3           three-way merge of lines; two texts as one with conflict markers
-    values          three-way merge of values, each key by its own rule
-    json_part       a json fence, or a whole JSON file
+    three_way       the three versions of anything, and the cases that need no knowledge of their meaning
+    lines           lines: three-way merge, and two texts as one with conflict markers
+    values          values of YAML and JSON, each key by its own rule
+    json_fences     a json fence, or a whole JSON file
     front_matter    the front matter, key by key
-    log             the Progress Log: sessions of both sides in one order, with rising numbers
-    summaries       the Archived Summary, and what it says of the archive
-    history         the lists that both sides add to: commits, versions
+    progress_log    the Progress Log: the sessions of both sides in one order, with rising numbers
+    summaries       the Archived Summary, and what each side has archived
+    appended_lists  lists that both sides append to: commits, versions
     sections        the body, section by section
-    state           a state file
+    state_files     a state file
     archives        an archive file, batch by batch
     handoffs        a handoff document: accepted stays accepted
     files           any of our files, as bytes: what callers need
+    recovery        restores a lost update, by merging it with the current file
 
-Nobody is asked: where two changes exclude each other, one side is preferred. A file is merged twice, once with either
-preference, and where the two results differ is the conflict (decision 8). All of it is pure.
+Where two changes exclude each other, one side is preferred. A file is merged twice, once with each preference, and the
+places where the two results differ are the conflicts (decision 8). All but `recovery` is pure.
 """

@@ -1,8 +1,8 @@
-"""Merges archive files batch by batch: what our side archived keeps its numbers, the other side's entries follow.
+"""Merges archive files batch by batch: our entries keep their numbers, those that only theirs has follow.
 
-Where one side's batches hold all that the other side archived, they are taken as they are, also where the other side
-has taken one back out: what is in the archive stays there, and the state file's merge knows. Otherwise the other side's
-entries that ours lacks come behind ours, under the next numbers, with new hashes: a number cannot mean two sessions.
+Where one side's batches contain all that the other side archived, they are the result, even if the other side restored
+a batch: archived sessions stay in the archive, and the merge of the state files knows that. Otherwise the entries that
+only theirs has are appended with the next numbers and new hashes, because a number must never name two sessions.
 """
 
 from __future__ import annotations
@@ -24,37 +24,39 @@ if TYPE_CHECKING:
     from taskstate.merge.three_way import Prefer
     from taskstate.model.archive_format import Batch
 
-_WHEN = re.compile(r"^Archived on: (.*)$", re.MULTILINE)
-_WHY = re.compile(r"^Reason: (.*)$", re.MULTILINE)
+_ARCHIVED_ON = re.compile(r"^Archived on: (.*)$", re.MULTILINE)
+_REASON = re.compile(r"^Reason: (.*)$", re.MULTILINE)
 
 
 class _Entry(NamedTuple):
-    """A part of a batch: an archived session or, without a number, the summary that the batch replaced."""
+    """An entry of a batch: an archived session or, without a number, the summary that the batch replaced."""
 
     text: str
     number: int | None
 
 
-def merge_archives(sides: Versions[str]) -> tuple[list[str], list[str]]:
-    """Return three archive files as one, in lines: with ours preferred, and with theirs."""
-    ours, theirs = (lines_of(_merge(sides, prefer)) for prefer in PREFERENCES)
+def merge_archives(versions: Versions[str]) -> tuple[list[str], list[str]]:
+    """Return the merged archive file in lines: with ours preferred, and with theirs preferred."""
+    ours, theirs = (lines_of(_merge(versions, prefer)) for prefer in PREFERENCES)
     return ours, theirs
 
 
-def _merge(sides: Versions[str], prefer: Prefer) -> str:
-    found = sides.each(find_batches)
-    batches = found.each(lambda side: [batch for batch in side if not is_rolled_list(batch)])
-    if any(not batch.trailer for side in batches for batch in side) or _title(sides.ours) != _title(sides.theirs):
-        return merge_text(sides, prefer)  # somebody has written into it by hand
-    united = _united(sides, batches)
-    return _with_lists(united, found) if united else merge_text(sides, prefer)
+def _merge(versions: Versions[str], prefer: Prefer) -> str:
+    all_batches = versions.each(find_batches)
+    batches = all_batches.each(lambda side: [batch for batch in side if not is_rolled_list(batch)])
+    if any(not batch.trailer for side in batches for batch in side) or _title(versions.ours) != _title(versions.theirs):
+        return merge_text(versions, prefer)  # somebody has edited it by hand
+    merged = _combined(versions, batches)
+    return _with_lists(merged, all_batches) if merged else merge_text(versions, prefer)
 
 
-def _with_lists(text: str, found: Versions[list[Batch]]) -> str:
-    """Return an archive with the lists of both sides that were rolled out of the state file, such as old commits."""
-    there = {batch.entries for batch in find_batches(text) if is_rolled_list(batch)}
-    lists = (batch.entries for side in (found.ours, found.theirs) for batch in side if is_rolled_list(batch))
-    missing = [each for each in dict.fromkeys(lists) if each not in there]
+def _with_lists(text: str, all_batches: Versions[list[Batch]]) -> str:
+    """Return an archive with the lists that either side moved out of its state file, such as old commits."""
+    present = {batch.entries for batch in find_batches(text) if is_rolled_list(batch)}
+    lists = (
+        batch.entries for side in (all_batches.ours, all_batches.theirs) for batch in side if is_rolled_list(batch)
+    )
+    missing = [each for each in dict.fromkeys(lists) if each not in present]
     return text + "".join(f"\n{each}\n" for each in missing)
 
 
@@ -62,44 +64,56 @@ def _title(text: str) -> str:
     return text.split("\n", 1)[0]
 
 
-def _united(sides: Versions[str], all_batches: Versions[list[Batch]]) -> str:
-    """Return ours with what theirs has archived besides; nothing where the result would not read as it should."""
+def _combined(versions: Versions[str], all_batches: Versions[list[Batch]]) -> str:
+    """Return ours with the entries that only theirs has; "" where the result would not read as expected."""
     entries = all_batches.each(lambda batches: [entry for batch in batches for entry in _entries(batch.entries)])
-    mine, other = ({identity(each.text) for each in side if each.number is not None} for side in entries[1:])
-    if other <= mine:
-        return sides.ours
-    if mine <= other:
-        return sides.theirs
+    our_identities, their_identities = (
+        {identity(each.text) for each in side if each.number is not None} for side in entries[1:]
+    )
+    if their_identities <= our_identities:
+        return versions.ours
+    if our_identities <= their_identities:
+        return versions.theirs
     before = [number for batch in all_batches.ours for number in _numbers(batch.entries)]
     last = max(before, default=0)
-    moved: dict[int, int] = {}
+    new_numbers: dict[int, int] = {}
     for entry in entries.theirs:
-        if entry.number is not None and identity(entry.text) not in mine:
-            moved[entry.number] = last = last + 1
-    text = "".join((sides.ours, *(_moved(batch, mine, moved) for batch in all_batches.theirs)))
+        if entry.number is not None and identity(entry.text) not in our_identities:
+            new_numbers[entry.number] = last = last + 1
+    text = "".join(
+        (versions.ours, *(_renumbered_batch(batch, our_identities, new_numbers) for batch in all_batches.theirs))
+    )
     after = [batch for batch in find_batches(text) if not is_rolled_list(batch)]
-    told = [number for batch in after for number in _numbers(batch.entries)]
-    return text if told == [*before, *moved.values()] and all(batch.trailer for batch in after) else ""
+    actual = [number for batch in after for number in _numbers(batch.entries)]
+    return text if actual == [*before, *new_numbers.values()] and all(batch.trailer for batch in after) else ""
 
 
-def _moved(batch: Batch, known: set[str], moved: Mapping[int, int]) -> str:
-    """Return a batch without the sessions that are known already, the others under their new numbers."""
-    kept = [each for each in _entries(batch.entries) if each.number is None or identity(each.text) not in known]
-    new = [
-        each if each.number is None else _Entry(renumbered(each.text, moved[each.number], moved), moved[each.number])
-        for each in kept
+def _renumbered_batch(batch: Batch, present: set[str], new_numbers: Mapping[int, int]) -> str:
+    """Return a batch without the sessions in `present`, the others under their new numbers."""
+    missing = [each for each in _entries(batch.entries) if each.number is None or identity(each.text) not in present]
+    renumbered_entries = [
+        each
+        if each.number is None
+        else _Entry(renumbered(each.text, new_numbers[each.number], new_numbers), new_numbers[each.number])
+        for each in missing
     ]
-    hashes = {each.number: entry_hash(each.text.replace("##", "###", 1)) for each in new if each.number is not None}
+    hashes = {
+        each.number: entry_hash(each.text.replace("##", "###", 1))
+        for each in renumbered_entries
+        if each.number is not None
+    }
     if not hashes:
         return ""
-    entries = "".join(each.text for each in new)
-    when, why = _WHEN.search(batch.trailer), _WHY.search(batch.trailer)
-    closing = trailer(entries, hashes, reason=why[1] if why else "", now=when[1] if when else "", newline="\n")
+    entries = "".join(each.text for each in renumbered_entries)
+    archived_on, reason = _ARCHIVED_ON.search(batch.trailer), _REASON.search(batch.trailer)
+    closing = trailer(
+        entries, hashes, reason=reason[1] if reason else "", now=archived_on[1] if archived_on else "", newline="\n"
+    )
     return f"\n{entries.rstrip(chr(10))}\n\n{closing}"
 
 
 def _entries(text: str) -> list[_Entry]:
-    """Return the parts of a batch, in the order in which they stand."""
+    """Return the entries of a batch in order."""
     sections = [section for section in parse(text).sections if section.level == ENTRY_LEVEL]
     return [_Entry(section.span.of(text), session_number(section.title)) for section in sections]
 

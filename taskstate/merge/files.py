@@ -1,4 +1,4 @@
-"""Merges any of our files as bytes: line ends, byte order mark and the end of the last line stay as on our side."""
+"""Merges any of our files as bytes; line ends, byte order mark and the end of the last line stay as in ours."""
 
 from __future__ import annotations
 
@@ -24,38 +24,39 @@ _BOM = "\ufeff"
 
 
 class Merged(NamedTuple):
-    """The merged file, and in how many places it has conflict markers."""
+    """The merged file, and the number of conflicts marked in it."""
 
     data: bytes
     conflicts: int
 
 
-def merge_files(sides: Versions[bytes], name: str) -> Merged:
-    """Return three versions of a file as one; its name tells what it is, and any other file is merged as text.
+def merge_files(versions: Versions[bytes], name: str) -> Merged:
+    """Return the merged file; `name` tells its type, and a file that is not ours is merged as text.
 
-    Where only one side has changed anything, its very bytes are the result.
+    Where only one side has changed, the result has exactly its bytes.
     """
-    found = trivial_merge(sides)
-    if found:
-        return Merged(found[0], 0)
-    texts = sides.each(lambda data: data.decode("utf-8", "surrogateescape"))
+    unconflicted = trivial_merge(versions)
+    if unconflicted:
+        return Merged(unconflicted[0], 0)
+    # Bytes that are not UTF-8 survive as surrogates: a merge must not refuse or change a line that nobody touched.
+    texts = versions.each(lambda data: data.decode("utf-8", "surrogateescape"))
     plain = texts.each(_plain)
-    same = trivial_merge(plain)
-    if same:
-        return Merged(_restored(same[0], texts.ours), 0)
+    unconflicted_text = trivial_merge(plain)
+    if unconflicted_text:
+        return Merged(_encoded_like(unconflicted_text[0], texts.ours), 0)
     own = own_file(name)
     merge = _MERGES.get(own.type, _merge_plain) if own and all(map(is_encodable, plain)) else _merge_plain
     text, conflicts = with_markers(*merge(plain))
-    return Merged(_restored(text, texts.ours), conflicts)
+    return Merged(_encoded_like(text, texts.ours), conflicts)
 
 
-def _merge_plain(sides: Versions[str]) -> Pieces:
-    ours, theirs = (lines_of(merge_text(sides, prefer)) for prefer in PREFERENCES)
+def _merge_plain(versions: Versions[str]) -> Pieces:
+    ours, theirs = (lines_of(merge_text(versions, prefer)) for prefer in PREFERENCES)
     return ours, theirs
 
 
-def _merge_map(sides: Versions[str]) -> Pieces:
-    ours, theirs = (lines_of(merge_json(sides, "impact-map", prefer)) for prefer in PREFERENCES)
+def _merge_map(versions: Versions[str]) -> Pieces:
+    ours, theirs = (lines_of(merge_json(versions, "impact-map", prefer)) for prefer in PREFERENCES)
     return ours, theirs
 
 
@@ -73,31 +74,31 @@ def _plain(text: str) -> str:
     return text if text.endswith("\n") or not text else f"{text}\n"
 
 
-def _restored(text: str, ours: str) -> bytes:
-    """Return a text in the form of our file."""
+def _encoded_like(text: str, ours: str) -> bytes:
+    """Return a merged text as bytes, with the byte order mark, line ends and last line end of our file."""
     if ours and not ours.endswith(("\n", "\r")):
         text = text.removesuffix("\n")
-    text = _with_ends(text, ours.removeprefix(_BOM))
+    text = _with_line_ends(text, ours.removeprefix(_BOM))
     return ((_BOM if ours.startswith(_BOM) else "") + text).encode("utf-8", "surrogateescape")
 
 
-def _with_ends(text: str, ours: str) -> str:
-    """Return a text whose lines end as in ours; new ones as most of ours do."""
+def _with_line_ends(text: str, ours: str) -> str:
+    """Return a text with the line ends of ours: of each common line its own, of new lines the prevailing one."""
     newline = newline_of(ours)
     if with_newlines(ours, newline) == ours:
         return with_newlines(text, newline)
-    own = [f"{line}\n" for line in with_newlines(ours, "\n").split("\n")]
-    ends = _ends(ours)
+    our_lines = [f"{line}\n" for line in with_newlines(ours, "\n").split("\n")]
+    ends = _line_ends(ours)
     lines = lines_of(text)
-    kept = {there: ends[here] for here, there in matching_lines(own, lines) if here < len(ends)}
+    ends_by_line = {line: ends[our_line] for our_line, line in matching_lines(our_lines, lines) if our_line < len(ends)}
     return "".join(
-        line.removesuffix("\n") + kept.get(index, newline) if line.endswith("\n") else line
+        line.removesuffix("\n") + ends_by_line.get(index, newline) if line.endswith("\n") else line
         for index, line in enumerate(lines)
     )
 
 
-def _ends(text: str) -> list[str]:
-    """Return the line ends of a text, one after the other."""
+def _line_ends(text: str) -> list[str]:
+    """Return the line ends of a text in order."""
     import re
 
     return re.findall(r"\r\n?|\n", text)

@@ -1,6 +1,6 @@
-"""Merges front matter key by key: comments, order and form of what is not changed stay as they are on our side.
+"""Merges front matter key by key; comments, order and form of unchanged keys stay as in ours.
 
-What cannot be taken apart by key (a map in braces, anchors and aliases, a syntax error) is merged line by line.
+A front matter that cannot be split by key (a map in braces, anchors and aliases, a syntax error) is merged by line.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from taskstate.merge.three_way import Prefer
     from taskstate.syntax.nodes import Node
 
-_TAIL = "\0"  # the key, which no YAML can hold, of the comments behind the last entry
+_TAIL = "\0"  # the key for the comments behind the last entry; no YAML key can contain it
 
 
-class _Front(NamedTuple):
-    """A front matter taken apart: the lines of each key, the comments above them, and the values."""
+class _FrontMatter(NamedTuple):
+    """A front matter split by key: the lines of each key, the comments above them, and the values."""
 
     opening: str
     comments: Mapping[str, str]
@@ -35,40 +35,40 @@ class _Front(NamedTuple):
     values: Mapping[str, Any]
 
 
-_NONE = _Front("", {}, {}, "", {})
+_NONE = _FrontMatter("", {}, {}, "", {})
 
 
 def front_matter_text(document: Document) -> str:
-    """Return the text of a document down to the end of its front matter; nothing where it has none."""
+    """Return the front matter of a document with its lines `---`; "" where it has none."""
     span = document.front_matter.span
     return document.text[: span.end] if span else ""
 
 
-def merge_front_matter(sides: Versions[Document], prefer: Prefer) -> str:
-    """Return three front matters as one, the lines `---` included."""
-    heads = sides.each(front_matter_text)
-    found = trivial_merge(heads)
-    if found:
-        return found[0]
-    fronts = sides.each(_front)
-    if fronts.ours and fronts.theirs and (fronts.base or not heads.base):
+def merge_front_matter(versions: Versions[Document], prefer: Prefer) -> str:
+    """Return the merged front matter with its lines `---`."""
+    texts = versions.each(front_matter_text)
+    unconflicted = trivial_merge(texts)
+    if unconflicted:
+        return unconflicted[0]
+    fronts = versions.each(_split)
+    if fronts.ours and fronts.theirs and (fronts.base or not texts.base):
         merged = _merge(Versions(fronts.base or _NONE, fronts.ours, fronts.theirs), prefer)
         if merged:
             return merged
-    return merge_text(heads, prefer)
+    return merge_text(texts, prefer)
 
 
-def top_level_entries(head: str) -> list[str]:
-    """Return a front matter as a list of texts that belong together: each entry of the top level is one."""
-    front = _front(parse(head))
+def top_level_entries(text: str) -> list[str]:
+    """Return a front matter as a list of texts in which each top-level entry is one item."""
+    front = _split(parse(text))
     if front is None:
         return []
     parts = (part for key in (*front.lines, _TAIL) for part in (front.comments[key], front.lines.get(key, "")))
     return [part for part in (front.opening, *parts, front.closing) if part]
 
 
-def _front(document: Document) -> _Front | None:
-    """Return a front matter taken apart, or None where it cannot be."""
+def _split(document: Document) -> _FrontMatter | None:
+    """Return a front matter split by key, or None where that is not possible."""
     front_matter, text = document.front_matter, document.text
     root = front_matter.node
     if front_matter.span is None or root is None or root.style != "block" or _is_pinned(root):
@@ -84,7 +84,7 @@ def _front(document: Document) -> _Front | None:
         comments[entry.key.text], lines[entry.key.text] = text[at:start], text[start:end]
         at = end
     comments[_TAIL] = text[at : front_matter.content.end]
-    return _Front(
+    return _FrontMatter(
         opening=text[: front_matter.content.start],
         comments=comments,
         lines=lines,
@@ -99,52 +99,60 @@ def _is_pinned(node: Node) -> bool:
     )
 
 
-def _merge(sides: Versions[_Front], prefer: Prefer) -> str:
-    """Return the merged text; nothing where it does not read as it should."""
+def _merge(versions: Versions[_FrontMatter], prefer: Prefer) -> str:
+    """Return the merged front matter, or "" where it would not read as expected."""
     rank = {key: number for number, key in enumerate(schema.load("task")["properties"])}
-    keys = interleave(list(sides.ours.lines), list(sides.theirs.lines), lambda key: rank.get(key, len(rank)))
+    keys = interleave(list(versions.ours.lines), list(versions.theirs.lines), lambda key: rank.get(key, len(rank)))
     values: dict[str, Any] = {}
-    pieces = [sides.ours.opening]
+    pieces = [versions.ours.opening]
     for key in keys:
-        value, lines = _entry(sides, key, prefer)
+        value, lines = _entry(versions, key, prefer)
         if value is not NOTHING:
             values[key] = value
-            pieces += (_comments(sides, key, prefer), lines)
-    text = "".join((*pieces, _comments(sides, _TAIL, prefer), sides.ours.closing))
-    return _with_values(text, _limited(values, sides))
+            pieces += (_comments(versions, key, prefer), lines)
+    text = "".join((*pieces, _comments(versions, _TAIL, prefer), versions.ours.closing))
+    return _with_values(text, _with_limited_acks(values, versions))
 
 
-def _entry(sides: Versions[_Front], key: str, prefer: Prefer) -> tuple[Any, str]:
-    """Return the value that a key gets, and the lines of the side that has it or comes nearest."""
-    lines = sides.each(lambda front: front.lines.get(key, ""))
-    values = sides.each(lambda front: front.values.get(key, NOTHING))
-    found = trivial_merge(lines)
-    if found and key not in ADVANCING:
-        return next((value for value, text in zip(values, lines, strict=True) if text == found[0]), NOTHING), found[0]
+def _entry(versions: Versions[_FrontMatter], key: str, prefer: Prefer) -> tuple[Any, str]:
+    """Return the merged value of a key, and the lines of the side that has this value or is nearest to it."""
+    lines = versions.each(lambda front: front.lines.get(key, ""))
+    values = versions.each(lambda front: front.values.get(key, NOTHING))
+    unconflicted = trivial_merge(lines)
+    if unconflicted and key not in ADVANCING:
+        return next(
+            (value for value, text in zip(values, lines, strict=True) if text == unconflicted[0]), NOTHING
+        ), unconflicted[0]
     value = merge_value(values, key, prefer)
-    near = lines.theirs if not lines.ours or same(value, values.theirs) else lines.ours
-    return value, lines.ours if lines.ours and same(value, values.ours) else near
+    nearest = lines.theirs if not lines.ours or same(value, values.theirs) else lines.ours
+    return value, lines.ours if lines.ours and same(value, values.ours) else nearest
 
 
-def _comments(sides: Versions[_Front], key: str, prefer: Prefer) -> str:
-    return merge_text(sides.each(lambda front: front.comments.get(key, "")), prefer)
+def _comments(versions: Versions[_FrontMatter], key: str, prefer: Prefer) -> str:
+    return merge_text(versions.each(lambda front: front.comments.get(key, "")), prefer)
 
 
-def _limited(values: dict[str, Any], sides: Versions[_Front]) -> dict[str, Any]:
-    """Return the values without acknowledgements of a version that was not yet the merged one.
+def _with_limited_acks(values: dict[str, Any], versions: Versions[_FrontMatter]) -> dict[str, Any]:
+    """Return the values with acknowledgements limited to the common version of a permanent task.
 
-    Where both sides have made a new version, both may bear the same number: only the common one is sure to be known.
+    Where both sides made a new version, both may have the same number, so an acknowledgement of it is ambiguous.
     """
-    versions = sides.each(lambda front: front.values.get("version"))
-    common, acks = versions.base, values.get("acks")
-    if not isinstance(acks, dict) or not isinstance(common, int) or common in (versions.ours, versions.theirs):
+    numbers = versions.each(lambda front: front.values.get("version"))
+    base_version, acks = numbers.base, values.get("acks")
+    if (
+        not isinstance(acks, dict)
+        or not isinstance(base_version, int)
+        or base_version in (numbers.ours, numbers.theirs)
+    ):
         return values
-    limited = {agent: min(version, common) if isinstance(version, int) else version for agent, version in acks.items()}
-    return {**values, "acks": limited}
+    limited_acks = {
+        agent: min(version, base_version) if isinstance(version, int) else version for agent, version in acks.items()
+    }
+    return {**values, "acks": limited_acks}
 
 
 def _with_values(text: str, values: Mapping[str, Any]) -> str:
-    """Return a front matter with these values; nothing where that cannot be done."""
+    """Return a front matter with the given values, or "" where it cannot be edited."""
     for key, value in values.items():
         document = parse(text)
         if document.front_matter.node is None:

@@ -1,6 +1,6 @@
-"""Merges handoff documents: what one side has accepted stays accepted, and the earlier acceptance wins.
+"""Merges handoff documents: an accepted handoff stays accepted, and the earlier acceptance wins.
 
-That is all that happens to a document after it was written; everything else is merged line by line.
+Nothing else happens to a document after it was written; any other change is merged by line.
 """
 
 from __future__ import annotations
@@ -17,34 +17,36 @@ from taskstate.syntax.document import Document, parse
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_LAST = "\uffff"  # what does not say when sorts behind all times
-_ACCEPTANCE = ("status", "accepted_by", "accepted_at")  # they tell one fact together
+_NO_TIME = "\uffff"  # sorts after all times: an acceptance without a time
+_ACCEPTANCE = ("status", "accepted_by", "accepted_at")  # fields that are taken from one side together
 
 
-def merge_handoffs(sides: Versions[str]) -> tuple[list[str], list[str]]:
-    """Return three handoff documents as one, in lines: with ours preferred, and with theirs."""
-    alike = _with_one_acceptance(sides)
-    ours, theirs = (lines_of(merge_text(alike, prefer)) for prefer in PREFERENCES)
+def merge_handoffs(versions: Versions[str]) -> tuple[list[str], list[str]]:
+    """Return the merged document in lines: with ours preferred, and with theirs preferred."""
+    same_acceptance = _with_one_acceptance(versions)
+    ours, theirs = (lines_of(merge_text(same_acceptance, prefer)) for prefer in PREFERENCES)
     return ours, theirs
 
 
-def _with_one_acceptance(sides: Versions[str]) -> Versions[str]:
-    """Return three versions that all say what the merge says of the acceptance; as they are, where that is unknown."""
-    documents = sides.each(parse)
+def _with_one_acceptance(versions: Versions[str]) -> Versions[str]:
+    """Return the three versions with the merged acceptance in each, or as they are where it cannot be read."""
+    documents = versions.each(parse)
     values = documents.each(front_matter_of)
-    if any(told.get("kind") != HANDOFF for told in values[1:]):
-        return sides
-    accepted = [told for told in values[1:] if told.get("status") == ACCEPTED]
+    if any(fields.get("kind") != HANDOFF for fields in values[1:]):
+        return versions
+    accepted = [fields for fields in values[1:] if fields.get("status") == ACCEPTED]
     if not accepted:
-        return sides
-    first = min(accepted, key=lambda told: [str(told.get(key) or _LAST) for key in ("accepted_at", "accepted_by")])
-    wanted = {key: first[key] for key in _ACCEPTANCE if key in first}
+        return versions
+    first = min(
+        accepted, key=lambda fields: [str(fields.get(key) or _NO_TIME) for key in ("accepted_at", "accepted_by")]
+    )
+    acceptance = {key: first[key] for key in _ACCEPTANCE if key in first}
     try:
-        return documents.each(lambda document: _with(document, wanted))
-    except TaskstateError:  # a form that cannot be changed
-        return sides
+        return documents.each(lambda document: _with_fields(document, acceptance))
+    except TaskstateError:  # the front matter has a form that cannot be edited
+        return versions
 
 
-def _with(document: Document, wanted: Mapping[str, Any]) -> str:
-    """Return a document's text with these values; without a front matter, as a common version may be, as it is."""
-    return with_values(document, wanted) if document.front_matter.node else document.text
+def _with_fields(document: Document, values: Mapping[str, Any]) -> str:
+    """Return a document's text with the given values, or as it is if it has no front matter, as a base version may."""
+    return with_values(document, values) if document.front_matter.node else document.text

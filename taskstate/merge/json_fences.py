@@ -1,4 +1,4 @@
-"""Merges JSON, a fence in a part of a document or a whole file, and keeps the formatting of what is not changed."""
+"""Merges JSON, in a fence or in a file of its own, and keeps the formatting of unchanged values."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 
 
 class _Part(NamedTuple):
-    """A part of a document around the content of its first json fence."""
+    """A part of a document, split into the content of its first json fence and the text around it."""
 
     before: str = ""
     content: str = ""
     after: str = ""
 
 
-def merge_fenced(sides: Versions[str], key: str, prefer: Prefer) -> str:
-    """Return three versions of a part as one, the value in its first json fence by meaning; `key` names that value."""
-    found = trivial_merge(sides)
-    if found:
-        return found[0]
-    parts = sides.each(_part)
+def merge_fenced(versions: Versions[str], key: str, prefer: Prefer) -> str:
+    """Return the merged part of a document; the value in its first json fence is merged by the rules of `key`."""
+    unconflicted = trivial_merge(versions)
+    if unconflicted:
+        return unconflicted[0]
+    parts = versions.each(_split)
     if parts.ours is None or parts.theirs is None:
-        return merge_text(sides, prefer)
-    known = Versions(parts.base or _Part(), parts.ours, parts.theirs)
+        return merge_text(versions, prefer)
+    split = Versions(parts.base or _Part(), parts.ours, parts.theirs)
     return (
-        merge_text(known.each(lambda part: part.before), prefer)
-        + merge_json(known.each(lambda part: part.content), key, prefer)
-        + merge_text(known.each(lambda part: part.after), prefer)
+        merge_text(split.each(lambda part: part.before), prefer)
+        + merge_json(split.each(lambda part: part.content), key, prefer)
+        + merge_text(split.each(lambda part: part.after), prefer)
     )
 
 
-def _part(text: str) -> _Part | None:
+def _split(text: str) -> _Part | None:
     fence = json_fence(parse(text), Span(0, len(text)))
     if fence is None or not fence.closed:
         return None
@@ -51,19 +51,19 @@ def _part(text: str) -> _Part | None:
     return _Part(text[:start], text[start:end], text[end:])
 
 
-def merge_json(sides: Versions[str], key: str, prefer: Prefer) -> str:
-    """Return three JSON texts as one; what cannot be read is merged line by line."""
-    found = trivial_merge(sides)
-    if found:
-        return found[0]
-    read = sides.each(_read)
-    if read.ours is None or read.theirs is None:
-        return merge_text(sides, prefer)
-    value = merge_value(read.each(lambda node: node.value() if node else NOTHING), key, prefer)
-    for text, node in ((sides.ours, read.ours), (sides.theirs, read.theirs)):
+def merge_json(versions: Versions[str], key: str, prefer: Prefer) -> str:
+    """Return the merged JSON text; JSON that cannot be read is merged by line."""
+    unconflicted = trivial_merge(versions)
+    if unconflicted:
+        return unconflicted[0]
+    nodes = versions.each(_read)
+    if nodes.ours is None or nodes.theirs is None:
+        return merge_text(versions, prefer)
+    value = merge_value(nodes.each(lambda node: node.value() if node else NOTHING), key, prefer)
+    for text, node in ((versions.ours, nodes.ours), (versions.theirs, nodes.theirs)):
         if same(node.value(), value):
             return text
-    return _changed(sides.ours, read.ours, value) or merge_text(sides, prefer)
+    return _with_value(versions.ours, nodes.ours, value) or merge_text(versions, prefer)
 
 
 def _read(text: str) -> Node | None:
@@ -71,13 +71,13 @@ def _read(text: str) -> Node | None:
     return node if isinstance(node, Node) else None
 
 
-def _changed(text: str, node: Node, value: object) -> str:
-    """Return a JSON text with another value, nothing where its form does not allow that."""
+def _with_value(text: str, node: Node, value: object) -> str:
+    """Return a JSON text with another value, or "" where it cannot be edited."""
     from taskstate.syntax.json_edit import set_json
 
     try:
         changed = apply(text, set_json(text, node, (), value))
     except CannotEdit:
         return ""
-    after = _read(changed)
-    return changed if after and same(after.value(), value) else ""
+    reread = _read(changed)
+    return changed if reread and same(reread.value(), value) else ""

@@ -1,8 +1,8 @@
-"""Merges lines: what only one side changed is taken over, and of what both changed the preferred side's version.
+"""Merges texts by line: changes of one side are taken over, and where both changed, the preferred side's lines.
 
-What is taken for unchanged is found as patience diff does it: equal lines at both ends, then lines that stand only once
-in either text, and between those the same again. Blank lines and brackets therefore never pull apart what belongs
-together. Line ends are LF here, and every line has one.
+Unchanged lines are found as patience diff does it: equal lines at both ends, then lines that occur only once in each
+text, and the same again between those. So blank lines and brackets never split what belongs together. Line ends are LF
+here, and every line has one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from taskstate.merge.three_way import Prefer
 
 OURS, MIDDLE, THEIRS = "<<<<<<< ours\n", "=======\n", ">>>>>>> theirs\n"
-_MOST = 250_000  # lines by lines that are compared each with each, where none stands only once
+_MAX_PAIRS = 250_000  # pairs of lines up to which `difflib` compares lists without unique lines; beyond, it is too slow
 
 
 def lines_of(text: str) -> list[str]:
@@ -29,41 +29,44 @@ def lines_of(text: str) -> list[str]:
     return [*(f"{line}\n" for line in whole), *([rest] if rest else [])]
 
 
-def merge_text(sides: Versions[str], prefer: Prefer) -> str:
-    """Return three texts as one."""
-    found = trivial_merge(sides)
-    return found[0] if found else "".join(merge_lines(sides.each(lines_of), prefer))
+def merge_text(versions: Versions[str], prefer: Prefer) -> str:
+    """Return the merged text."""
+    unconflicted = trivial_merge(versions)
+    return unconflicted[0] if unconflicted else "".join(merge_lines(versions.each(lines_of), prefer))
 
 
-def merge_lines(sides: Versions[list[str]], prefer: Prefer, *, union: bool = False) -> list[str]:
-    """Return three lists of lines as one; with `union` lines that both sides added at one place are all kept."""
-    ours, theirs = dict(matching_lines(sides.base, sides.ours)), dict(matching_lines(sides.base, sides.theirs))
+def merge_lines(versions: Versions[list[str]], prefer: Prefer, *, union: bool = False) -> list[str]:
+    """Return the merged list of lines; with `union`, lines that both sides added at one place are all kept."""
+    ours, theirs = (
+        dict(matching_lines(versions.base, versions.ours)),
+        dict(matching_lines(versions.base, versions.theirs)),
+    )
     merged: list[str] = []
     at = (0, 0, 0)
-    for line in (*sorted(ours.keys() & theirs.keys()), len(sides.base)):
-        stop = (line, ours.get(line, len(sides.ours)), theirs.get(line, len(sides.theirs)))
-        region = Versions(*(text[start:end] for text, start, end in zip(sides, at, stop, strict=True)))
+    for line in (*sorted(ours.keys() & theirs.keys()), len(versions.base)):
+        stop = (line, ours.get(line, len(versions.ours)), theirs.get(line, len(versions.theirs)))
+        region = Versions(*(text[start:end] for text, start, end in zip(versions, at, stop, strict=True)))
         merged += _merged(region, prefer, union=union)
-        merged += sides.base[line : line + 1]
+        merged += versions.base[line : line + 1]
         at = (stop[0] + 1, stop[1] + 1, stop[2] + 1)
     return merged
 
 
 def _merged(region: Versions[list[str]], prefer: Prefer, *, union: bool) -> list[str]:
-    """Return what becomes of lines between two that no side changed."""
-    found = trivial_merge(region)
-    if found:
-        return found[0]
+    """Return the merged lines of a region between two lines that neither side changed."""
+    unconflicted = trivial_merge(region)
+    if unconflicted:
+        return unconflicted[0]
     if union and not "".join(region.base).strip():
-        known = set(region.ours)
-        return [*region.ours, *(line for line in region.theirs if line not in known)]
+        ours = set(region.ours)
+        return [*region.ours, *(line for line in region.theirs if line not in ours)]
     return region.preferred(prefer)
 
 
 def with_markers(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, int]:
-    """Return two lists of lines as one text, with markers around each place where they differ, and how many there are.
+    """Return two lists of lines as one text with conflict markers where they differ, and the number of conflicts.
 
-    What is to stay together is handed over as one item of several lines.
+    An item may hold several lines that must stay together.
     """
     pieces: list[str] = []
     conflicts = 0
@@ -78,34 +81,37 @@ def with_markers(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, int]:
 
 
 def matching_lines(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the indices of lines that are the same in both, as pairs that rise on both sides."""
-    found: list[tuple[int, int]] = []
-    waiting = [(0, len(first), 0, len(second))]
-    while waiting:
-        a, a_end, b, b_end = waiting.pop()
+    """Return the pairs of indices of equal lines, rising in both lists.
+
+    Uses a list of ranges instead of recursion: long files would exceed the call stack.
+    """
+    pairs: list[tuple[int, int]] = []
+    ranges = [(0, len(first), 0, len(second))]
+    while ranges:
+        a, a_end, b, b_end = ranges.pop()
         while a < a_end and b < b_end and first[a] == second[b]:
-            found.append((a, b))
+            pairs.append((a, b))
             a, b = a + 1, b + 1
         while a < a_end and b < b_end and first[a_end - 1] == second[b_end - 1]:
             a_end, b_end = a_end - 1, b_end - 1
-            found.append((a_end, b_end))
+            pairs.append((a_end, b_end))
         if a == a_end or b == b_end:
             continue
         anchors = list(_anchors(first[a:a_end], second[b:b_end]))
-        found += ((a + i, b + j) for i, j in anchors)
-        places = [(a - 1, b - 1), *((a + i, b + j) for i, j in anchors), (a_end, b_end)]
-        waiting += ((i + 1, k, j + 1, m) for (i, j), (k, m) in pairwise(places) if anchors)
-    return sorted(found)
+        pairs += ((a + i, b + j) for i, j in anchors)
+        fixed = [(a - 1, b - 1), *((a + i, b + j) for i, j in anchors), (a_end, b_end)]
+        ranges += ((i + 1, k, j + 1, m) for (i, j), (k, m) in pairwise(fixed) if anchors)
+    return sorted(pairs)
 
 
 def _anchors(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of lines that stand only once in either list; without any, those that a close comparison finds."""
+    """Yield pairs of lines that occur only once in each list; without any, those that `difflib` finds."""
     counts, others = Counter(first), Counter(second)
-    places = {line: index for index, line in enumerate(second) if others[line] == 1}
-    pairs = [(index, places[line]) for index, line in enumerate(first) if counts[line] == 1 and line in places]
+    positions = {line: index for index, line in enumerate(second) if others[line] == 1}
+    pairs = [(index, positions[line]) for index, line in enumerate(first) if counts[line] == 1 and line in positions]
     if pairs:
-        yield from (pairs[index] for index in longest_rising([there for _, there in pairs]))
-    elif len(first) * len(second) <= _MOST:
+        yield from (pairs[index] for index in longest_rising([position for _, position in pairs]))
+    elif len(first) * len(second) <= _MAX_PAIRS:
         from difflib import SequenceMatcher
 
         for block in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks():

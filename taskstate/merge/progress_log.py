@@ -1,9 +1,8 @@
 """Merges the Progress Log: no session of either side is lost, and the numbers rise.
 
-A session is known by what it says and when, without its number, because an earlier merge may have given it another
-one. Sessions that both sides added are put in the order of their times. Those that are archived keep their numbers, and
-so do all others as far as the numbers still rise; a session that must take another number is followed by the references
-to it in what its side has added.
+A session is identified by its text without its number, since an earlier merge may have renumbered it. Sessions that
+both sides added are ordered by time. Archived sessions keep their numbers, and so do all others as long as the numbers
+rise; where a session must be renumbered, references to it are updated in what its side has added.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class _Entry(NamedTuple):
-    """A part of the log under a heading of its own: a session or, without a number, something else."""
+    """An entry of the log: a session or, without a number, another subsection."""
 
     text: str
     number: int | None
@@ -36,7 +35,7 @@ class _Entry(NamedTuple):
 
 
 class _Log(NamedTuple):
-    """One version: what stands above the first heading, the summary, and the entries by what they are known by."""
+    """The log of one version: the text above the first heading, the archived part, and the entries by identity."""
 
     intro: str
     rolled: ArchivedPart
@@ -44,42 +43,42 @@ class _Log(NamedTuple):
 
 
 class MergedLog(NamedTuple):
-    """The merged section, and the numbers and identities of the sessions that it must be seen to hold."""
+    """The merged section, and the numbers and identities of the sessions that a reader must find in it."""
 
     text: str
     sessions: tuple[tuple[int, str], ...]
 
 
-def merge_log(sides: Versions[TaskState], prefer: Prefer) -> MergedLog:
-    """Return three Progress Logs as one; both sides must have one."""
-    base = _log(sides.base, {})
-    logs = Versions(base, _log(sides.ours, base.entries), _log(sides.theirs, base.entries))
+def merge_log(versions: Versions[TaskState], prefer: Prefer) -> MergedLog:
+    """Return the merged Progress Log; ours and theirs must both have one."""
+    base = _log(versions.base, {})
+    logs = Versions(base, _log(versions.ours, base.entries), _log(versions.theirs, base.entries))
     summary, last = merge_summary(logs.each(lambda log: log.rolled), prefer)
-    stays = _Staying(logs, last, prefer)
-    order = _in_order(stays.of(logs.ours), stays.of(logs.theirs), logs)
-    numbers = _numbers(order, logs, last, stays.held)
-    moved = logs.each(lambda log: _moved(log, numbers))
-    texts = [_text(key, logs, numbers, moved, prefer) for key in order]
+    retained = _Retained(logs, last, prefer)
+    order = _in_order(retained.of(logs.ours), retained.of(logs.theirs), logs)
+    numbers = _numbers(order, logs, last, retained.conflicting)
+    renumbered_sessions = logs.each(lambda log: _moved(log, numbers))
+    texts = [_text(key, logs, numbers, renumbered_sessions, prefer) for key in order]
     parts = [merge_text(logs.each(lambda log: log.intro), prefer), *([summary] if summary else []), *texts]
     sessions = tuple((numbers[key], identity(text)) for key, text in zip(order, texts, strict=True) if key in numbers)
     return MergedLog("".join(_spaced(part) for part in parts), sessions)
 
 
 def _spaced(part: str) -> str:
-    """Return a part with the blank line at its end that keeps it from what follows."""
+    """Return a part with one blank line at its end, which separates it from the next part."""
     return part if part.endswith("\n\n") else f"{part.rstrip(chr(10))}\n\n"
 
 
 # One version
 
 
-def _log(state: TaskState, known: Mapping[str, _Entry]) -> _Log:
+def _log(state: TaskState, base: Mapping[str, _Entry]) -> _Log:
     section = state.section("Progress Log")
     children = state.document.children(section, PART_LEVEL) if section else ()
     text = state.document.text
     end = children[0].span.start if children else section.span.end if section else 0
     summary = state.summary.section if state.summary else None
-    entries = _keyed([_entry(state, child) for child in children if child != summary], known)
+    entries = _keyed([_entry(state, child) for child in children if child != summary], base)
     return _Log(
         intro=text[section.span.start : end] if section else "",
         rolled=ArchivedPart(
@@ -98,41 +97,41 @@ def _entry(state: TaskState, section: Section) -> _Entry:
     return _Entry(text, session.number if session else None, (session.time or "") if session else "")
 
 
-def _keyed(entries: Sequence[_Entry], known: Mapping[str, _Entry]) -> dict[str, _Entry]:
-    """Return entries by what they are known by; one that was edited since is known by its number and time."""
+def _keyed(entries: Sequence[_Entry], base: Mapping[str, _Entry]) -> dict[str, _Entry]:
+    """Return entries by key; an entry that was edited since `base` is found there by its number and time."""
     count: Counter[str] = Counter()
     keys: list[str] = []
     for entry in entries:
         name = identity(entry.text)
         count[name] += 1
         keys.append(f"{name}\0{count[name]}")
-    found = set(keys)
-    missing = {_place(entry): key for key, entry in known.items() if key not in found}
+    present = set(keys)
+    unmatched = {_position(entry): key for key, entry in base.items() if key not in present}
     return {
-        key if key in known else missing.pop(_place(entry), key): entry
+        key if key in base else unmatched.pop(_position(entry), key): entry
         for key, entry in zip(keys, entries, strict=True)
     }
 
 
-def _place(entry: _Entry) -> tuple[int | None, str]:
+def _position(entry: _Entry) -> tuple[int | None, str]:
     return entry.number, entry.time if entry.number is not None else entry.text.split("\n", 1)[0]
 
 
-# Which sessions stay, and in which order
+# Which entries stay, and in which order
 
 
-class _Staying:
-    """Which entries the merged log holds; `held` are those that one side archived and the other edited."""
+class _Retained:
+    """Decides which entries stay in the log; `conflicting` are those that one side archived and the other edited."""
 
     def __init__(self, logs: Versions[_Log], last: int, prefer: Prefer) -> None:
         self.logs = logs
         self.last = last
         self.prefer = prefer
-        self.gone = archived_since(logs.each(lambda log: log.rolled))
-        self.held: set[str] = set()
+        self.archived = archived_since(logs.each(lambda log: log.rolled))
+        self.conflicting: set[str] = set()
 
     def of(self, log: _Log) -> list[str]:
-        """Return the entries of one side that stay."""
+        """Return the keys of one side's entries that stay in the log."""
         return [key for key in log.entries if self._stays(key, log)]
 
     def _stays(self, key: str, log: _Log) -> bool:
@@ -141,38 +140,40 @@ class _Staying:
         if key in other.entries:
             return True
         entry, before = log.entries[key], self.logs.base.entries.get(key)
-        if before is None:  # new, or taken back out of an archive that the other side has added to
+        if before is None:  # new, or restored from an archive to which the other side has added
             common = self.logs.base.rolled.last
             return entry.number is None or not log.rolled.last < entry.number <= min(common, self.last)
         untouched = identity(before.text) == identity(entry.text)
-        if key in (self.gone.theirs if ours else self.gone.ours):
+        if key in (self.archived.theirs if ours else self.archived.ours):
             if untouched:
                 return False
-            self.held.add(key)
+            self.conflicting.add(key)
             return self.prefer == ("ours" if ours else "theirs")
-        return entry.number is not None or not untouched  # sessions are only ever removed by archiving
+        return (
+            entry.number is not None or not untouched
+        )  # only archiving removes sessions, so one that is missing elsewhere was not deleted on purpose
 
 
 def _in_order(ours: list[str], theirs: list[str], logs: Versions[_Log]) -> list[str]:
-    """Return the entries of both sides: each side's order stays, and between common ones the times decide."""
+    """Return the keys of both sides: the order of each side is kept, and between common entries times decide."""
     moments = {**_moments(logs.theirs), **_moments(logs.ours)}
-    here, places = ({key: index for index, key in enumerate(keys)} for keys in (ours, theirs))
-    common = [key for key in ours if key in places]
-    fixed = [common[index] for index in longest_rising([places[key] for key in common])]
-    loose = set(common).difference(fixed)  # in another order on either side: ours counts
+    our_positions, their_positions = ({key: index for index, key in enumerate(keys)} for keys in (ours, theirs))
+    common = [key for key in ours if key in their_positions]
+    fixed = [common[index] for index in longest_rising([their_positions[key] for key in common])]
+    reordered = set(common).difference(fixed)  # in different order on the two sides: ours counts
     merged: list[str] = []
-    at = (0, 0)
+    start = (0, 0)
     for key in (*fixed, None):
-        stop = (here[key], places[key]) if key is not None else (len(ours), len(theirs))
-        new = [each for each in theirs[at[1] : stop[1]] if each not in loose]
-        merged += merge(ours[at[0] : stop[0]], new, key=moments.__getitem__)
+        stop = (our_positions[key], their_positions[key]) if key is not None else (len(ours), len(theirs))
+        added = [each for each in theirs[start[1] : stop[1]] if each not in reordered]
+        merged += merge(ours[start[0] : stop[0]], added, key=moments.__getitem__)
         merged += [key] if key is not None else []
-        at = (stop[0] + 1, stop[1] + 1)
+        start = (stop[0] + 1, stop[1] + 1)
     return merged
 
 
 def _moments(log: _Log) -> dict[str, tuple[str, str]]:
-    """Return when each entry was, one without a time when the one before it was; equal times are told apart."""
+    """Return the time of each entry, for one without a time that of the entry before it; the key breaks ties."""
     moments: dict[str, tuple[str, str]] = {}
     time = ""
     for key, entry in log.entries.items():
@@ -184,43 +185,56 @@ def _moments(log: _Log) -> dict[str, tuple[str, str]]:
 # Numbers
 
 
-def _numbers(order: Sequence[str], logs: Versions[_Log], last: int, held: set[str]) -> dict[str, int]:
-    """Return the number of each session: the one that it has, or else the next that is free."""
+def _numbers(order: Sequence[str], logs: Versions[_Log], last: int, conflicting: set[str]) -> dict[str, int]:
+    """Return the number of each session: its present one if that is free, else the next free one."""
     numbers: dict[str, int] = {}
     for key in order:
-        had = [log.entries[key].number or 0 for log in (logs.ours, logs.theirs) if key in log.rolled.numbers]
-        if had and key in held:
-            numbers[key] = max(had)
-        elif had:
-            last = numbers[key] = max(last + 1, *had)
+        present = [log.entries[key].number or 0 for log in (logs.ours, logs.theirs) if key in log.rolled.numbers]
+        if present and key in conflicting:
+            numbers[key] = max(present)
+        elif present:
+            last = numbers[key] = max(last + 1, *present)
     return numbers
 
 
 def _moved(log: _Log, numbers: Mapping[str, int]) -> dict[int, int]:
-    """Return the sessions of one version that have another number now."""
+    """Return the sessions of one version that were renumbered, old numbers to new ones."""
     pairs = ((number, numbers.get(key, number)) for key, number in log.rolled.numbers.items())
     return {old: new for old, new in pairs if old != new}
 
 
 def _text(
-    key: str, logs: Versions[_Log], numbers: Mapping[str, int], moved: Versions[dict[int, int]], prefer: Prefer
+    key: str,
+    logs: Versions[_Log],
+    numbers: Mapping[str, int],
+    renumbered_sessions: Versions[dict[int, int]],
+    prefer: Prefer,
 ) -> str:
     """Return the merged text of an entry."""
-    had = Versions(*(log.entries.get(key) for log in logs))
-    texts = Versions(*(_version(key, entry, had.base, numbers, move) for entry, move in zip(had, moved, strict=True)))
-    if had.ours is None or had.theirs is None:
-        return texts.theirs if had.ours is None else texts.ours
-    said = texts.each(identity)
-    if found := trivial_merge(said):
-        return texts.ours if said.ours == found[0] else texts.theirs
+    entries = Versions(*(log.entries.get(key) for log in logs))
+    texts = Versions(
+        *(
+            _version(key, entry, entries.base, numbers, move)
+            for entry, move in zip(entries, renumbered_sessions, strict=True)
+        )
+    )
+    if entries.ours is None or entries.theirs is None:
+        return texts.theirs if entries.ours is None else texts.ours
+    identities = texts.each(identity)
+    if unconflicted := trivial_merge(identities):
+        return texts.ours if identities.ours == unconflicted[0] else texts.theirs
     return merge_text(texts, prefer)
 
 
 def _version(
-    key: str, entry: _Entry | None, before: _Entry | None, numbers: Mapping[str, int], moved: Mapping[int, int]
+    key: str,
+    entry: _Entry | None,
+    before: _Entry | None,
+    numbers: Mapping[str, int],
+    renumbered_sessions: Mapping[int, int],
 ) -> str:
     """Return one side's text of an entry under its new number."""
     if entry is None or key not in numbers:
         return entry.text if entry else ""
-    follows = before is None or numbers[key] != entry.number
-    return renumbered(entry.text, numbers[key], moved if follows else {})
+    is_new_or_moved = before is None or numbers[key] != entry.number
+    return renumbered(entry.text, numbers[key], renumbered_sessions if is_new_or_moved else {})

@@ -1,4 +1,4 @@
-"""Puts back what an older copy of a file has removed, and keeps what that copy brought: a merge of the two."""
+"""Restores a lost update: merges the text that an older copy of a file has overwritten with the current one."""
 
 from __future__ import annotations
 
@@ -22,77 +22,77 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
-def restore_lost_update(workspace: Workspace, gone: LostUpdate, request: Request) -> str:
-    """Put back what is gone, drop its record, and return what to tell.
+def restore_lost_update(workspace: Workspace, lost: LostUpdate, request: Request) -> str:
+    """Merge a lost text into its file, delete its record, and return a message.
 
-    Where both texts changed the same, the file's stays, and the whole text that is gone is written out as a proposal.
+    Where both texts changed the same lines, those of the file stay, and the whole lost text becomes a proposal.
 
     Raises:
-        TaskstateError: code "no-base": nobody knows what the two versions came from; or the file cannot be changed.
+        TaskstateError: code "no-base": the common base of the two texts is not known; or the file cannot be changed.
     """
-    theirs = _bytes(gone.text)
+    theirs = _bytes(lost.text)
 
     def job(loaded: Loaded) -> Change[int]:
-        base = _base(workspace, gone, loaded)
-        data, conflicts = merge_files(Versions(base, loaded.data, theirs), gone.path)
-        text = _ours(data.decode("utf-8")) if conflicts else data.decode("utf-8")
-        drop = journal.Delete(workspace.relative(gone.record), files.digest(files.read(gone.record)))
-        before = (*_written_out(workspace, gone, conflicts), drop)
-        return Change(text=text, before=before, above=gone.revision, result=conflicts)
+        base = _base(workspace, lost, loaded)
+        data, conflicts = merge_files(Versions(base, loaded.data, theirs), lost.path)
+        text = _with_our_side(data.decode("utf-8")) if conflicts else data.decode("utf-8")
+        drop = journal.Delete(workspace.relative(lost.record), files.digest(files.read(lost.record)))
+        before = (*_proposal_plan(workspace, lost, conflicts), drop)
+        return Change(text=text, before=before, above=lost.revision, result=conflicts)
 
-    outcome = change_at(workspace, files.inside(workspace.root, gone.path), job, request._replace(expect=""))
-    for version in backups.of_file(workspace.journal, gone.path)[-1:]:
-        backups.comes_from(workspace.journal, gone.path, version.digest, files.digest(theirs))
-    what = "the save that came late" if gone.late else f"revision {gone.revision}"
-    told = f"{gone.path}: what {what} held is in it again, at revision {outcome.revision}"
-    return f"{told}; {_left(workspace, gone)}" if outcome.result else told
+    outcome = change_at(workspace, files.inside(workspace.root, lost.path), job, request._replace(expect=""))
+    for version in backups.of_file(workspace.journal, lost.path)[-1:]:
+        backups.comes_from(workspace.journal, lost.path, version.digest, files.digest(theirs))
+    origin = "the save that came late" if lost.late else f"revision {lost.revision}"
+    message = f"{lost.path}: what {origin} held is in it again, at revision {outcome.revision}"
+    return f"{message}; {_proposal_message(workspace, lost)}" if outcome.result else message
 
 
-def _base(workspace: Workspace, gone: LostUpdate, loaded: Loaded) -> bytes:
-    """Return the text that what is gone and what stands there now both come from."""
-    newest = [version.digest for version in backups.of_file(workspace.journal, gone.path)]
+def _base(workspace: Workspace, lost: LostUpdate, loaded: Loaded) -> bytes:
+    """Return the text that the lost text and the current one have in common."""
+    newest = [version.digest for version in backups.of_file(workspace.journal, lost.path)]
     ours = loaded.digest[:16] if loaded.digest[:16] in newest else "".join(newest[-1:])
-    base = backups.common(workspace.journal, gone.path, ours, files.digest(_bytes(gone.text)))
-    if base is None and gone.base is None:
-        what = f"{gone.path}: the text that both versions came from is not known any more"
-        raise TaskstateError(what, help="take by hand what is missing", code="no-base")
-    return _bytes(gone.base or "") if base is None else base
+    base = backups.common(workspace.journal, lost.path, ours, files.digest(_bytes(lost.text)))
+    if base is None and lost.base is None:
+        problem = f"{lost.path}: the text that both versions came from is not known any more"
+        raise TaskstateError(problem, help="take by hand what is missing", code="no-base")
+    return _bytes(lost.base or "") if base is None else base
 
 
-def write_proposal(workspace: Workspace, gone: LostUpdate) -> str:
-    """Write the text that is gone into a file of its own, drop its record, and return what to tell."""
+def write_proposal(workspace: Workspace, lost: LostUpdate) -> str:
+    """Write a lost text into a file of its own, delete its record, and return a message."""
     with workspace.locked():
-        drop = journal.Delete(workspace.relative(gone.record), files.digest(files.read(gone.record)))
-        journal.write(workspace.root, workspace.journal, (*_written_out(workspace, gone, 1), drop))
-    return _left(workspace, gone)
+        drop = journal.Delete(workspace.relative(lost.record), files.digest(files.read(lost.record)))
+        journal.write(workspace.root, workspace.journal, (*_proposal_plan(workspace, lost, 1), drop))
+    return _proposal_message(workspace, lost)
 
 
-def _left(workspace: Workspace, gone: LostUpdate) -> str:
-    return f"what could not be put back by itself stands in {workspace.relative(_proposal(workspace, gone))}"
+def _proposal_message(workspace: Workspace, lost: LostUpdate) -> str:
+    return f"what could not be put back by itself stands in {workspace.relative(_proposal_path(workspace, lost))}"
 
 
-def _written_out(workspace: Workspace, gone: LostUpdate, conflicts: int) -> journal.Plan:
-    path = _proposal(workspace, gone)
+def _proposal_plan(workspace: Workspace, lost: LostUpdate, conflicts: int) -> journal.Plan:
+    path = _proposal_path(workspace, lost)
     if not conflicts or files.size(path) is not None:
         return ()
-    return (journal.Create(workspace.relative(path), _bytes(gone.text)),)
+    return (journal.Create(workspace.relative(path), _bytes(lost.text)),)
 
 
-def _proposal(workspace: Workspace, gone: LostUpdate) -> Path:
-    return workspace.journal / f"{PROPOSAL}{gone.record.name.removeprefix(PREFIX).removesuffix('.json')}.md"
+def _proposal_path(workspace: Workspace, lost: LostUpdate) -> Path:
+    return workspace.journal / f"{PROPOSAL}{lost.record.name.removeprefix(PREFIX).removesuffix('.json')}.md"
 
 
-def _ours(text: str) -> str:
-    """Return a text with conflict markers as it is without them, with the file's own version in each place."""
-    kept: list[str] = []
+def _with_our_side(text: str) -> str:
+    """Return a text with conflict markers as if all conflicts were decided for the file's own version."""
+    lines: list[str] = []
     side = ""
     for line in lines_of(text):
-        mark = with_newlines(line, "\n")
-        if mark in {OURS, MIDDLE, THEIRS} and (side or mark == OURS):
-            side = {OURS: "ours", MIDDLE: "theirs", THEIRS: ""}[mark]
+        marker = with_newlines(line, "\n")
+        if marker in {OURS, MIDDLE, THEIRS} and (side or marker == OURS):
+            side = {OURS: "ours", MIDDLE: "theirs", THEIRS: ""}[marker]
         elif side != "theirs":
-            kept.append(line)
-    return "".join(kept)
+            lines.append(line)
+    return "".join(lines)
 
 
 def _bytes(text: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Merges the body of a state file section by section; each kind of section has its own way, most are merged as text."""
+"""Merges the body of a state file section by section; some sections have rules of their own, others merge as text."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document, Section
 
 _LOG = "progress log"
-_GROWING = frozenset({"feature checklist", "chain inputs"})  # parts that both sides have added are all kept
+_GROWING = frozenset({"feature checklist", "chain inputs"})  # sections that keep the parts added by either side
 _LISTS = {"git history": merge_commits, "change log": merge_versions}
 
 
-class _Name(NamedTuple):
-    """What a part of a text is known by: the level of its heading, its title, and which one of that title it is."""
+class _PartKey(NamedTuple):
+    """The identity of a part: the level of its heading, its key, and its number among those with the same key."""
 
     level: int
     title: str
     number: int = 1
 
 
-_TOP = _Name(0, "")  # what stands above the first heading of a part
+_TOP = _PartKey(0, "")  # the text above the first heading
 
 
 class MergedBody(NamedTuple):
-    """The merged body, and the sessions that its log must be seen to hold (None: its log is that of one side)."""
+    """The merged body, and the sessions that a reader must find in its log (None: the log is that of one side)."""
 
     text: str
     sessions: tuple[tuple[int, str], ...] | None
 
 
-def merge_body(sides: Versions[TaskState], prefer: Prefer) -> MergedBody:
-    """Return three bodies as one."""
-    parts = sides.each(lambda state: _sections(state.document))
+def merge_body(versions: Versions[TaskState], prefer: Prefer) -> MergedBody:
+    """Return the merged body."""
+    parts = versions.each(lambda state: _sections(state.document))
     pieces: list[str] = []
     sessions = None
     for name in interleave(list(parts.ours), list(parts.theirs)):
-        texts = _versions(parts, name)
-        found = trivial_merge(texts)
-        if found:
-            pieces.append(found[0])
-        elif name == _Name(SECTION_LEVEL, _LOG) and texts.ours and texts.theirs:
-            log = merge_log(sides, prefer)
+        texts = _texts_of(parts, name)
+        unconflicted = trivial_merge(texts)
+        if unconflicted:
+            pieces.append(unconflicted[0])
+        elif name == _PartKey(SECTION_LEVEL, _LOG) and texts.ours and texts.theirs:
+            log = merge_log(versions, prefer)
             sessions = log.sessions
             pieces.append(log.text)
         else:
@@ -64,62 +64,62 @@ def merge_body(sides: Versions[TaskState], prefer: Prefer) -> MergedBody:
     return MergedBody("".join(pieces), sessions)
 
 
-def _versions(parts: Versions[Mapping[_Name, str]], name: _Name) -> Versions[str]:
+def _texts_of(parts: Versions[Mapping[_PartKey, str]], name: _PartKey) -> Versions[str]:
     return parts.each(lambda part: part.get(name, ""))
 
 
 def repeats_sections(document: Document) -> bool:
-    """Return whether a section that has a meaning is there twice, so that nobody knows which one is meant."""
+    """Return whether a declared section occurs twice, so that it is unclear which one is meant."""
     kinds = kind("task"), kind("permanent")
     titles = Counter(section_key(part.title) for part in document.sections if part.level == SECTION_LEVEL)
     return any(count > 1 and any(each.section(title) for each in kinds) for title, count in titles.items())
 
 
-def _sections(document: Document) -> Mapping[_Name, str]:
-    """Return the parts of a body: what precedes the first heading, and the sections."""
+def _sections(document: Document) -> Mapping[_PartKey, str]:
+    """Return the parts of a body: the text before the first heading, and the sections."""
     span = document.front_matter.span
     tops = [section for section in document.sections if section.level <= SECTION_LEVEL]
     titles = [section_key(section.title) for section in tops]
     return _cut(document, tops, titles, span.end if span else 0)
 
 
-def _cut(document: Document, sections: Sequence[Section], titles: Sequence[str], start: int) -> dict[_Name, str]:
-    """Return the text of a document from `start` on in parts, each of which begins with a heading."""
+def _cut(document: Document, sections: Sequence[Section], titles: Sequence[str], start: int) -> dict[_PartKey, str]:
+    """Return the text of a document from `start` on, split before the given sections."""
     count: Counter[str] = Counter()
     stops = [*(section.span.start for section in sections), len(document.text)]
     parts = {_TOP: document.text[start : stops[0]]}
     for section, title, stop in zip(sections, titles, stops[1:], strict=True):
         count[title] += 1
-        parts[_Name(section.level, title, count[title])] = document.text[section.span.start : stop]
+        parts[_PartKey(section.level, title, count[title])] = document.text[section.span.start : stop]
     return parts
 
 
-def _merge_section(sides: Versions[str], title: str, prefer: Prefer) -> str:
-    """Return three versions of a section as one, where both sides have changed it."""
+def _merge_section(versions: Versions[str], title: str, prefer: Prefer) -> str:
+    """Return the merged section, where both sides have changed it."""
     if title in _LISTS:
-        return _LISTS[title](sides, prefer)
-    parts = sides.each(lambda text: _subsections(text, title))
+        return _LISTS[title](versions, prefer)
+    parts = versions.each(lambda text: _subsections(text, title))
     names = parts.each(list)
     if title not in _GROWING and not names.base == names.ours == names.theirs:
-        return merge_text(sides, prefer)
-    together = interleave(names.ours, names.theirs)
-    merged = [merge_fenced(_versions(parts, name), name.title or title, prefer) for name in together]
-    if together == names.ours == names.theirs:
+        return merge_text(versions, prefer)
+    all_names = interleave(names.ours, names.theirs)
+    merged = [merge_fenced(_texts_of(parts, name), name.title or title, prefer) for name in all_names]
+    if all_names == names.ours == names.theirs:
         return "".join(merged)
     return "".join(part if part.endswith("\n\n") or not part else f"{part.rstrip(chr(10))}\n\n" for part in merged)
 
 
-def _subsections(text: str, title: str) -> Mapping[_Name, str]:
-    """Return the parts of a section: what precedes its first subsection, and its subsections."""
+def _subsections(text: str, title: str) -> Mapping[_PartKey, str]:
+    """Return the parts of a section: the text before its first subsection, and the subsections."""
     document = parse(text)
     spec = kind("task").section(title) or kind("permanent").section(title)
     children = [section for section in document.sections if section.level == PART_LEVEL]
-    return _cut(document, children, [_known_as(child.title, spec) for child in children], 0)
+    return _cut(document, children, [_part_key(child.title, spec) for child in children], 0)
 
 
-def _known_as(title: str, section: SectionSpec | None) -> str:
-    """Return what a subsection is known by: the task or phase that its heading names, or else its title."""
+def _part_key(title: str, section: SectionSpec | None) -> str:
+    """Return the key of a subsection: the task or phase in its heading, or else its title."""
     spec = section.subsection(title) if section else None
     groups = spec.match(title) if spec else None
-    named = (groups.get("task_id") or groups.get("phase")) if groups else None
-    return f"{spec.name} {named}".casefold() if spec and named else section_key(title)
+    subject = (groups.get("task_id") or groups.get("phase")) if groups else None
+    return f"{spec.name} {subject}".casefold() if spec and subject else section_key(title)

@@ -1,6 +1,6 @@
-"""Merges state files. What cannot be read on some side is merged line by line, as git itself would.
+"""Merges state files; a file that cannot be read on some side is merged by line, as git would.
 
-Line ends are LF here, the last line has one, and there is no byte order mark: `files` sees to that.
+Texts have LF line ends and no byte order mark here, and the last line has a line end: `files` sees to that.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import Criterion, TaskState
 
 
-def merge_states(sides: Versions[str]) -> tuple[list[str], list[str]]:
-    """Return three state files as one, in pieces that belong together: with ours preferred, and with theirs."""
-    sides = sides._replace(base=_without_conflicts(sides.base))
-    documents = sides.each(parse)
-    if any(_is_unfit(document) for document in documents):
-        plain = [merge_text(sides, prefer) for prefer in PREFERENCES]
-        return lines_of(plain[0]), lines_of(plain[1])
-    ours, theirs = (_merge(sides, documents, prefer) for prefer in PREFERENCES)
-    finished = _finished(ours, documents)
-    return _pieces(finished), _pieces(_like(theirs, parse(finished)))
+def merge_states(versions: Versions[str]) -> tuple[list[str], list[str]]:
+    """Return the merged state file in pieces that belong together: with ours preferred, and with theirs preferred."""
+    versions = versions._replace(base=_without_conflicts(versions.base))
+    documents = versions.each(parse)
+    if any(_is_unmergeable(document) for document in documents):
+        texts = [merge_text(versions, prefer) for prefer in PREFERENCES]
+        return lines_of(texts[0]), lines_of(texts[1])
+    ours, theirs = (_merge(versions, documents, prefer) for prefer in PREFERENCES)
+    finished = _with_derived_values(ours, documents)
+    return _pieces(finished), _pieces(_with_values_of(theirs, parse(finished)))
 
 
 def _without_conflicts(base: str) -> str:
-    """Return a common version without what is in conflict in it: nobody knows what it was.
+    """Return a base without the conflicts in it, whose content is unknown.
 
-    Where two branches have been merged into each other, git merges their several common versions into one first.
+    Where two branches were merged into each other, git first merges their several common bases into one.
     """
-    edits = [Edit(found.span.start, min(found.span.end + 1, len(base)), "") for found in find_conflicts(base)]
+    edits = [Edit(conflict.span.start, min(conflict.span.end + 1, len(base)), "") for conflict in find_conflicts(base)]
     return apply(base, edits)
 
 
-def _is_unfit(document: Document) -> bool:
-    """Return whether a file cannot be taken apart: not even its sections are certain, or a newer tool wrote it."""
+def _is_unmergeable(document: Document) -> bool:
+    """Return whether a file cannot be merged by section: their bounds are uncertain, or a newer tool wrote it."""
     version = document.front_matter.get("taskstate")
     kinds = {problem.kind for problem in document.problems}
     return (
@@ -72,8 +72,8 @@ def _merge(texts: Versions[str], documents: Versions[Document], prefer: Prefer) 
     body = merge_body(states, prefer)
     text = merge_front_matter(states.each(lambda state: state.document), prefer) + body.text
     after = parse(text)
-    told = tuple((session.number, identity(session.entry)) for session in read_state(after).sessions)
-    is_sound = not repeats_sections(after) and body.sessions in (None, told)
+    actual = tuple((session.number, identity(session.entry)) for session in read_state(after).sessions)
+    is_sound = not repeats_sections(after) and body.sessions in (None, actual)
     return text if is_sound else merge_text(texts, prefer)
 
 
@@ -86,64 +86,64 @@ def _pieces(text: str) -> list[str]:
 
 
 def _with_equal_marks(states: Versions[TaskState]) -> Versions[TaskState]:
-    """Return three versions in which each criterion bears the mark that the merge gives it."""
+    """Return the three versions with the merged check mark at each acceptance criterion."""
     marks = states.each(_marks)
     if trivial_merge(marks):
         return states
-    decided: dict[tuple[str, int], str] = {}
+    merged: dict[tuple[str, int], str] = {}
     for name in marks.ours.keys() & marks.theirs.keys():
-        told = marks.each(lambda side, name=name: side.get(name, " "))  # type: ignore[misc]  # the loop's name
-        found = trivial_merge(told.each(str.lower))
-        decided[name] = next(mark for mark in told if mark.lower() == (found[0] if found else "x"))
-    return states.each(lambda state: _marked(state, decided))
+        versions = marks.each(lambda side, name=name: side.get(name, " "))  # type: ignore[misc]  # the loop's name
+        unconflicted = trivial_merge(versions.each(str.lower))
+        merged[name] = next(mark for mark in versions if mark.lower() == (unconflicted[0] if unconflicted else "x"))
+    return states.each(lambda state: _with_marks(state, merged))
 
 
 def _marks(state: TaskState) -> Mapping[tuple[str, int], str]:
-    return {name: each.mark.of(state.document.text) for name, each in _named(state.criteria)}
+    return {name: each.mark.of(state.document.text) for name, each in _keyed(state.criteria)}
 
 
-def _named(criteria: tuple[Criterion, ...]) -> Iterator[tuple[tuple[str, int], Criterion]]:
+def _keyed(criteria: tuple[Criterion, ...]) -> Iterator[tuple[tuple[str, int], Criterion]]:
     count: Counter[str] = Counter()
     for each in criteria:
         count[each.text] += 1
         yield (each.text, count[each.text]), each
 
 
-def _marked(state: TaskState, decided: Mapping[tuple[str, int], str]) -> TaskState:
-    edits = [Edit(*each.mark, decided[name]) for name, each in _named(state.criteria) if name in decided]
+def _with_marks(state: TaskState, merged: Mapping[tuple[str, int], str]) -> TaskState:
+    edits = [Edit(*each.mark, merged[name]) for name, each in _keyed(state.criteria) if name in merged]
     return read_state(parse(apply(state.document.text, edits)))
 
 
-# What follows from the rest
+# Derived values
 
 
-def _finished(text: str, sides: Versions[Document]) -> str:
-    """Return a merged text with its derived values, and its seal, brought up to date."""
+def _with_derived_values(text: str, documents: Versions[Document]) -> str:
+    """Return a merged text with its derived values and its seal updated."""
     try:
-        text = _sealed(_with_version(text), sides)
+        text = _sealed(_with_version(text), documents)
         document = parse(text)
         state = read_state(document)
         root = document.front_matter.node
-        wanted = [COUNTS] if root and root.entry(COUNTS) and state.section("Progress Log") else []
+        values = [COUNTS] if root and root.entry(COUNTS) and state.section("Progress Log") else []
         if state.checklist and state.checklist.root.get(PROGRESS):
-            wanted.append(PROGRESS)
-        return apply(text, fix_edits(document, state, *wanted))
+            values.append(PROGRESS)
+        return apply(text, fix_edits(document, state, *values))
     except (CannotEdit, EditConflict):
-        return text  # the linter tells what is wrong then
+        return text  # the linter reports the wrong values
 
 
 def _with_version(text: str) -> str:
-    """Return a text whose version is the one that its change log ends with, where that is higher."""
+    """Return a text with the last version of its change log as its version, if that is higher."""
     state = read_state(parse(text))
-    log, told = state.section("Change Log"), state.document.front_matter.get("version")
+    log, version = state.section("Change Log"), state.document.front_matter.get("version")
     last = last_version(log.body.of(text)) if log else 0
-    return _set(text, ("version",), last) if isinstance(told, int) and last > told else text
+    return _set(text, ("version",), last) if isinstance(version, int) and last > version else text
 
 
-def _sealed(text: str, sides: Versions[Document]) -> str:
-    """Return a text whose seal is right; one that was broken before stays so: the merge must not hide a hand edit."""
+def _sealed(text: str, versions: Versions[Document]) -> str:
+    """Return a text with a valid seal; a broken seal stays broken, or the merge would hide an edit by hand."""
     values = front_matter_values(parse(text))
-    before = [each for each in (_seal(front_matter_values(side)) for side in sides[1:]) if each[0]]
+    before = [each for each in (_seal(front_matter_values(side)) for side in versions[1:]) if each[0]]
     if not before:
         return text
     broken = next((seal for seal, right in before if seal != right), None)
@@ -151,21 +151,23 @@ def _sealed(text: str, sides: Versions[Document]) -> str:
 
 
 def _seal(values: Mapping[str, object]) -> tuple[str | None, str]:
-    """Return the seal that a front matter bears, and the one that would be right."""
+    """Return the seal in a front matter, and the seal that would be valid."""
     audit = values.get("audit")
     seal = audit.get("seal") if isinstance(audit, dict) else None
     return (seal if isinstance(seal, str) else None), audit_seal(values)
 
 
-def _like(text: str, model: Document) -> str:
-    """Return a merged text with the derived values of another, so that these are nothing to decide about."""
+def _with_values_of(text: str, model: Document) -> str:
+    """Return a merged text with the derived values of another one, so that they never cause a conflict."""
     values = front_matter_values(model)
     audit = values.get("audit")
-    wanted: dict[tuple[str, ...], object] = {(key,): values[key] for key in (COUNTS, SIZE, "version") if key in values}
+    new_values: dict[tuple[str, ...], object] = {
+        (key,): values[key] for key in (COUNTS, SIZE, "version") if key in values
+    }
     if isinstance(audit, dict) and "seal" in audit:
-        wanted["audit", "seal"] = audit["seal"]
+        new_values["audit", "seal"] = audit["seal"]
     try:
-        for path, value in wanted.items():
+        for path, value in new_values.items():
             text = _set(text, path, value)
         return _with_progress(text, model)
     except (CannotEdit, EditConflict):
@@ -173,14 +175,14 @@ def _like(text: str, model: Document) -> str:
 
 
 def _with_progress(text: str, model: Document) -> str:
-    told, checklist = read_state(model).checklist, read_state(parse(text)).checklist
-    if not told or not checklist or told.progress is None or checklist.progress is None:
+    model_checklist, checklist = read_state(model).checklist, read_state(parse(text)).checklist
+    if not model_checklist or not checklist or model_checklist.progress is None or checklist.progress is None:
         return text
-    return apply(text, set_json(text, checklist.root, (PROGRESS,), told.progress))
+    return apply(text, set_json(text, checklist.root, (PROGRESS,), model_checklist.progress))
 
 
 def _set(text: str, path: tuple[str, ...], value: object) -> str:
-    """Return a text with another value at a place of its front matter, where there is such a place."""
+    """Return a text with a new value at a path of its front matter, if that path exists."""
     root = parse(text).front_matter.node
     parent = root.get(*path[:-1]) if root else None
     if parent is None or parent.kind != "mapping" or parent.entry(path[-1]) is None:

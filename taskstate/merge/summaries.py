@@ -1,8 +1,8 @@
-"""Merges the Archived Summary, and finds out what each side has archived since the common version.
+"""Merges the Archived Summary, and determines which sessions each side has archived since the base.
 
-What the archive file holds is not seen here, so it is counted: a session that one side's log lacks, and whose number
-its summary covers, went into the archive; numbers above those are sessions that this side added and archived itself.
-The archive's own merge (`archives`) comes to the same numbers.
+The archive file is not read here, so this is inferred: a session that is missing in one side's log, and whose number
+its summary covers, was archived; numbers above those are sessions that this side added and archived itself. The merge
+of the archive files (`archives`) arrives at the same numbers.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from taskstate.merge.three_way import Prefer
     from taskstate.model.task_state import TaskState
 
-_ABOUT = re.compile(r"^(.*?)\((?:S\d{1,9}(?:-S\d{1,9})?, ){0,9}S(?:\d{1,9}-S)?(\d{1,9})\)[ \t]*$", re.MULTILINE)
+_STATEMENT = re.compile(r"^(.*?)\((?:S\d{1,9}(?:-S\d{1,9})?, ){0,9}S(?:\d{1,9}-S)?(\d{1,9})\)[ \t]*$", re.MULTILINE)
 
 
 class ArchivedPart(NamedTuple):
-    """What one version has rolled into the archive: its summary's text, the highest number, and the log's sessions.
+    """The archived part of one version's log: its summary's text, and the last archived number.
 
-    `numbers` holds those of the sessions that are still in the log, by what they are known by.
+    `numbers` are the numbers of the sessions that are still in the log, by the keys of their entries.
     """
 
     state: TaskState
@@ -35,30 +35,38 @@ class ArchivedPart(NamedTuple):
     numbers: Mapping[str, int]
 
 
-def merge_summary(sides: Versions[ArchivedPart], prefer: Prefer) -> tuple[str, int]:
-    """Return the summary of the merged log, and the highest number that the archive will hold."""
-    found = trivial_merge(sides.each(lambda side: side.text.rstrip()))
-    if found:
-        return next((side.text, side.last) for side in sides if side.text.rstrip() == found[0])
-    ours, theirs = sides.ours, sides.theirs
-    if min(ours.last, theirs.last) < sides.base.last:  # one side took a batch back out, the other put one in
+def merge_summary(versions: Versions[ArchivedPart], prefer: Prefer) -> tuple[str, int]:
+    """Return the summary of the merged log, and the last session number that the merged archive will hold."""
+    unconflicted = trivial_merge(versions.each(lambda side: side.text.rstrip()))
+    if unconflicted:
+        return next((side.text, side.last) for side in versions if side.text.rstrip() == unconflicted[0])
+    ours, theirs = versions.ours, versions.theirs
+    if min(ours.last, theirs.last) < versions.base.last:  # one side restored a batch, the other archived one
         return max((ours.last, ours.text), (theirs.last, theirs.text))[::-1]
-    gone = archived_since(sides)
-    more = sides.theirs.last - _known(sides.base, theirs, gone.theirs) + len(gone.theirs - gone.ours)
-    own = sides.ours.last - _known(sides.base, ours, gone.ours) + len(gone.ours - gone.theirs)
-    if not more and not own:
-        return merge_text(sides.each(lambda side: side.text), prefer), ours.last
-    if not more or _tells(ours, theirs, theirs.last - more):
+    archived = archived_since(versions)
+    their_new = (
+        versions.theirs.last
+        - _last_known(versions.base, theirs, archived.theirs)
+        + len(archived.theirs - archived.ours)
+    )
+    our_new = (
+        versions.ours.last - _last_known(versions.base, ours, archived.ours) + len(archived.ours - archived.theirs)
+    )
+    if not their_new and not our_new:
+        return merge_text(versions.each(lambda side: side.text), prefer), ours.last
+    if not their_new or _contains(ours, theirs, theirs.last - their_new):
         return ours.text, ours.last
-    if not own or _tells(theirs, ours, ours.last - own):
+    if not our_new or _contains(theirs, ours, ours.last - our_new):
         return theirs.text, theirs.last
-    last = ours.last + more
-    return merge_summaries(ours.state, theirs.state, above=theirs.last - more, shift=last - theirs.last) + "\n\n", last
+    last = ours.last + their_new
+    return merge_summaries(
+        ours.state, theirs.state, above=theirs.last - their_new, shift=last - theirs.last
+    ) + "\n\n", last
 
 
-def archived_since(sides: Versions[ArchivedPart]) -> Versions[frozenset[str]]:
-    """Return the sessions of the common version that each side has archived since."""
-    return sides.each(lambda side: _archived_since(sides.base, side))
+def archived_since(versions: Versions[ArchivedPart]) -> Versions[frozenset[str]]:
+    """Return for each version the keys of those sessions of the base that it has archived since."""
+    return versions.each(lambda side: _archived_since(versions.base, side))
 
 
 def _archived_since(base: ArchivedPart, side: ArchivedPart) -> frozenset[str]:
@@ -67,20 +75,20 @@ def _archived_since(base: ArchivedPart, side: ArchivedPart) -> frozenset[str]:
     return frozenset(key for key, number in base.numbers.items() if key not in side.numbers and number <= side.last)
 
 
-def _known(base: ArchivedPart, side: ArchivedPart, gone: frozenset[str]) -> int:
-    """Return up to which of a side's archived numbers they stand for sessions that the common version knew."""
-    return min(side.last, base.last + len(gone))
+def _last_known(base: ArchivedPart, side: ArchivedPart, archived: frozenset[str]) -> int:
+    """Return the last of a side's archived numbers that belongs to a session of the base."""
+    return min(side.last, base.last + len(archived))
 
 
-def _tells(whole: ArchivedPart, part: ArchivedPart, above: int) -> bool:
-    """Return whether one summary says all that another does about sessions above a number.
+def _contains(whole: ArchivedPart, part: ArchivedPart, above: int) -> bool:
+    """Return whether one summary contains all that another one says about sessions above a number.
 
-    Then both sides have archived the same sessions, perhaps under other numbers.
+    Then both sides have archived the same sessions, perhaps under different numbers.
     """
-    about = {text for text, last in _told(part) if last > above}
-    return bool(about) and about.issubset(text for text, _ in _told(whole))
+    statements = {text for text, last in _statements(part) if last > above}
+    return bool(statements) and statements.issubset(text for text, _ in _statements(whole))
 
 
-def _told(side: ArchivedPart) -> list[tuple[str, int]]:
-    """Return what a summary says, each with the last session that it is about."""
-    return [(line[1], int(line[2])) for line in _ABOUT.finditer(side.text)]
+def _statements(side: ArchivedPart) -> list[tuple[str, int]]:
+    """Return the statements of a summary, each with the last session that it is about."""
+    return [(line[1], int(line[2])) for line in _STATEMENT.finditer(side.text)]

@@ -1,4 +1,4 @@
-"""The three versions of anything that is merged, and what can be said of them without knowing what they mean."""
+"""The three versions in a merge, and the operations on them that need no knowledge of what they mean."""
 
 from __future__ import annotations
 
@@ -16,52 +16,55 @@ PREFERENCES: tuple[Prefer, Prefer] = ("ours", "theirs")
 
 
 class Versions(NamedTuple, Generic[T]):
-    """Three versions: `base` is what both `ours` and `theirs` come from."""
+    """The three versions in a merge: `base` is the common ancestor of `ours` and `theirs`."""
 
     base: T
     ours: T
     theirs: T
 
     def preferred(self, prefer: Prefer) -> T:
-        """Return the version of the side that is preferred."""
+        """Return the preferred version."""
         return self.ours if prefer == "ours" else self.theirs
 
     def each(self, function: Callable[[T], S]) -> Versions[S]:
-        """Return what a function makes of each version."""
+        """Return the results of a function for each version."""
         return Versions(function(self.base), function(self.ours), function(self.theirs))
 
 
-def trivial_merge(sides: Versions[T]) -> tuple[T] | tuple[()]:
-    """Return the version that stands where at most one side has changed, or both alike; nothing where they differ."""
-    if sides.ours in (sides.base, sides.theirs):
-        return (sides.theirs,)
-    return (sides.ours,) if sides.theirs == sides.base else ()
+def trivial_merge(versions: Versions[T]) -> tuple[T] | tuple[()]:
+    """Return the version that results where at most one side has changed, or both made the same change; else ().
+
+    The result is a tuple, because the version itself may be falsy.
+    """
+    if versions.ours in (versions.base, versions.theirs):
+        return (versions.theirs,)
+    return (versions.ours,) if versions.theirs == versions.base else ()
 
 
 def interleave(ours: Sequence[H], theirs: Sequence[H], rank: Callable[[H], int] = lambda _: 0) -> list[H]:
-    """Return what both list, in our order: what only theirs has comes behind what precedes it there.
+    """Return the items of both lists in our order; an item that only theirs has follows its predecessor there.
 
-    Where both have put something at one place, the lower `rank` comes first.
+    Where both have added items at one place, those with the lower `rank` come first.
     """
-    own, common = _behind(ours, set(theirs)), _behind(theirs, set(ours))
+    our_runs, their_runs = _following(ours, set(theirs)), _following(theirs, set(ours))
     merged: list[H] = []
-    for each, mine in own.items():
+    for each, our_items in our_runs.items():
         merged += each[:1]
-        for other in common.get(each, ()):
-            while mine and rank(mine[0]) < rank(other):
-                merged.append(mine.pop(0))
+        for other in their_runs.get(each, ()):
+            while our_items and rank(our_items[0]) < rank(other):
+                merged.append(our_items.pop(0))
             merged.append(other)
-        merged += mine
+        merged += our_items
     return merged
 
 
-def _behind(listed: Sequence[H], known: set[H]) -> dict[tuple[H] | tuple[()], list[H]]:
-    """Return what stands behind each entry that is known, and before the first of these, up to the next one."""
-    found: dict[tuple[H] | tuple[()], list[H]] = {(): []}
-    behind = found[()]
+def _following(listed: Sequence[H], known: set[H]) -> dict[tuple[H] | tuple[()], list[H]]:
+    """Return for each item in `known`, and for the start of the list, the unknown items that follow it."""
+    runs: dict[tuple[H] | tuple[()], list[H]] = {(): []}
+    run = runs[()]
     for each in listed:
         if each in known:
-            behind = found[each,] = []
+            run = runs[each,] = []
         else:
-            behind.append(each)
-    return found
+            run.append(each)
+    return runs

@@ -1,7 +1,7 @@
-"""Merges plain values of YAML and JSON: maps key by key, lists item by item, single values by the rule of their key.
+"""Merges values of YAML and JSON: maps key by key, lists item by item, single values by the rule for their key.
 
-A key means the same wherever it stands, so its name is enough to find its rule. Where two sides have changed one value
-and no rule decides, the preferred side's stands: that is a conflict.
+A key has the same meaning wherever it occurs, so its name alone selects the rule. Where both sides have changed a value
+and no rule decides, the preferred side's value is taken: that is a conflict.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _Nothing:
-    """What stands where a side has no such key, and what a rule returns that cannot decide."""
+    """The absence of a key in a version, and the result of a rule that cannot decide."""
 
     def __repr__(self) -> str:
         return "NOTHING"
@@ -31,10 +31,10 @@ class _Nothing:
 
 NOTHING = _Nothing()
 
-# Each lifecycle rises through these, those of tasks, roles, objectives and the baseline alike.
+# The statuses of tasks, roles, objectives and the baseline, merged into one order in which each lifecycle rises.
 _LIFECYCLE = (PENDING, CREATED, NOT_STARTED, IN_PROGRESS, BLOCKED, "recorded", DONE, COMPLETE)
-# Fields that tell one fact together: (of which maps, which fields, told anew by the higher of these).
-_FACTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+# Fields that belong together and are taken from one side, by map: (the fields, those whose higher value decides).
+_TOGETHER: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "features[]": (("passes", "tested_at", "evidence"), ("tested_at",)),
     "coordination[]": (
         ("status", "completed_at", "qa", "qa_log_path", "qa_log_sha256", "session_id"),
@@ -43,35 +43,37 @@ _FACTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "audit": (("updated_by", "updated_at", "git_head"), ("updated_at",)),
 }
 _BY_NAME = frozenset({"coordination", "snapshots", "acks", "qa", "results"})  # maps whose keys are names
-# What is one thing: never half of one side and half of the other.
+# Values that are taken whole from one side: a mixture would be wrong.
 _WHOLE = frozenset({"context", "baseline", "output", "path", "between", "qa[]", "results[]", "evidence[]"})
-_KEPT = frozenset({"features", "objectives", "approaches_tried"})  # lists that nothing may be taken from
-# Raised by everything of its kind, so that equal numbers on both sides stand for two writes, or two handoffs.
+_APPEND_ONLY = frozenset({"features", "objectives", "approaches_tried"})  # lists from which no item is removed
+# Counters: equal new numbers on both sides stand for two different writes or handoffs.
 ADVANCING = frozenset({"revision", "update_count", "count", "handoff_count", "handoffs"})
-_DERIVED = frozenset({"sessions", "file_size_kb", "overall_progress", "seal"})  # brought up to date afterwards
+_DERIVED = frozenset({"sessions", "file_size_kb", "overall_progress", "seal"})  # recomputed after the merge
 
 
-def merge_value(sides: Versions[Any], key: str, prefer: Prefer) -> Any:  # noqa: ANN401 - any YAML or JSON value
-    """Return what becomes of the value of `key`; `NOTHING` stands for a side that has none, and for none at all."""
-    found = trivial_merge(sides.each(_identity))
-    if found and not (key in ADVANCING and same(sides.ours, sides.theirs)):
-        return next(value for value in sides if _identity(value) == found[0])
-    if same(sides.base, sides.ours):
-        return sides.ours
+def merge_value(versions: Versions[Any], key: str, prefer: Prefer) -> Any:  # noqa: ANN401 - any YAML or JSON value
+    """Return the merged value of `key`; `NOTHING` means that a side does not have it, or that it is removed."""
+    unconflicted = trivial_merge(versions.each(_identity))
+    if unconflicted and not (key in ADVANCING and same(versions.ours, versions.theirs)):
+        return next(value for value in versions if _identity(value) == unconflicted[0])
+    if same(versions.base, versions.ours):
+        return versions.ours
     if key in _DERIVED:
-        return sides.ours if sides.ours is not NOTHING else sides.theirs
-    decided = _RULES[key](sides) if key in _RULES else NOTHING
-    if decided is not NOTHING:
-        return decided
-    if key not in _WHOLE and isinstance(sides.ours, dict) and isinstance(sides.theirs, dict):
-        return _merge_map(sides._replace(base=sides.base if isinstance(sides.base, dict) else {}), key, prefer)
-    if key not in _WHOLE and isinstance(sides.ours, list) and isinstance(sides.theirs, list):
-        return _merge_list(sides._replace(base=sides.base if isinstance(sides.base, list) else []), key, prefer)
-    return sides.preferred(prefer)
+        return versions.ours if versions.ours is not NOTHING else versions.theirs
+    value = _RULES[key](versions) if key in _RULES else NOTHING
+    if value is not NOTHING:
+        return value
+    if key not in _WHOLE and isinstance(versions.ours, dict) and isinstance(versions.theirs, dict):
+        return _merge_map(versions._replace(base=versions.base if isinstance(versions.base, dict) else {}), key, prefer)
+    if key not in _WHOLE and isinstance(versions.ours, list) and isinstance(versions.theirs, list):
+        return _merge_list(
+            versions._replace(base=versions.base if isinstance(versions.base, list) else []), key, prefer
+        )
+    return versions.preferred(prefer)
 
 
 def same(first: object, second: object) -> bool:
-    """Return whether two values are the same, types included."""
+    """Return whether two values are equal, types included: 1, 1.0 and True differ."""
     return _identity(first) == _identity(second)
 
 
@@ -82,78 +84,82 @@ def _identity(value: object) -> str:
 # Maps
 
 
-def _merge_map(sides: Versions[dict[str, Any]], key: str, prefer: Prefer) -> dict[str, Any]:
+def _merge_map(versions: Versions[dict[str, Any]], key: str, prefer: Prefer) -> dict[str, Any]:
     merged: dict[str, Any] = {}
-    fact = _merge_fact(sides, key)
-    for name in dict.fromkeys((*sides.ours, *sides.theirs)):
+    fact = _merge_together(versions, key)
+    for name in dict.fromkeys((*versions.ours, *versions.theirs)):
         if name in fact:
             value = fact[name]
         else:
-            parts = sides.each(lambda part, name=name: part.get(name, NOTHING))  # type: ignore[misc]  # the loop's name
+            parts = versions.each(lambda part, name=name: part.get(name, NOTHING))  # type: ignore[misc]  # the loop's name
             value = merge_value(parts, f"{key}[]" if key in _BY_NAME else name, prefer)
         if value is not NOTHING:
             merged[name] = value
-    return _agreeing(merged, sides, key)
+    return _consistent(merged, versions, key)
 
 
-def _merge_fact(sides: Versions[dict[str, Any]], key: str) -> dict[str, Any]:
-    """Return the fields of a map that tell one fact together: those of the side that has told it last."""
-    names, told_by = _FACTS.get(key, ((), ()))
-    facts = sides.each(lambda part: {name: part.get(name, NOTHING) for name in names})
-    found = trivial_merge(facts.each(_fact_identity))
-    if found:
-        return next(fact for fact in facts if _fact_identity(fact) == found[0])
-    return max(facts.ours, facts.theirs, key=lambda fact: (*(_height(fact[name]) for name in told_by), _careful(fact)))
+def _merge_together(versions: Versions[dict[str, Any]], key: str) -> dict[str, Any]:
+    """Return the fields of a map that belong together, from the side that set them last."""
+    names, deciding = _TOGETHER.get(key, ((), ()))
+    facts = versions.each(lambda part: {name: part.get(name, NOTHING) for name in names})
+    unconflicted = trivial_merge(facts.each(_identities))
+    if unconflicted:
+        return next(fact for fact in facts if _identities(fact) == unconflicted[0])
+    return max(
+        facts.ours,
+        facts.theirs,
+        key=lambda fact: (*(_progress_rank(fact[name]) for name in deciding), _failure_first(fact)),
+    )
 
 
-def _fact_identity(fact: dict[str, Any]) -> tuple[str, ...]:
+def _identities(fact: dict[str, Any]) -> tuple[str, ...]:
     return tuple(_identity(value) for value in fact.values())
 
 
-def _height(value: object) -> tuple[int, str]:
-    """Return how far a status or a time has come; what is neither is lowest."""
+def _progress_rank(value: object) -> tuple[int, str]:
+    """Return the rank of a status or a time; any other value ranks lowest."""
     if value in _LIFECYCLE:
         return _LIFECYCLE.index(value), ""
     return 0, value if isinstance(value, str) else ""
 
 
-def _careful(fact: dict[str, Any]) -> tuple[bool, tuple[str, ...]]:
-    """Return a key by which, of two facts told at one time, a failure counts before a success."""
-    return fact.get("passes") is not True, _fact_identity(fact)
+def _failure_first(fact: dict[str, Any]) -> tuple[bool, tuple[str, ...]]:
+    """Return a sort key that prefers a failure over a success where both have the same time."""
+    return fact.get("passes") is not True, _identities(fact)
 
 
-def _agreeing(merged: dict[str, Any], sides: Versions[dict[str, Any]], key: str) -> dict[str, Any]:
-    """Return a merged map whose parts do not contradict each other."""
+def _consistent(merged: dict[str, Any], versions: Versions[dict[str, Any]], key: str) -> dict[str, Any]:
+    """Return a merged map with contradictions between its values removed."""
     if key == "coordination[]" and merged.get("blocking_findings") and merged.get("status") == DONE:
-        return {**merged, "status": BLOCKED}  # what one side found, the other side has not resolved
+        return {**merged, "status": BLOCKED}  # the findings of one side are not resolved by the other side's status
     if "objectives" in merged and "current_objective" in merged:
-        agreed = trivial_merge(sides.each(lambda part: _identity(part.get("current_objective"))))
-        if not agreed or merged["current_objective"] is None:  # the other side may have added one
-            return {**merged, "current_objective": _current(merged["objectives"], sides)}
+        agreed = trivial_merge(versions.each(lambda part: _identity(part.get("current_objective"))))
+        if not agreed or merged["current_objective"] is None:  # with null, the other side may have added an objective
+            return {**merged, "current_objective": _current(merged["objectives"], versions)}
     return merged
 
 
-def _current(objectives: object, sides: Versions[dict[str, Any]]) -> object:
-    """Return the objective to work on where the sides went on to different ones: the first that is not done yet."""
-    listed = [each for each in objectives if isinstance(each, dict)] if isinstance(objectives, list) else []
-    is_open = [each.get("id") for each in listed if each.get("status") != DONE]
-    named = [sides.ours.get("current_objective"), sides.theirs.get("current_objective")]
-    return next((each for each in is_open if each in named), is_open[0] if is_open else None)
+def _current(objectives: object, versions: Versions[dict[str, Any]]) -> object:
+    """Return the current objective where the sides disagree: the first of theirs and ours that is not done."""
+    items = [each for each in objectives if isinstance(each, dict)] if isinstance(objectives, list) else []
+    open_ids = [each.get("id") for each in items if each.get("status") != DONE]
+    chosen = [versions.ours.get("current_objective"), versions.theirs.get("current_objective")]
+    return next((each for each in open_ids if each in chosen), open_ids[0] if open_ids else None)
 
 
 # Lists
 
 
-def _merge_list(sides: Versions[list[Any]], key: str, prefer: Prefer) -> list[Any]:
-    """Return ours with what theirs changed, added and removed; items are the same where their ids are."""
-    keyed = sides.each(lambda items: {_item_key(item): item for item in items})
-    if any(len(items) != len(list_) for items, list_ in zip(keyed, sides, strict=True)):
-        return sides.preferred(prefer)
+def _merge_list(versions: Versions[list[Any]], key: str, prefer: Prefer) -> list[Any]:
+    """Return our list with the changes of theirs; items are identified by their ids."""
+    keyed = versions.each(lambda items: {_item_key(item): item for item in items})
+    if any(len(items) != len(list_) for items, list_ in zip(keyed, versions, strict=True)):
+        return versions.preferred(prefer)
     merged: list[Any] = []
     for name in dict.fromkeys((*keyed.ours, *keyed.theirs)):
         item = keyed.each(lambda items, name=name: items.get(name, NOTHING))  # type: ignore[misc]  # the loop's name
         value = merge_value(item, f"{key}[]", prefer)
-        if value is NOTHING and key in _KEPT:
+        if value is NOTHING and key in _APPEND_ONLY:
             value = item.ours if item.ours is not NOTHING else item.theirs
         if value is not NOTHING:
             merged.append(value)
@@ -161,7 +167,7 @@ def _merge_list(sides: Versions[list[Any]], key: str, prefer: Prefer) -> list[An
 
 
 def _item_key(item: object) -> str:
-    """Return what an item of a list is known by: its id, what it cites, or all that it is."""
+    """Return the key of a list item: its id, its citation, or its whole value."""
     if isinstance(item, dict):
         if "id" in item:
             return _identity(item["id"])
@@ -185,69 +191,75 @@ _ORDERS: Mapping[str, Callable[[Any], Any]] = {
 # Single values, each changed by both sides
 
 
-def _furthest(sides: Versions[Any]) -> object:
-    """Return the status that comes later in the lifecycle."""
-    if sides.ours not in _LIFECYCLE or sides.theirs not in _LIFECYCLE:
+def _furthest(versions: Versions[Any]) -> object:
+    """Return the later status in the lifecycle."""
+    if versions.ours not in _LIFECYCLE or versions.theirs not in _LIFECYCLE:
         return NOTHING
-    return max(sides.ours, sides.theirs, key=_LIFECYCLE.index)
+    return max(versions.ours, versions.theirs, key=_LIFECYCLE.index)
 
 
-def _raised(sides: Versions[Any]) -> object:
-    """Return the number of the write that the merge is: one above the higher of the two."""
-    return max(sides.ours, sides.theirs) + 1 if _are_counts(sides) else NOTHING
+def _raised(versions: Versions[Any]) -> object:
+    """Return one more than the higher number, since the merge is itself a write."""
+    return max(versions.ours, versions.theirs) + 1 if _are_counts(versions) else NOTHING
 
 
-def _counted(sides: Versions[Any]) -> object:
-    """Return a count of what both sides did."""
-    base = sides.base if isinstance(sides.base, int) else 0
-    return max(sides.ours + sides.theirs - base, sides.ours, sides.theirs) if _are_counts(sides) else NOTHING
+def _counted(versions: Versions[Any]) -> object:
+    """Return a counter with the increments of both sides."""
+    base = versions.base if isinstance(versions.base, int) else 0
+    return (
+        max(versions.ours + versions.theirs - base, versions.ours, versions.theirs)
+        if _are_counts(versions)
+        else NOTHING
+    )
 
 
-def _highest(sides: Versions[Any]) -> object:
-    return max(sides.ours, sides.theirs) if _are_counts(sides) else NOTHING
+def _highest(versions: Versions[Any]) -> object:
+    return max(versions.ours, versions.theirs) if _are_counts(versions) else NOTHING
 
 
-def _lowest(sides: Versions[Any]) -> object:
-    return min(sides.ours, sides.theirs) if _are_counts(sides) else NOTHING
+def _lowest(versions: Versions[Any]) -> object:
+    return min(versions.ours, versions.theirs) if _are_counts(versions) else NOTHING
 
 
-def _are_counts(sides: Versions[Any]) -> bool:
-    return all(isinstance(value, int) and not isinstance(value, bool) for value in (sides.ours, sides.theirs))
+def _are_counts(versions: Versions[Any]) -> bool:
+    return all(isinstance(value, int) and not isinstance(value, bool) for value in (versions.ours, versions.theirs))
 
 
-def _latest(sides: Versions[Any]) -> object:
-    """Return the later of two times; a time is later than none."""
-    times = [value for value in (sides.ours, sides.theirs) if isinstance(value, str)]
+def _latest(versions: Versions[Any]) -> object:
+    """Return the later of two times, or the only one."""
+    times = [value for value in (versions.ours, versions.theirs) if isinstance(value, str)]
     return max(times) if times else NOTHING
 
 
-def _earliest(sides: Versions[Any]) -> object:
-    """Return the earlier of two times; a time is better than none."""
-    times = [value for value in (sides.ours, sides.theirs) if isinstance(value, str)]
+def _earliest(versions: Versions[Any]) -> object:
+    """Return the earlier of two times, or the only one."""
+    times = [value for value in (versions.ours, versions.theirs) if isinstance(value, str)]
     return min(times) if times else NOTHING
 
 
-def _there(sides: Versions[Any]) -> object:
-    """Return the path that one side names where the other has none; nothing where they name two."""
-    named = [value for value in (sides.ours, sides.theirs) if isinstance(value, str)]
-    return named[0] if len(named) == 1 else NOTHING
+def _only_path(versions: Versions[Any]) -> object:
+    """Return the path if only one side has one; two different paths are a conflict."""
+    paths = [value for value in (versions.ours, versions.theirs) if isinstance(value, str)]
+    return paths[0] if len(paths) == 1 else NOTHING
 
 
-def _same_handoff(sides: Versions[Any]) -> object:
-    """Return what both sides say of handoffs where they name one document as open: it was written once."""
-    told = sides.ours if same(sides.ours, sides.theirs) and isinstance(sides.ours, dict) else {}
-    return told if isinstance(told.get("open"), str) else NOTHING
+def _same_handoff(versions: Versions[Any]) -> object:
+    """Return the block `handoffs` where both sides have the same open document: it was written once."""
+    block = versions.ours if same(versions.ours, versions.theirs) and isinstance(versions.ours, dict) else {}
+    return block if isinstance(block.get("open"), str) else NOTHING
 
 
-def _newest_handoff(sides: Versions[Any]) -> object:
-    """Return the newest document that a side names as open; the others stay open beside it, and lint tells of them."""
-    named = [value for value in (sides.ours, sides.theirs) if isinstance(value, str)]
-    return max(named, key=lambda path: (timestamp_in(path), path)) if named else NOTHING
+def _newest_handoff(versions: Versions[Any]) -> object:
+    """Return the newer open document; the other one stays open beside it, and lint reports it."""
+    paths = [value for value in (versions.ours, versions.theirs) if isinstance(value, str)]
+    return max(paths, key=lambda path: (timestamp_in(path), path)) if paths else NOTHING
 
 
-def _later_snapshot(sides: Versions[Any]) -> object:
-    taken = [value for value in (sides.ours, sides.theirs) if isinstance(value, dict)]
-    return max(taken, key=lambda each: (str(each.get("snapshot_time", "")), _identity(each))) if taken else NOTHING
+def _later_snapshot(versions: Versions[Any]) -> object:
+    snapshots = [value for value in (versions.ours, versions.theirs) if isinstance(value, dict)]
+    return (
+        max(snapshots, key=lambda each: (str(each.get("snapshot_time", "")), _identity(each))) if snapshots else NOTHING
+    )
 
 
 _RULES: Mapping[str, Rule] = {
@@ -265,6 +277,6 @@ _RULES: Mapping[str, Rule] = {
     "last_updated": _latest,
     "handoffs": _same_handoff,
     "open": _newest_handoff,
-    "archive_path": _there,
+    "archive_path": _only_path,
     "snapshots[]": _later_snapshot,
 }
