@@ -57,8 +57,8 @@ def merge_log(versions: Versions[TaskState], prefer: Prefer) -> MergedLog:
     retained = _Retained(logs, last, prefer)
     order = _in_order(retained.of(logs.ours), retained.of(logs.theirs), logs)
     numbers = _numbers(order, logs, last, retained.conflicting)
-    renumbered_sessions = logs.each(lambda log: _moved(log, numbers))
-    texts = [_text(key, logs, numbers, renumbered_sessions, prefer) for key in order]
+    moves = logs.each(lambda log: _moved(log, numbers))
+    texts = [_text(key, logs, numbers, moves, prefer) for key in order]
     parts = [merge_text(logs.each(lambda log: log.intro), prefer), *([summary] if summary else []), *texts]
     sessions = tuple((numbers[key], identity(text)) for key, text in zip(order, texts, strict=True) if key in numbers)
     return MergedLog("".join(_spaced(part) for part in parts), sessions)
@@ -149,9 +149,8 @@ class _Retained:
                 return False
             self.conflicting.add(key)
             return self.prefer == ("ours" if ours else "theirs")
-        return (
-            entry.number is not None or not untouched
-        )  # only archiving removes sessions, so one that is missing elsewhere was not deleted on purpose
+        # Only archiving removes sessions, so one that the other side lacks was not deleted on purpose.
+        return entry.number is not None or not untouched
 
 
 def _in_order(ours: list[str], theirs: list[str], logs: Versions[_Log]) -> list[str]:
@@ -204,20 +203,12 @@ def _moved(log: _Log, numbers: Mapping[str, int]) -> dict[int, int]:
 
 
 def _text(
-    key: str,
-    logs: Versions[_Log],
-    numbers: Mapping[str, int],
-    renumbered_sessions: Versions[dict[int, int]],
-    prefer: Prefer,
+    key: str, logs: Versions[_Log], numbers: Mapping[str, int], moves: Versions[dict[int, int]], prefer: Prefer
 ) -> str:
     """Return the merged text of an entry."""
     entries = Versions(*(log.entries.get(key) for log in logs))
-    texts = Versions(
-        *(
-            _version(key, entry, entries.base, numbers, move)
-            for entry, move in zip(entries, renumbered_sessions, strict=True)
-        )
-    )
+    pairs = zip(entries, moves, strict=True)
+    texts = Versions(*(_version(key, entry, entries.base, numbers, moved) for entry, moved in pairs))
     if entries.ours is None or entries.theirs is None:
         return texts.theirs if entries.ours is None else texts.ours
     identities = texts.each(identity)
@@ -227,14 +218,10 @@ def _text(
 
 
 def _version(
-    key: str,
-    entry: _Entry | None,
-    before: _Entry | None,
-    numbers: Mapping[str, int],
-    renumbered_sessions: Mapping[int, int],
+    key: str, entry: _Entry | None, before: _Entry | None, numbers: Mapping[str, int], moves: Mapping[int, int]
 ) -> str:
     """Return one side's text of an entry under its new number."""
     if entry is None or key not in numbers:
         return entry.text if entry else ""
     is_new_or_moved = before is None or numbers[key] != entry.number
-    return renumbered(entry.text, numbers[key], renumbered_sessions if is_new_or_moved else {})
+    return renumbered(entry.text, numbers[key], moves if is_new_or_moved else {})
