@@ -42,11 +42,11 @@ def trailers(text: str) -> list[dict[int, str]]:
 
 def entries_of(place: Place) -> dict[int, str]:
     """Return the entries of the Progress Log by number, blanks at the end of the last line included."""
-    found = {}
+    entries = {}
     for session in place.state.sessions:
         text = session.section.span.of(session.document.text)
-        found[session.number] = re.sub(r"(\r\n?|\n|[ \t]+\Z)+\Z", "", text) if text.strip() else text
-    return found
+        entries[session.number] = re.sub(r"(\r\n?|\n|[ \t]+\Z)+\Z", "", text) if text.strip() else text
+    return entries
 
 
 # When, and how much
@@ -195,11 +195,11 @@ def test_every_session_is_in_exactly_one_of_the_files(place: Place) -> None:
         everything |= entries_of(place)
         if number % 3 == 0:
             place.archive(keep=1 + number % 2)
-    told = sessions.all_sessions(place.workspace, TASK)
-    assert {each.number: each.entry for each in told} == everything
-    assert [each.number for each in told] == list(range(1, 13))
+    listed = sessions.all_sessions(place.workspace, TASK)
+    assert {each.number: each.entry for each in listed} == everything
+    assert [each.number for each in listed] == list(range(1, 13))
     assert {n: sha for hashes in trailers(place.archived) for n, sha in hashes.items()} == {
-        n: sha256(entry) for n, entry in everything.items() if n < told[-1].number - 1 or (n, True) in place.numbers()
+        n: sha256(entry) for n, entry in everything.items() if n < listed[-1].number - 1 or (n, True) in place.numbers()
     }
 
 
@@ -223,9 +223,9 @@ def test_outside_of_the_log_nothing_changes(place: Place) -> None:
     place.text = place.text.replace("title: JWT Service", "title:   'JWT Service'  # x") + "\n## Notes\n\n\n\tx  \n"
     before = place.text
     place.archive()
-    gone, come = changes(before, place.text)
-    assert gone.startswith("### Session 1")
-    assert "## 5" not in gone
+    removed, come = changes(before, place.text)
+    assert removed.startswith("### Session 1")
+    assert "## 5" not in removed
     assert re.match(r"archive_path: archives/task-101-archive.md\n### Archived Summary \(Sessions 1-2\)", come)
     assert come.rstrip().endswith("[Full session details](../archives/task-101-archive.md)")
     assert "## " not in come.split("### Archived Summary")[1]
@@ -381,9 +381,9 @@ def test_entry_that_looks_like_a_trailer_is_none(
     place.text = place.text.replace(f"- next {within}", f"- next {within}\n\n{fake}")
     before = entries_of(place)
     place.archive()
-    told = sessions.all_sessions(place.workspace, TASK)
-    assert {each.number: each.entry for each in told} == before
-    assert [each.archived for each in told] == [True, True, True, False]
+    listed = sessions.all_sessions(place.workspace, TASK)
+    assert {each.number: each.entry for each in listed} == before
+    assert [each.archived for each in listed] == [True, True, True, False]
     assert archiver.read_archive(place.workspace, TASK).last == 3
     place.add("five")
     place.archive()

@@ -1,4 +1,4 @@
-"""What was archived comes back, byte for byte, and nothing that is wrong with it is taken back."""
+"""Restoring archived sessions byte for byte, and refusing a faulty archive."""
 
 from __future__ import annotations
 
@@ -239,11 +239,11 @@ def test_what_is_wrong_is_told_with_its_place(place: Place, old: str, new: str, 
     place.archive()
     for path in (place.path, place.archive_path):
         path.write_text(path.read_text().replace(old, new))
-    (found,) = archive_verify.verify(place.workspace, TASK).problems
-    lines = (place.root / found.path).read_text().split("\n")
-    assert found.message == message
-    assert lines[found.line - 1].startswith(("## Session 2", "### Archived Summary"))
-    assert "git log -p" in found.help
+    (problem,) = archive_verify.verify(place.workspace, TASK).problems
+    lines = (place.root / problem.path).read_text().split("\n")
+    assert problem.message == message
+    assert lines[problem.line - 1].startswith(("## Session 2", "### Archived Summary"))
+    assert "git log -p" in problem.help
 
 
 def test_without_a_summary_the_first_line_is_meant(place: Place) -> None:

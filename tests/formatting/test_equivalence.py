@@ -1,4 +1,4 @@
-"""The proof that a formatted file says the same: what it lets pass, and what it does not."""
+"""The comparison of meaning: differences that it allows, and differences that it detects."""
 
 from __future__ import annotations
 

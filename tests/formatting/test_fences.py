@@ -1,4 +1,4 @@
-"""The form of the json fences."""
+"""Formatting of json fences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files in their form: which have one, and what is refused; what is written is shown in `cli/test_fmt.py`."""
+"""Formatting files on disk: which are formatted and which refused; `cli/test_fmt.py` shows what is written."""
 
 from __future__ import annotations
 

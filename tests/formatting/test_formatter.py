@@ -1,4 +1,4 @@
-"""The canonical form: what becomes of a file, and what is never touched."""
+"""The canonical form of a file, and what formatting never changes."""
 
 from __future__ import annotations
 

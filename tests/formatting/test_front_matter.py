@@ -1,4 +1,4 @@
-"""The form of the front matter: order, quoting, line ends."""
+"""Formatting of the front matter: order, quoting, line ends."""
 
 from __future__ import annotations
 

@@ -43,12 +43,12 @@ def test_other_sides_entries_follow_under_new_numbers() -> None:
     text, conflicts = merge_texts(archive(ONE), ours, theirs, NAME)
     assert conflicts == 0
     assert text.startswith(ours)
-    told = [batch.entries for batch in find_batches(text)]
-    assert [entries.count("## Session ") for entries in told] == [2, 2, 2, 1]
-    assert "## Session 5 - 2026-02-05 10:00\n\n- theirs, see Session 5\n" in told[2]
-    assert "## Session 6 - 2026-02-05 10:00\n\n- more\n" in told[2]
-    assert "## Archived Summary (Sessions 1-1)\n\nt\n" in told[2]
-    assert "## Session 7 - " in told[3]
+    actual = [batch.entries for batch in find_batches(text)]
+    assert [entries.count("## Session ") for entries in actual] == [2, 2, 2, 1]
+    assert "## Session 5 - 2026-02-05 10:00\n\n- theirs, see Session 5\n" in actual[2]
+    assert "## Session 6 - 2026-02-05 10:00\n\n- more\n" in actual[2]
+    assert "## Archived Summary (Sessions 1-1)\n\nt\n" in actual[2]
+    assert "## Session 7 - " in actual[3]
     assert "Sessions archived: 5-6\n" in text
     for each in find_batches(text):
         numbers = [line.split(":")[0].removeprefix("- ") for line in each.trailer.split("\n") if line.startswith("- ")]
@@ -70,8 +70,8 @@ def test_batch_that_one_side_took_back_out(swap: bool) -> None:  # noqa: FBT001 
     """A batch that one side restored stays where the other side has archived further, and goes where it has not."""
     base = archive(ONE, TWO)
     more = archive(ONE, TWO, batch((4, "four")))
-    sides = (archive(ONE), more)
-    assert merge_texts(base, *(sides[::-1] if swap else sides), NAME) == (more, 0)
+    versions = (archive(ONE), more)
+    assert merge_texts(base, *(versions[::-1] if swap else versions), NAME) == (more, 0)
     assert merge_texts(base, archive(ONE), base, NAME) == (archive(ONE), 0)
 
 

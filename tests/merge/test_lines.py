@@ -45,15 +45,15 @@ def test_conflict_has_markers_around_it_alone() -> None:
 
 def test_one_side_is_preferred() -> None:
     """Each preference gives a text without markers; where they differ is the conflict."""
-    sides = Versions("a\nb\n", "a\nB\n", "a\nb2\nc\n")
-    assert (merge_text(sides, "ours"), merge_text(sides, "theirs")) == ("a\nB\n", "a\nb2\nc\n")
+    versions = Versions("a\nb\n", "a\nB\n", "a\nb2\nc\n")
+    assert (merge_text(versions, "ours"), merge_text(versions, "theirs")) == ("a\nB\n", "a\nb2\nc\n")
     assert with_markers(["a\n", "b\n"], ["a\n", "b\n"]) == ("a\nb\n", 0)
 
 
 def test_union_keeps_what_both_added() -> None:
     """With union, lines that both added at one place are all kept, equal ones once."""
-    sides = Versions(["a\n", "\n"], ["a\n", "b\n", "c\n", "\n"], ["a\n", "b\n", "d\n", "\n"])
-    assert merge_lines(sides, "ours", union=True) == ["a\n", "b\n", "c\n", "d\n", "\n"]
+    versions = Versions(["a\n", "\n"], ["a\n", "b\n", "c\n", "\n"], ["a\n", "b\n", "d\n", "\n"])
+    assert merge_lines(versions, "ours", union=True) == ["a\n", "b\n", "c\n", "d\n", "\n"]
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,8 @@ def test_sessions_come_in_the_order_of_their_times() -> None:
     """Sessions that both added are told apart by their times, and take rising numbers."""
     ours = with_session(with_session(SAMPLE, 6, "2026-02-06 09:00", "one"), 7, "2026-02-06 11:00", "three")
     theirs = with_session(with_session(SAMPLE, 6, "2026-02-06 10:00", "two"), 7, "2026-02-06 12:00", "four")
-    for sides in ((ours, theirs), (theirs, ours)):
-        text, conflicts = merge_texts(SAMPLE, *sides)
+    for copies in ((ours, theirs), (theirs, ours)):
+        text, conflicts = merge_texts(SAMPLE, *copies)
         assert conflicts == 0
         assert log(text)[2:] == [(6, "one"), (7, "two"), (8, "three"), (9, "four")]
 
@@ -54,8 +54,8 @@ def test_order_of_one_side_stays() -> None:
     )
     theirs = with_session(SAMPLE, 6, "2026-02-06 10:00", "other")
     text, _ = merge_texts(SAMPLE, ours, theirs)
-    told = [what for _, what in log(text)[2:]]
-    assert [what for what in told if what != "other"] == ["one", "two", "three"]
+    actual = [what for _, what in log(text)[2:]]
+    assert [what for what in actual if what != "other"] == ["one", "two", "three"]
     assert [number for number, _ in log(text)] == [4, 5, 6, 7, 8, 9]
 
 
@@ -86,9 +86,9 @@ def test_two_sessions_that_say_the_same_are_two() -> None:
 
 
 def test_session_that_one_side_deleted_stays() -> None:
-    """Sessions are only ever removed by archiving, so that one which is missing on one side is kept."""
-    gone = read_state(parse(SAMPLE)).sessions[0].section.span.of(SAMPLE)
-    text, conflicts = merge_texts(SAMPLE, SAMPLE.replace(gone, ""), with_session(SAMPLE, 6, "2026-02-06 09:00", "new"))
+    """Sessions are only ever lost by archiving, so that one which is missing on one side is kept."""
+    lost = read_state(parse(SAMPLE)).sessions[0].section.span.of(SAMPLE)
+    text, conflicts = merge_texts(SAMPLE, SAMPLE.replace(lost, ""), with_session(SAMPLE, 6, "2026-02-06 09:00", "new"))
     assert conflicts == 0
     assert [number for number, _ in log(text)] == [4, 5, 6]
 
@@ -105,7 +105,7 @@ def test_session_that_both_edited_is_in_conflict_alone() -> None:
 
 
 def test_other_headings_in_the_log_stay_where_they_are() -> None:
-    """A part of the log that is no session is kept on its place, and is removed where one side removes it."""
+    """A part of the log that is no session is kept on its place, and is lost where one side removes it."""
     base = edited(SAMPLE, ("### Session 5", "### Remarks\n\nx\n\n### Session 5"))
     ours = with_session(base, 6, "2026-02-06 09:00", "one")
     text, _ = merge_texts(base, ours, with_session(base, 6, "2026-02-06 10:00", "two"))
@@ -121,11 +121,13 @@ def test_other_headings_in_the_log_stay_where_they_are() -> None:
 
 def test_references_follow_the_numbers() -> None:
     """What the renumbered side says about its own sessions names them by their new numbers; quoted text stays."""
-    said = "see Session 6, not `Session 6`\n\n  ```\n  Session 6\n  ```\n- not sessions 6-7, Session 6 of task 9, or S6"
-    theirs = with_session(with_session(SAMPLE, 6, "2026-02-06 10:00", "two"), 7, "2026-02-06 11:00", said)
+    prose = (
+        "see Session 6, not `Session 6`\n\n  ```\n  Session 6\n  ```\n- not sessions 6-7, Session 6 of task 9, or S6"
+    )
+    theirs = with_session(with_session(SAMPLE, 6, "2026-02-06 10:00", "two"), 7, "2026-02-06 11:00", prose)
     text, _ = merge_texts(SAMPLE, with_session(SAMPLE, 6, "2026-02-06 09:00", "one"), theirs)
     assert log(text)[2:4] == [(6, "one"), (7, "two")]
-    assert edited(said, ("see Session 6", "see Session 7")) in text
+    assert edited(prose, ("see Session 6", "see Session 7")) in text
 
 
 def test_sessions_of_the_common_version_are_not_rewritten() -> None:
@@ -181,8 +183,8 @@ def test_archived_here_and_edited_there_conflicts() -> None:
 def test_larger_of_two_batches_counts() -> None:
     """Where both archived sessions of the common version, the summary of the side that archived more stands."""
     ours, theirs = rolled(SAMPLE, 4, "four (S4)"), rolled(SAMPLE, 5, "four (S4)", "five (S5)")
-    for sides in ((ours, theirs), (theirs, ours)):
-        text, conflicts = merge_texts(SAMPLE, *sides)
+    for copies in ((ours, theirs), (theirs, ours)):
+        text, conflicts = merge_texts(SAMPLE, *copies)
         assert (conflicts, log(text), read_state(parse(text)).archived) == (0, [], 5)
         assert "- five (S5)" in text
 

@@ -69,12 +69,12 @@ def test_flow_values_are_changed_in_place() -> None:
 def test_seal_is_right_again() -> None:
     """Sealed blocks of both sides are united under a seal that fits."""
     event = '    - {{at: "2026-02-06T0{}:00:00Z", actor: a, event: waived, note: "{}"}}\n  seal: '
-    sides = []
+    copies = []
     for number in (1, 2):
         text = edited(BASE, ('  seal: "' + audit_seal(front_matter_values(parse(BASE))), '  seal: "X'))
         text = edited(text, ('  seal: "X', event.format(number, number) + '"X'))
-        sides.append(edited(text, ('"X"', f'"{audit_seal(front_matter_values(parse(text)))}"')))
-    text, conflicts = merge_texts(BASE, *sides)
+        copies.append(edited(text, ('"X"', f'"{audit_seal(front_matter_values(parse(text)))}"')))
+    text, conflicts = merge_texts(BASE, *copies)
     document = parse(text)
     assert conflicts == 0
     assert [each["note"] for each in document.front_matter["audit"]["events"]][1:] == ["1", "2"]
@@ -84,9 +84,9 @@ def test_seal_is_right_again() -> None:
 @pytest.mark.parametrize("broken_side", [0, 1])
 def test_broken_seal_stays_broken(broken_side: int) -> None:
     """A merge does not make a hand edit look as if the tool had made it."""
-    sides = [edited(BASE, ("priority: P1", "priority: P0")), edited(BASE, ("area: backend", "area: core"))]
-    sides[broken_side] = edited(sides[broken_side], ("drift_budget: 0}", "drift_budget: 3}"))
-    text, _ = merge_texts(BASE, *sides)
+    copies = [edited(BASE, ("priority: P1", "priority: P0")), edited(BASE, ("area: backend", "area: core"))]
+    copies[broken_side] = edited(copies[broken_side], ("drift_budget: 0}", "drift_budget: 3}"))
+    text, _ = merge_texts(BASE, *copies)
     blocks = blocks_of(parse(text))
     assert blocks.roles["implementer"].budget == 3
     assert blocks.edited
@@ -95,9 +95,9 @@ def test_broken_seal_stays_broken(broken_side: int) -> None:
 @pytest.mark.parametrize(("ours", "theirs", "result"), [(22, 24, 25), (22, 22, 23), (21, 24, 24), (21, 21, 21)])
 def test_revision(ours: int, theirs: int, result: int) -> None:
     """The revision is the higher one, and one more where both sides wrote."""
-    sides = [edited(BASE, ("revision: 21", f"revision: {number}")) for number in (ours, theirs)]
-    sides = [edited(sides[0], ("P1", "P2")), edited(sides[1], ("area: backend", "area: core"))]
-    text, conflicts = merge_texts(BASE, *sides)
+    copies = [edited(BASE, ("revision: 21", f"revision: {number}")) for number in (ours, theirs)]
+    copies = [edited(copies[0], ("P1", "P2")), edited(copies[1], ("area: backend", "area: core"))]
+    text, conflicts = merge_texts(BASE, *copies)
     assert (front(text, "revision"), conflicts) == (result, 0)
 
 
@@ -243,13 +243,13 @@ def test_phases_and_inputs_of_both_sides_are_kept() -> None:
     """A phase or a chain input that each side added stands once, ours or theirs first."""
     phase = '### Phase {}: Next\n\n```json\n{{"phase": {}}}\n```\n\n'
     upstream = "### From Task #{}: More\n\n> x\n\n"
-    sides = [
+    copies = [
         edited(
             BASE, ("## 4. Progress", phase.format(n, n) + "## 4. Progress"), ("## 3. F", upstream.format(n) + "## 3. F")
         )
         for n in (2, 3)
     ]
-    text, conflicts = merge_texts(BASE, *sides)
+    text, conflicts = merge_texts(BASE, *copies)
     titles = [section.title for section in parse(text).sections if section.level == 3]
     assert conflicts == 0
     assert [title for title in titles if title.startswith(("Phase", "From"))] == [

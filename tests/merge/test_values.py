@@ -83,8 +83,8 @@ def test_maps_are_merged_key_by_key() -> None:
 
 def test_what_is_one_thing_is_not_mixed() -> None:
     """Half of one side's record with half of the other's would be a record of nothing."""
-    sides = Versions({"seal": "1", "by": "a"}, {"seal": "2", "by": "a"}, {"seal": "3", "by": "b"})
-    assert [merge_value(sides, "context", prefer) for prefer in PREFERENCES] == [sides.ours, sides.theirs]
+    versions = Versions({"seal": "1", "by": "a"}, {"seal": "2", "by": "a"}, {"seal": "3", "by": "b"})
+    assert [merge_value(versions, "context", prefer) for prefer in PREFERENCES] == [versions.ours, versions.theirs]
 
 
 def test_events_are_united_in_the_order_of_their_times() -> None:
@@ -107,8 +107,8 @@ def test_later_test_of_a_feature_counts() -> None:
     base = {"features": [feature(passes=False, at=None)]}
     ours = {"features": [feature(passes=True, at="2", evidence="ours", notes="n")]}
     theirs = {"features": [feature(passes=False, at="3", evidence="theirs", moved_to="9")]}
-    wanted = feature(passes=False, at="3", evidence="theirs", notes="n", moved_to="9")
-    assert merged("feature checklist", base, ours, theirs) == {"features": [wanted]}
+    expected = feature(passes=False, at="3", evidence="theirs", notes="n", moved_to="9")
+    assert merged("feature checklist", base, ours, theirs) == {"features": [expected]}
 
 
 def test_failure_counts_where_the_times_are_equal() -> None:
@@ -132,8 +132,8 @@ def test_features_are_never_taken_away() -> None:
 
 def test_ids_given_twice_are_not_taken_apart() -> None:
     """A list in which an id stands twice is one value: nobody knows which one is meant."""
-    sides = Versions({"features": []}, {"features": [{"id": "a"}, {"id": "a"}]}, {"features": [{"id": "b"}]})
-    assert merge_value(sides, "feature checklist", "theirs") == sides.theirs
+    versions = Versions({"features": []}, {"features": [{"id": "a"}, {"id": "a"}]}, {"features": [{"id": "b"}]})
+    assert merge_value(versions, "feature checklist", "theirs") == versions.theirs
 
 
 # Roles and phases

@@ -1,4 +1,4 @@
-"""The fewest entries that are out of order."""
+"""Tests of the sequence algorithms."""
 
 from __future__ import annotations
 

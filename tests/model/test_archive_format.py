@@ -1,4 +1,4 @@
-"""Archive files against what they say of themselves, whole and damaged."""
+"""Parsing archive files, whole and damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outputs and inputs, as people and the tool write them."""
+"""Task outputs and chain inputs, written by people and by the tool."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ COMMENT = "<!-- taskstate: input 101 r7 sha256:{} {} -->"
 
 def upstream(output: str = "### Summary\n\nDone.", **fields: str) -> Upstream:
     """Return a complete task with that output."""
-    told = {"id": "101", "path": "task-101-state.md", "title": "JWT Service", "status": "complete"} | fields
-    return Upstream(**told, revision=7, depends_on=(), output=output, output_sha=sha256(output)[:16], files=())
+    values = {"id": "101", "path": "task-101-state.md", "title": "JWT Service", "status": "complete"} | fields
+    return Upstream(**values, revision=7, depends_on=(), output=output, output_sha=sha256(output)[:16], files=())
 
 
 def output(text: str, head: str = HEAD) -> str:
@@ -61,10 +61,10 @@ def whole(up: Upstream | None = None) -> str:
 def test_upstream_is_read() -> None:
     """Everything that those who build on a task need is told by its file."""
     text = f"{HEAD}## 6. Chain Output\n\n### Summary\n\nDone.\n"
-    found = chain.read_upstream(parse(text), ".taskstate/tasks/task-101-state.md")
-    assert found == upstream(path=".taskstate/tasks/task-101-state.md")._replace(depends_on=("100", "auth-2"))
+    result = chain.read_upstream(parse(text), ".taskstate/tasks/task-101-state.md")
+    assert result == upstream(path=".taskstate/tasks/task-101-state.md")._replace(depends_on=("100", "auth-2"))
     head = chain.read_upstream(parse_head(text), "task-101-state.md")
-    assert head == found._replace(path="task-101-state.md", output="", output_sha="")
+    assert head == result._replace(path="task-101-state.md", output="", output_sha="")
     assert chain.is_complete(parse_head(text))
 
 

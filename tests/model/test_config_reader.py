@@ -165,15 +165,15 @@ def test_a_whole_number_may_be_written_with_a_fraction_of_nothing() -> None:
 )
 def test_a_message_says_where_and_what_to_do(text: str, message: str) -> None:
     """Each error names the file, the key's whole path, what should stand there, or the nearest known word."""
-    found = refusal(text)
-    assert message in found
-    assert found.isprintable()
+    message_text = refusal(text)
+    assert message in message_text
+    assert message_text.isprintable()
 
 
 def test_several_mistakes_are_one_line() -> None:
     """The first mistake is told, with the number of the others."""
-    said = refusal("root = 1\n[size]\nmax-kb = 0\nkeep = 1")
-    assert said == (
+    message = refusal("root = 1\n[size]\nmax-kb = 0\nkeep = 1")
+    assert message == (
         "taskstate.toml: `root` is 1; it must be the name of a folder inside the repository (and 2 more):"
         " correct it, or leave it out for the default"
     )
@@ -181,8 +181,8 @@ def test_several_mistakes_are_one_line() -> None:
 
 def test_pyproject_is_named_with_its_table() -> None:
     """In pyproject.toml the message names the table that the key's path begins in."""
-    found = refusal("[tool.taskstate.size]\nmax-kb = 0", "sub/pyproject.toml")
-    assert found.startswith("sub/pyproject.toml [tool.taskstate]: `size.max-kb` is 0; it must be at least 1")
+    message_text = refusal("[tool.taskstate.size]\nmax-kb = 0", "sub/pyproject.toml")
+    assert message_text.startswith("sub/pyproject.toml [tool.taskstate]: `size.max-kb` is 0; it must be at least 1")
     assert "is 5; it must be a map of keys" in refusal("[tool]\ntaskstate = 5", "pyproject.toml")
 
 

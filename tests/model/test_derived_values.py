@@ -1,4 +1,4 @@
-"""The derived values: right for the body, right for the text after they were written, and nothing else is touched."""
+"""Derived values: computed from the body, counted in the size of the text, and nothing else is changed."""
 
 from __future__ import annotations
 

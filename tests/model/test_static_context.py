@@ -1,4 +1,4 @@
-"""The sealed text of section 1, its seal, and changes to its parts."""
+"""The static part: its sealed text, its seal, and edits to it."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ def test_what_does_not_count(newline: str) -> None:
 
 def test_seal_vector() -> None:
     """The seal is the SHA-256 of the canonical JSON of title, priority, area and the text."""
-    found = seal(HEAD + STATIC + REST)
+    result = seal(HEAD + STATIC + REST)
     text = '{\n  "area": null,\n  "priority": "P1",\n  "static": "x\\ny",\n  "title": "Größe"\n}\n'
     assert seal_of({"title": "Größe", "priority": "P1"}, "x\ny") == hashlib.sha256(text.encode()).hexdigest()
     assert seal_of({"title": "Größe", "priority": "P1"}, "x\ny") == (
         "209230b3ffe4366db914594904c97398311be3ad772492dab9ed1d5520bc9f2b"
     )
     value = {"title": "T", "priority": "P1", "area": None, "static": SEALED}
-    assert found == hashlib.sha256(canonical_json(value).encode()).hexdigest()
+    assert result == hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
 @pytest.mark.parametrize(
@@ -134,18 +134,18 @@ def test_is_sealed(line: str, *, sealed: bool) -> None:
 
 def test_read_static() -> None:
     """Each part is read; what is in code marks as a whole loses them."""
-    found = static(HEAD + STATIC + REST)
-    assert found.description == "Issue tokens."
-    assert (found.scope_in, found.scope_out) == (("src/auth/**", "two\nlines"), ("src/ui",))
-    assert found.criteria == ("A", "B\n- [x] nested")
+    result = static(HEAD + STATIC + REST)
+    assert result.description == "Issue tokens."
+    assert (result.scope_in, result.scope_out) == (("src/auth/**", "two\nlines"), ("src/ui",))
+    assert result.criteria == ("A", "B\n- [x] nested")
     assert static(HEAD + REST) == StaticPart()
 
 
 def test_changed_parts_are_laid_out() -> None:
     """Only what differs is written, as the formatter would write it."""
     held = static(HEAD + STATIC + REST)
-    wanted = held._replace(description="One\n- x\n- y", commands=("a", "b"), paths=("src/**", "`a` - remark"))
-    assert changed_parts(held, wanted) == {
+    new = held._replace(description="One\n- x\n- y", commands=("a", "b"), paths=("src/**", "`a` - remark"))
+    assert changed_parts(held, new) == {
         "Task Description": "One\n\n- x\n- y",
         "Validation": '```json\n{\n  "commands": ["a", "b"]\n}\n```',
         "Repository Paths": "- `src/**`\n- `a` - remark",

@@ -1,4 +1,4 @@
-"""The tool's blocks of a front matter as records: what is read, and what of a hand's odd values is not."""
+"""Tool-written front matter blocks as records: values that are read, and odd ones that are ignored."""
 
 from __future__ import annotations
 
@@ -88,13 +88,13 @@ def test_roles_and_snapshots_say_what_is_written(
 ) -> None:
     """Each key of a role and of a snapshot is found in its record, and the snapshot at its role."""
     blocks = read_tool_blocks({"coordination": coordination, "delta": {"snapshots": snapshots}})
-    for name, told in coordination.items():
+    for name, block in coordination.items():
         role = blocks.role(name)
-        assert texts_of(role, told, "name", "findings", "budget", "qa", "snapshot")
-        assert (role.findings, role.budget) == (tuple(told.get("blocking_findings", ())), told.get("drift_budget", 0))
-        assert {key: each._asdict() for key, each in role.qa.items()} == told.get("qa", {})
-    for name, told in snapshots.items():
-        assert texts_of(blocks.delta.snapshots[name], told, *_LISTED)
+        assert texts_of(role, block, "name", "findings", "budget", "qa", "snapshot")
+        assert (role.findings, role.budget) == (tuple(block.get("blocking_findings", ())), block.get("drift_budget", 0))
+        assert {key: each._asdict() for key, each in role.qa.items()} == block.get("qa", {})
+    for name, block in snapshots.items():
+        assert texts_of(blocks.delta.snapshots[name], block, *_LISTED)
         assert blocks.role(name).snapshot == blocks.delta.snapshots[name]
 
 
@@ -108,9 +108,9 @@ def test_all_of_a_full_front_matter_is_read() -> None:
     assert texts_of(blocks.baseline, baseline, "results")
     assert blocks.baseline.results == {"tests": CheckResult(ok=True, text="8 passed")}
     assert blocks.delta.base_commit == TASK["delta"]["base_commit"]
-    told = TASK["delta"]["snapshots"]
+    block = TASK["delta"]["snapshots"]
     first, second = (blocks.delta.snapshots[name] for name in ("implementer", "reviewer"))
-    assert (first.files_changed, first.file_list) == (tuple(told["implementer"]["files_changed"]), None)
+    assert (first.files_changed, first.file_list) == (tuple(block["implementer"]["files_changed"]), None)
     assert (second.files_changed, second.file_list) == (None, HashedFile(None, first.diff_sha))
     assert list(blocks.evidence) == TASK["evidence"]
     assert blocks.handoffs == (handoffs["count"], handoffs["open"])

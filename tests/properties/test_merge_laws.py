@@ -65,10 +65,10 @@ histories = st.builds(
 
 def sound(files: Mapping[str, bytes]) -> None:
     """Assert that a working copy is as good as one that was never merged."""
-    told = said(files)
-    assert told.numbers == list(range(1, len(told.numbers) + 1))
-    assert told.state.archived == len(told.archived)
-    check_seal(told.state.document, STATE)
+    merged_files = said(files)
+    assert merged_files.numbers == list(range(1, len(merged_files.numbers) + 1))
+    assert merged_files.state.archived == len(merged_files.archived)
+    check_seal(merged_files.state.document, STATE)
     found = {each.diagnostic.code for each in findings(files[STATE], "task-7-state.md", _CONFIG)}
     assert found <= _UNTOLD
 
@@ -92,11 +92,11 @@ def _merge_both_ways(history: _History) -> None:
     if conflicts:
         assert "TS007" in {each.diagnostic.code for each in findings(merged[STATE], "task-7-state.md", _CONFIG)}
         return
-    told, ours, theirs = said(merged), said(history.ours), said(history.theirs)
+    merged_files, ours, theirs = said(merged), said(history.ours), said(history.theirs)
     sound(merged)
-    assert told.sessions == ours.sessions | theirs.sessions
-    assert told.features.keys() == ours.features.keys() | theirs.features.keys()
-    assert told.meaning == said(swapped).meaning
+    assert merged_files.sessions == ours.sessions | theirs.sessions
+    assert merged_files.features.keys() == ours.features.keys() | theirs.features.keys()
+    assert merged_files.meaning == said(swapped).meaning
 
 
 def _rebase(history: _History) -> None:
@@ -107,12 +107,12 @@ def _rebase(history: _History) -> None:
         if conflicts:
             return
     sound(current)
-    wanted = said(history.ours).sessions | said(history.theirs).sessions
-    assert said(current).sessions == wanted
+    expected = said(history.ours).sessions | said(history.theirs).sessions
+    assert said(current).sessions == expected
     again, conflicts = merge_copies(Versions(history.base, current, history.theirs))
     if not conflicts:
         sound(again)
-        assert said(again).sessions == wanted
+        assert said(again).sessions == expected
 
 
 @st.composite

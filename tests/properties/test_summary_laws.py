@@ -109,8 +109,8 @@ def test_what_a_session_that_stays_reports_is_not_resolved(said: list[tuple[list
     state = state_of("", 1, said)
     kept = min(kept, len(said) - 1)
     summary = summarise(state, state.sessions[:-kept], "x.md")
-    still = {words(text) for session in state.sessions[-kept:] for text in session.issues}
-    assert not {words(each.text) for each in lists_of(summary)[2]} & still
+    still_reported = {words(text) for session in state.sessions[-kept:] for text in session.issues}
+    assert not {words(each.text) for each in lists_of(summary)[2]} & still_reported
 
 
 @given(SESSIONS)
