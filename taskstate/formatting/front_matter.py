@@ -48,17 +48,22 @@ def line_edits(document: Document) -> tuple[Edit, ...]:
     root = document.front_matter.node
     if root is None or span is None:
         return ()
-    spans = (node.span for node in scalars(root))
-    multi_line = [each for each in spans if "\n" in each.of(text) or "\r" in each.of(text)]
+    multi_line = [node for node in scalars(root) if not {"\n", "\r"}.isdisjoint(node.span.of(text))]
     edits = []
     for line in re.compile(_LINE).finditer(text, *span):
         content = line[1].rstrip(" \t")
         end = line.start() + len(content)
-        keeps = "#" in content or any(each.start <= end <= each.end for each in multi_line)
+        keeps = "#" in content or any(_holds(node, end) for node in multi_line)
         new = (line[1][len(content) :] if keeps else "") + document.newline
         if new != text[end : line.end()]:
             edits.append(Edit(end, line.end(), new))
     return tuple(edits) if same_values(document, edits) else ()
+
+
+def _holds(node: Node, at: int) -> bool:
+    """Tell whether blanks at an offset are part of a scalar: behind a last quote they are not, in a block they are."""
+    is_block = node.style in {"literal", "folded"}
+    return node.span.start <= at < node.span.end or (is_block and at == node.span.end)
 
 
 def _quoting_edits(text: str, node: Node, value: Any, schema: SchemaNode) -> Iterator[Edit]:  # noqa: ANN401 - any YAML value

@@ -32,6 +32,12 @@ def test_keys_are_ordered_with_their_comments() -> None:
     assert laid(before) == 'taskstate: 1\n# who\ntask_id: "101"\ntitle: JWT\nstatus: created  # for now\n'
 
 
+def test_blanks_behind_a_text_of_several_lines_go() -> None:
+    """Blanks at a line's end stay within a text of several lines, and go behind its last quote."""
+    before = f'{KEYS}x-one: "a  \n  b"  \nx-two: |\n  c  \n  d  \n'
+    assert laid(before) == f'{KEYS}x-one: "a  \n  b"\nx-two: |\n  c  \n  d  \n'
+
+
 def test_remarks_that_belong_to_no_key_stay() -> None:
     """A comment set apart at the top, and one at the end, belong to no key."""
     before = "# top\n\ntitle: JWT\ntaskstate: 1\n# end\n"
