@@ -299,6 +299,10 @@ def test_no_text_takes_long(piece: str) -> None:
 
 
 def _seconds(text: str) -> float:
-    begin = process_time()
-    find(f"PRIVATE KEY {text}")
-    return process_time() - begin
+    """Return the least time of three, which other load on the machine disturbs least."""
+    times = []
+    for _ in range(3):
+        begin = process_time()
+        find(f"PRIVATE KEY {text}")
+        times.append(process_time() - begin)
+    return min(times)
