@@ -113,12 +113,12 @@ class Branch:
 
     def prove(self, number: int) -> None:
         """Record that a feature passes."""
-        tested = checklist.Tested(passes=True, evidence=f"seen: {self.unique_text(number)}")
+        tested = checklist.FeatureResult(passes=True, evidence=f"seen: {self.unique_text(number)}")
         checklist.set_feature(self.workspace, TASK, f"f-{number % FEATURES + 1}", tested, self._request())
 
     def disprove(self, number: int) -> None:
         """Record that a feature does not pass."""
-        tested = checklist.Tested(passes=False, evidence=f"failed: {self.unique_text(number)}")
+        tested = checklist.FeatureResult(passes=False, evidence=f"failed: {self.unique_text(number)}")
         checklist.set_feature(self.workspace, TASK, f"f-{number % FEATURES + 1}", tested, self._request())
 
     def feature(self, number: int) -> None:

@@ -52,7 +52,7 @@ class InputStatus(NamedTuple):
     links: tuple[Link, ...]
 
 
-class Pulled(NamedTuple):
+class PullResult(NamedTuple):
     """What pulling did to one task; `inputs` is the unified diff of the text, without the marks of the write."""
 
     outcome: Outcome
@@ -154,7 +154,7 @@ def _is_damaged(repository: RunCache, path: Path) -> bool:
 # Pulling
 
 
-def pull(workspace: Workspace, task_id: str, request: Request, *, source: str = "") -> Pulled:
+def pull(workspace: Workspace, task_id: str, request: Request, *, source: str = "") -> PullResult:
     """Bring the inputs of a task up to date: all of them, or that from the task `source`.
 
     Raises:
@@ -177,7 +177,7 @@ def pull(workspace: Workspace, task_id: str, request: Request, *, source: str = 
         return Change(text=text, notes=tuple(notes), result=diff)
 
     outcome = change(workspace, task_id, job, request)
-    return Pulled(outcome, outcome.result)
+    return PullResult(outcome, outcome.result)
 
 
 def _wanted(state: TaskState, source: str) -> tuple[str, ...]:
@@ -213,7 +213,7 @@ def _told(workspace: Workspace, upstream: Upstream, *, changed: bool, dry_run: b
 # Outputs
 
 
-class Output(NamedTuple):
+class TaskOutput(NamedTuple):
     """The output of a task as it stands: `path` is that of its state file, `text` is empty where there is none."""
 
     id: str
@@ -222,7 +222,7 @@ class Output(NamedTuple):
     text: str
 
 
-def output(workspace: Workspace, task_id: str) -> Output:
+def output(workspace: Workspace, task_id: str) -> TaskOutput:
     """Return what a task has to hand down, complete or not.
 
     Raises:
@@ -231,7 +231,7 @@ def output(workspace: Workspace, task_id: str) -> Output:
     loaded = workspace.load(workspace.locate(task_id))
     text = chain.output_of(loaded.document)
     if text:
-        return Output(loaded.state.id, loaded.relative, loaded.state.status, text)
+        return TaskOutput(loaded.state.id, loaded.relative, loaded.state.status, text)
     what = f"task {loaded.state.id} has no output: nothing is written under {chain.OUTPUT}"
     help_ = f"write it into {loaded.relative}"
     if any(not block.closed for block in loaded.document.blocks):

@@ -54,7 +54,7 @@ def new_feature(feature_id: str, description: str) -> dict[str, Any]:
     return {"id": feature_id, "description": description, "passes": False, "tested_at": None}
 
 
-class Tested(NamedTuple):
+class FeatureResult(NamedTuple):
     """What a test of a feature showed.
 
     `evidence` is a text, a commit, or the command with its exit status and its log's hash; `log` that log.
@@ -74,15 +74,17 @@ def require_feature(workspace: Workspace, task_id: str, feature_id: str) -> None
     _feature(workspace.load(workspace.locate(task_id)).state, feature_id)
 
 
-def set_feature(workspace: Workspace, task_id: str, feature_id: str, tested: Tested, request: Request) -> Outcome:
+def set_feature(
+    workspace: Workspace, task_id: str, feature_id: str, result: FeatureResult, request: Request
+) -> Outcome:
     """Record that a feature was tested now, and what came out."""
     now = timestamp(request.stamp.now)
-    changes = {"passes": tested.passes, "tested_at": now, "evidence": tested.evidence}
+    changes = {"passes": result.passes, "tested_at": now, "evidence": result.evidence}
 
     def job(loaded: Loaded) -> Change:
         node = _feature(loaded.state, feature_id).node
         edits = update_json(loaded.document.text, node, changes, order=FEATURE_KEYS, newline=loaded.document.newline)
-        return _changed(loaded, edits)._replace(**_logs(loaded.state.id, feature_id, node, tested.log))
+        return _changed(loaded, edits)._replace(**_logs(loaded.state.id, feature_id, node, result.log))
 
     return change(workspace, task_id, job, request)
 

@@ -138,8 +138,8 @@ class _Waived(NamedTuple):
 
 
 def _plan(workspace: Workspace, loaded: Loaded, request: Request, waived: _Waived) -> Change:
-    text = completed(loaded.document.text, _output(workspace, loaded.state, request))
-    text, before = purge.purged(workspace, text, request.stamp)
+    text = completed_text(loaded.document.text, _output(workspace, loaded.state, request))
+    text, before = purge.purged_text(workspace, text, request.stamp)
     notes = tuple(f"let pass: {each.words}" for each in waived.gaps)
     if waived.gaps and before:  # the archive file, which takes the oldest events, is changed once in a plan
         text = with_event(text, waived.event(request))
@@ -156,7 +156,7 @@ def _plan(workspace: Workspace, loaded: Loaded, request: Request, waived: _Waive
     )
 
 
-def completed(text: str, output: Mapping[str, object]) -> str:
+def completed_text(text: str, output: Mapping[str, object]) -> str:
     """Return the text of a task as that of a complete one; `output` is what is kept of what it hands down."""
     text = apply(text, set_front_matter(parse(text), "status", COMPLETE))
     return apply(text, set_front_matter(parse(text), "output", output))
@@ -222,7 +222,7 @@ def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -
         if state.status != COMPLETE:
             what = f"task {state.id} is {state.status or 'of no status'}, and not complete"
             raise TaskstateError(what, help="there is nothing to reopen", code="not-complete")
-        text = reopened(loaded.document.text)
+        text = reopened_text(loaded.document.text)
         at, actor = timestamp(request.stamp.now), request.stamp.actor
         text, before = remember(workspace, text, {"at": at, "actor": actor, "event": "reopened", "note": note})
         return Change(text=text, before=before, notes=_holders(workspace, state))
@@ -230,7 +230,7 @@ def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -
     return change(workspace, task_id, job, request)
 
 
-def reopened(text: str) -> str:
+def reopened_text(text: str) -> str:
     """Return the text of a complete task as that of one in progress, without what was kept of its output."""
     from taskstate.syntax.yaml_edit import remove_key
 

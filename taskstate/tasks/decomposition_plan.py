@@ -137,10 +137,10 @@ def subtasks_of(state: TaskState, task_id: str = "", taken: Collection[str] = ()
     told = state.document.front_matter.node and state.document.front_matter.node.get("subtasks")
     named = {item.text for item in told.items if item.text} if told else set()
     moved = {each.moved_to for each in state.checklist.features if each.moved_to} if state.checklist else set()
-    return suggested(task_id or state.id, parts_of(state), pace_of(state), {*taken, *named, *moved})
+    return plan_subtasks(task_id or state.id, read_open_features(state), pace_of(state), {*taken, *named, *moved})
 
 
-def parts_of(state: TaskState) -> tuple[OpenFeature, ...]:
+def read_open_features(state: TaskState) -> tuple[OpenFeature, ...]:
     """Return what the open features of a task say of themselves, and the sessions of them."""
     features = open_features(state)
     ids = {each.id for each in features}
@@ -157,7 +157,7 @@ def parts_of(state: TaskState) -> tuple[OpenFeature, ...]:
     return tuple(found)
 
 
-def suggested(
+def plan_subtasks(
     task_id: str, parts: Sequence[OpenFeature], pace: Pace = ASSUMED, taken: Collection[str] = ()
 ) -> tuple[Subtask, ...]:
     """Return the subtasks for the open features of a task: each is in exactly one, behind those that it waits for."""

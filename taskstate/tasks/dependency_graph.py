@@ -27,7 +27,7 @@ _DEEPEST = 16  # levels that are shown by indentation: a chain of ten thousand t
 _MERMAID = r"[^\w .,:()+/=@'!?-]"
 
 
-class Drawn(NamedTuple):
+class GraphTask(NamedTuple):
     """A task as it is drawn; a `status` that is empty means that there is no such task, or that nobody can read it."""
 
     id: str
@@ -40,12 +40,12 @@ class Drawn(NamedTuple):
 class Graph:
     """Tasks and the chains between them; what a task names and nobody knows is a task without a status."""
 
-    def __init__(self, tasks: Iterable[Drawn]) -> None:
+    def __init__(self, tasks: Iterable[GraphTask]) -> None:
         told = {task.id.casefold(): task for task in tasks}
         for task in tuple(told.values()):
             for each in (*task.depends_on, *filter(None, [task.parent])):
-                told.setdefault(each.casefold(), Drawn(each))
-        self.tasks: Mapping[str, Drawn] = dict(sorted(told.items(), key=lambda item: id_key(item[1].id)))
+                told.setdefault(each.casefold(), GraphTask(each))
+        self.tasks: Mapping[str, GraphTask] = dict(sorted(told.items(), key=lambda item: id_key(item[1].id)))
         pairs = ((up.casefold(), key) for key, task in self.tasks.items() for up in task.depends_on)
         self.chains = tuple(dict.fromkeys(pairs))
         self.parts = tuple((task.parent.casefold(), key) for key, task in self.tasks.items() if task.parent)
@@ -126,7 +126,7 @@ def _tree(graph: Graph) -> Iterator[str]:
                 path += [(each, depth + 1) for each in reversed(graph.below[key])]
 
 
-def _line(task: Drawn, depth: int, *, again: bool) -> str:
+def _line(task: GraphTask, depth: int, *, again: bool) -> str:
     deep = f"({depth}) " if depth > _DEEPEST else ""
     part = f" (part of {task.parent})" if task.parent else ""
     title = _printable(task.title) if task.status else "there is no such task, or it cannot be read"
@@ -177,7 +177,7 @@ def dot_string(text: str) -> str:
     return '"' + _printable(text).replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;") + '"'
 
 
-def _label(task: Drawn) -> str:
+def _label(task: GraphTask) -> str:
     status = task.status or "unknown"
     return " ".join(filter(None, [f"#{task.id}", task.title, f"({status})"]))
 

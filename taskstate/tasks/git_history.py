@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
-KEPT = 20  # commits that stay in the state file
+MAX_LISTED = 20  # commits that stay in the state file
 _TITLE, _BEFORE = "Git History", "Chain Output"
 _ID = 10  # digits of a commit's id at least
 _LISTED = re.compile(r"`([0-9a-fA-F]{4,64})`[ \t]+-[ \t][^\r\n]*")
@@ -67,12 +67,12 @@ def sync(workspace: Workspace, task_id: str, request: Request, *, since: str = "
         created = "" if since else state.text("created_at") or ""
         commits = git_log.log(workspace.root, since=since, after=created, digits=_ID)
         archived = archive_text(workspace, state.id) or ""
-        return _plan(workspace, state, naming(commits, state.id), rolled_items(archived, _TITLE))
+        return _plan(workspace, state, commits_naming(commits, state.id), rolled_items(archived, _TITLE))
 
     return change(workspace, task_id, job, request)
 
 
-def naming(commits: Iterable[Commit], task_id: str) -> list[Commit]:
+def commits_naming(commits: Iterable[Commit], task_id: str) -> list[Commit]:
     """Return those of `commits` whose messages name the task."""
     end = r"(?!\w|[._-]\w)"
     word = re.compile(
@@ -108,10 +108,10 @@ def _plan(workspace: Workspace, state: TaskState, commits: Sequence[Commit], arc
     items = [_item(commit) for commit in new]
     rank = {line.sha: _rank(line.sha, commits) for line in lines}
     older = sorted(lines, key=lambda line: (rank[line.sha], line.span.start))
-    kept = max(KEPT - len(items), 0)
-    going = older[kept:] if len(items) + len(lines) > KEPT else []
-    text = _changed(state, items[:KEPT], going)
-    rest = [*items[KEPT:], *(line.text for line in going)]
+    kept = max(MAX_LISTED - len(items), 0)
+    going = older[kept:] if len(items) + len(lines) > MAX_LISTED else []
+    text = _changed(state, items[:MAX_LISTED], going)
+    rest = [*items[MAX_LISTED:], *(line.text for line in going)]
     if not items and not rest:
         return Change(text=before.document.text, notes=("no commit that is not listed names the task",))
     told = f"{len(items)} commit{'' if len(items) == 1 else 's'} listed"

@@ -99,7 +99,7 @@ def in_order(tasks: Iterable[IndexedTask], most: int = 0) -> Order:
 
 def _ranked(tasks: Iterable[IndexedTask], below: Mapping[str, Sequence[str]]) -> list[Ready]:
     """Return tasks of one priority: that first for which most others wait, of equals what is begun, then by the id."""
-    counts = unblocked_by(tasks, below)
+    counts = dependent_counts(tasks, below)
     counted = (Ready(task, counts[task.id.casefold()]) for task in tasks)
     return sorted(counted, key=_rank)
 
@@ -108,7 +108,7 @@ def _rank(ready: Ready) -> tuple[int, bool, object]:
     return -ready.unblocks, ready.task.status != IN_PROGRESS, names.id_key(ready.task.id)
 
 
-def unblocked_by(tasks: Iterable[IndexedTask], below: Mapping[str, Sequence[str]]) -> Mapping[str, int]:
+def dependent_counts(tasks: Iterable[IndexedTask], below: Mapping[str, Sequence[str]]) -> Mapping[str, int]:
     """Return for each task how many open ones wait for it, directly or through others; `below`: who waits for whom.
 
     Each search is as long as what it finds; where that would be too much for all of them, sets are added up instead.
@@ -125,12 +125,12 @@ def unblocked_by(tasks: Iterable[IndexedTask], below: Mapping[str, Sequence[str]
         found[key] = len(reached) - 1
         steps += len(reached)
         if steps > _MANY:
-            sums = added_up(below)
+            sums = dependent_counts_by_bits(below)
             return {task.id.casefold(): sums.get(task.id.casefold(), 0) for task in tasks}
     return found
 
 
-def added_up(below: Mapping[str, Sequence[str]]) -> Mapping[str, int]:
+def dependent_counts_by_bits(below: Mapping[str, Sequence[str]]) -> Mapping[str, int]:
     """Return for each task that others wait for how many those are; in a time that no search could keep.
 
     Sets of tasks are the bits of whole numbers. What waits for itself in a circle, or for such a task, is counted where

@@ -19,16 +19,16 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.yaml_edit import remove_key
 from taskstate.tasks.role_rules import (
-    block_on,
-    changed_meanwhile,
+    clean_finding,
     counted,
-    finding_at,
-    finding_of,
-    refused,
-    remarks,
-    set_on,
+    finding_index,
+    next_command,
+    refusal,
+    roles_changed_error,
+    snapshot_needed_to_block,
+    snapshot_needed_to_set,
+    start_notes,
     turn_of,
-    way_on,
 )
 from taskstate.verification.qa import log_parser
 from taskstate.verification.qa import record as qa_record
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from taskstate.model.tool_blocks import Role
-    from taskstate.tasks.role_rules import Setting, Turn
+    from taskstate.tasks.role_rules import RoleChange, Turn
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
-def set_role(workspace: Workspace, task_id: str, role: str, setting: Setting, request: Request) -> Outcome:
+def set_role(workspace: Workspace, task_id: str, role: str, setting: RoleChange, request: Request) -> Outcome:
     """Give a role another status; what it then rests on is verified: the snapshot of the one before, or its own.
 
     Raises:
@@ -58,12 +58,12 @@ def set_role(workspace: Workspace, task_id: str, role: str, setting: Setting, re
     if setting.session_id is not None:
         setting = setting._replace(session_id=escaping.one_line(setting.session_id, what="the session's id"))
     now, seen = timestamp(request.stamp.now), _looked(workspace, task_id, role, request)
-    rests_on = set_on(seen, setting)
-    checked = secret_check.check(workspace, log_parser.pieces(setting.log or b""), request, what="the log")
+    rests_on = snapshot_needed_to_set(seen, setting)
+    checked = secret_check.check(workspace, log_parser.text_chunks(setting.log or b""), request, what="the log")
     _verify(workspace, seen, rests_on, request)
 
     def job(turn: Turn) -> Change:
-        _require_same(turn, seen, rests_on, set_on(turn, setting))
+        _require_same(turn, seen, rests_on, snapshot_needed_to_set(turn, setting))
         new = {**turn.role.values, "status": setting.status}
         if setting.status != turn.role.status:
             new |= {"completed_at": now} if setting.status == DONE else _not_completed(turn)
@@ -79,7 +79,7 @@ def set_role(workspace: Workspace, task_id: str, role: str, setting: Setting, re
         text, rolled = checked.remembered(workspace, text)
         before = turn.role.qa_log_path
         gone = (before,) if kept and before is not None else ()
-        return Change(text=text, before=rolled, notes=remarks(turn, setting.status), kept=kept, gone=gone)
+        return Change(text=text, before=rolled, notes=start_notes(turn, setting.status), kept=kept, gone=gone)
 
     outcome = _change(workspace, task_id, role, job, request)
     return outcome._replace(warnings=(*checked.warnings, *outcome.warnings))
@@ -91,16 +91,16 @@ def block(workspace: Workspace, task_id: str, role: str, finding: str, request: 
     Raises:
         TaskstateError: as `set_role`; code "too-long": the finding is no finding but a report.
     """
-    said = finding_of(finding)
+    said = clean_finding(finding)
     seen = _looked(workspace, task_id, role, request)
-    rests_on = block_on(seen)
+    rests_on = snapshot_needed_to_block(seen)
     _verify(workspace, seen, rests_on, request)
 
     def job(turn: Turn) -> Change:
-        _require_same(turn, seen, rests_on, block_on(turn))
+        _require_same(turn, seen, rests_on, snapshot_needed_to_block(turn))
         findings = [*turn.role.findings, *([said] if said not in turn.role.findings else ())]
         new = {**turn.role.values, "status": BLOCKED, "blocking_findings": findings}
-        return Change(text=_with_role(turn, new), notes=remarks(turn, BLOCKED))
+        return Change(text=_with_role(turn, new), notes=start_notes(turn, BLOCKED))
 
     return _change(workspace, task_id, role, job, request)
 
@@ -114,7 +114,7 @@ def unblock(workspace: Workspace, task_id: str, role: str, finding: str | None, 
 
     def job(turn: Turn) -> Change:
         found = turn.role.findings
-        gone = None if finding is None else finding_at(turn, finding)
+        gone = None if finding is None else finding_index(turn, finding)
         left = [each for number, each in enumerate(found) if gone is not None and number != gone]
         status = turn.role.status
         if not left and status == BLOCKED:
@@ -140,7 +140,7 @@ def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Re
     def job(turn: Turn) -> Change:
         later = tuple(each for each in turn.later if each.status != PENDING or each.snapshot)
         if turn.role.status != DONE and not later:
-            raise refused(turn, "so there is nothing to take back", way_on(turn), code="role-status")
+            raise refusal(turn, "so there is nothing to take back", next_command(turn), code="role-status")
         status = BLOCKED if turn.role.findings else IN_PROGRESS
         changed = {turn.name: {**turn.role.values, "status": status, **_not_completed(turn)}}
         changed |= {each.name: _pending_again(each) for each in later}
@@ -199,7 +199,7 @@ def _require_same(turn: Turn, seen: Turn, rested_on: str | None, rests_on: str |
     """Refuse where what was verified is no longer what the change rests on."""
     left = [each.blocks.delta.snapshots.get(rests_on or "") for each in (turn, seen)]
     if rested_on != rests_on or left[0] != left[1]:
-        raise changed_meanwhile(turn)
+        raise roles_changed_error(turn)
 
 
 def _change(workspace: Workspace, task_id: str, role: str, job: Callable[[Turn], Change], request: Request) -> Outcome:
@@ -231,7 +231,7 @@ def _with_log(workspace: Workspace, turn: Turn, log: bytes, path: str) -> dict[s
     qa_record.require_task_file(workspace, turn.blocks.context, turn.task_id)
     told: dict[str, object] = {"qa_log_path": path, "qa_log_sha256": files.digest(log)}
     results = log_parser.read_log(log, workspace.config.qa)
-    return {"qa": qa_results.as_values(results), **told} if results or "qa" in turn.role.values else told
+    return {"qa": qa_results.front_matter_results(results), **told} if results or "qa" in turn.role.values else told
 
 
 def _with_role(turn: Turn, told: Mapping[str, object]) -> str:

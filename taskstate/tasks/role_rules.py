@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LONGEST_FINDING = 500  # characters
 
 
-class Setting(NamedTuple):
+class RoleChange(NamedTuple):
     """What a role is set to: its status, the log of its own checks, and its agent's name for the session."""
 
     status: str
@@ -86,7 +86,7 @@ def turn_of(state: TaskState, role: str, names: tuple[str, ...]) -> Turn:
     return turn
 
 
-def set_on(turn: Turn, setting: Setting) -> str | None:
+def snapshot_needed_to_set(turn: Turn, setting: RoleChange) -> str | None:
     """Return the role whose snapshot must match the tree before a role may be set so, or None.
 
     Raises:
@@ -104,7 +104,7 @@ def set_on(turn: Turn, setting: Setting) -> str | None:
         return _begin_on(turn)
     if now == IN_PROGRESS and turn.role.snapshot is None:
         return None  # given back, before anything was left
-    raise refused(turn, f"so it cannot be {status.replace('_', ' ')}", way_on(turn), code="role-status")
+    raise refusal(turn, f"so it cannot be {status.replace('_', ' ')}", next_command(turn), code="role-status")
 
 
 def _begin_on(turn: Turn) -> str | None:
@@ -116,7 +116,7 @@ def _begin_on(turn: Turn) -> str | None:
     return previous.name
 
 
-def _done_on(turn: Turn, setting: Setting) -> str | None:
+def _done_on(turn: Turn, setting: RoleChange) -> str | None:
     """Return the role's own name, for its own snapshot must match, unless it is done and stays so.
 
     Raises:
@@ -126,30 +126,30 @@ def _done_on(turn: Turn, setting: Setting) -> str | None:
     if role.findings:
         what = f"and has {counted(len(role.findings), 'open finding')}: {role.findings[0]}"
         help_ = f'when it is mended: `taskstate role unblock {turn.task_id} {turn.name} --finding "WHICH"`'
-        raise refused(turn, what, help_, code="findings-open")
+        raise refusal(turn, what, help_, code="findings-open")
     if role.status == BLOCKED:
-        raise refused(turn, "though by no finding", way_on(turn), code="role-status")
+        raise refusal(turn, "though by no finding", next_command(turn), code="role-status")
     if role.status == DONE and not setting.adds:
         return None
     if role.status == DONE and any(each.status != PENDING for each in turn.later):
-        raise refused(turn, "and a later role has begun", way_on(turn), code="role-status")
+        raise refusal(turn, "and a later role has begun", next_command(turn), code="role-status")
     if previous and previous.status != DONE:
         raise _not_yet(turn, previous, "be done")
     return turn.name
 
 
-def block_on(turn: Turn) -> str | None:
+def snapshot_needed_to_block(turn: Turn) -> str | None:
     """Return the role whose snapshot must match the tree before a role may be blocked: the one before, if it begins.
 
     Raises:
         TaskstateError: it is not the role's turn.
     """
     if turn.role.status == DONE:
-        raise refused(turn, "so nothing can block it", way_on(turn), code="role-status")
+        raise refusal(turn, "so nothing can block it", next_command(turn), code="role-status")
     return _begin_on(turn) if turn.role.status == PENDING else None
 
 
-def way_on(turn: Turn) -> str:
+def next_command(turn: Turn) -> str:
     """Return the advice that fits the status in which a role is."""
     ways = {
         PENDING: f"`taskstate role set {turn.task_id} {turn.name} --status in_progress` begins it",
@@ -160,7 +160,7 @@ def way_on(turn: Turn) -> str:
     return ways[turn.role.status]
 
 
-def refused(turn: Turn, what: str, way: str, *, code: str) -> TaskstateError:
+def refusal(turn: Turn, what: str, way: str, *, code: str) -> TaskstateError:
     """Return a refusal that says where the role stands, what follows, and which way leads on."""
     return TaskstateError(f"task {turn.task_id}: {turn.role.words}, {what}", help=way, code=code)
 
@@ -171,13 +171,13 @@ def _not_yet(turn: Turn, previous: Role, what: str) -> TaskstateError:
     return TaskstateError(told, help=way, code="role-order")
 
 
-def changed_meanwhile(turn: Turn) -> TaskstateError:
+def roles_changed_error(turn: Turn) -> TaskstateError:
     """Return the refusal where what was verified is no longer so."""
     what = f"task {turn.task_id}: somebody changed the roles while the working tree was compared"
     return TaskstateError(what, help="run this again", code="stale")
 
 
-def remarks(turn: Turn, status: str) -> tuple[str, ...]:
+def start_notes(turn: Turn, status: str) -> tuple[str, ...]:
     """Return what to say where a role begins although its task has not, or something was found in it before."""
     if status in {PENDING, turn.role.status} or turn.role.status != PENDING:
         return ()
@@ -191,7 +191,7 @@ def remarks(turn: Turn, status: str) -> tuple[str, ...]:
 # Findings
 
 
-def finding_of(text: str) -> str:
+def clean_finding(text: str) -> str:
     """Return a finding as it is kept: one line, and not a long one.
 
     Raises:
@@ -204,7 +204,7 @@ def finding_of(text: str) -> str:
     return said
 
 
-def finding_at(turn: Turn, finding: str) -> int:
+def finding_index(turn: Turn, finding: str) -> int:
     """Return the place of the finding that a text or a number, counted from 1, names.
 
     Raises:

@@ -17,7 +17,7 @@ from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.syntax.json_edit import json_text
 from taskstate.tasks.decompose import decompose
-from taskstate.tasks.decomposition_plan import ASSUMED, LEAST, MOST, PHASES, OpenFeature, Pace, suggested
+from taskstate.tasks.decomposition_plan import ASSUMED, LEAST, MOST, PHASES, OpenFeature, Pace, plan_subtasks
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ words = st.text(st.sampled_from("abz-#*`_<>[]|\\\"' .:{}\u00e4\u2028"), min_size
 @given(st.from_regex(r"[A-Za-z0-9]{1,8}", fullmatch=True).filter(is_id), parts, paces)
 def test_every_feature_goes_into_exactly_one_subtask(task_id: str, parts: list[OpenFeature], pace: Pace) -> None:
     """Nothing is lost or doubled, each id can be one and is new, and each estimate is in its bounds."""
-    found = suggested(task_id, parts, pace)
+    found = plan_subtasks(task_id, parts, pace)
     assert sorted(each for part in found for each in part.features) == sorted(part.id for part in parts)
     assert all(part.features and is_id(part.id) and LEAST <= part.sessions <= MOST for part in found)
     assert len({part.id for part in found}) == len(found)
@@ -53,7 +53,7 @@ def test_every_feature_goes_into_exactly_one_subtask(task_id: str, parts: list[O
 @given(parts, paces)
 def test_order_has_no_circle(parts: list[OpenFeature], pace: Pace) -> None:
     """A subtask depends on earlier ones alone, and on none that another one of these depends on."""
-    found = suggested("101", parts, pace)
+    found = plan_subtasks("101", parts, pace)
     behind: dict[str, set[str]] = {}
     for part in found:
         assert set(part.depends_on) <= set(behind)

@@ -17,8 +17,8 @@ from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import CONTROLS, with_newlines
 from taskstate.tasks import chain_output, complete, completion_checks
-from taskstate.tasks.dependency_graph import Drawn, Graph, as_dot, as_mermaid, as_text
-from taskstate.tasks.next_task import added_up, in_order, unblocked_by, waiting_of
+from taskstate.tasks.dependency_graph import Graph, GraphTask, as_dot, as_mermaid, as_text
+from taskstate.tasks.next_task import dependent_counts, dependent_counts_by_bits, in_order, waiting_of
 from taskstate.verification.command_evidence import CommandResult
 from taskstate.workspace.task_index import IndexedTask
 from tests.support.markdown_strategies import any_text, outside
@@ -60,13 +60,13 @@ def unquoted(text: str) -> str:
 def test_reopening_takes_back_what_completing_did(head: str, body: str, newline: str) -> None:
     """But for the status every byte is as it was, whatever stands in the file."""
     text = with_newlines(head + body, newline)
-    begun = complete.reopened(text)
-    again = complete.reopened(complete.completed(begun, OUTPUT))
+    begun = complete.reopened_text(text)
+    again = complete.reopened_text(complete.completed_text(begun, OUTPUT))
     assert unquoted(again) == unquoted(begun)
-    assert complete.reopened(complete.completed(again, OUTPUT)) == again
-    done = parse(complete.completed(text, OUTPUT))
+    assert complete.reopened_text(complete.completed_text(again, OUTPUT)) == again
+    done = parse(complete.completed_text(text, OUTPUT))
     assert (done.front_matter["status"], done.front_matter["output"]) == ("complete", OUTPUT)
-    assert complete.completed(done.text, OUTPUT) == done.text
+    assert complete.completed_text(done.text, OUTPUT) == done.text
 
 
 class Task(NamedTuple):
@@ -143,11 +143,11 @@ def test_tail_of_any_log_is_harmless(log: bytes) -> None:
 
 
 @st.composite
-def drawn(draw: st.DrawFn) -> list[Drawn]:
+def drawn(draw: st.DrawFn) -> list[GraphTask]:
     """Return tasks with any titles, whose chains may run in circles and lead to tasks that are not there."""
     ids = [f"t{number}" for number in range(draw(st.integers(0, 6)))]
     some = st.lists(st.sampled_from([*ids, "gone", "T1"]), max_size=3).map(tuple)
-    return [Drawn(each, draw(titles), draw(states), draw(some), draw(st.sampled_from(["", *ids]))) for each in ids]
+    return [GraphTask(each, draw(titles), draw(states), draw(some), draw(st.sampled_from(["", *ids]))) for each in ids]
 
 
 NODE = r'  (t\d+)\["((?:[\w .,:()+/=@\'!?-]|#\d+;)*)"\]:::(\w+)'
@@ -159,13 +159,13 @@ def plain(title: str) -> str:
     return "".join(char if char.isprintable() else "\ufffd" for char in " ".join(title.split()))
 
 
-def label(task: Drawn) -> str:
+def label(task: GraphTask) -> str:
     """Return what stands in a task's node."""
     return " ".join(filter(None, [f"#{task.id}", plain(task.title), f"({task.status or 'unknown'})"]))
 
 
 @given(drawn())
-def test_mermaid_holds_every_title_as_text(tasks: list[Drawn]) -> None:
+def test_mermaid_holds_every_title_as_text(tasks: list[GraphTask]) -> None:
     """Each task is one node whose label is its title, each chain one arrow between two nodes; nothing else is there."""
     graph = Graph(tasks)
     head, *lines = as_mermaid(graph).split("\n")
@@ -180,7 +180,7 @@ def test_mermaid_holds_every_title_as_text(tasks: list[Drawn]) -> None:
 
 
 @given(drawn())
-def test_dot_holds_every_title_as_text(tasks: list[Drawn]) -> None:
+def test_dot_holds_every_title_as_text(tasks: list[GraphTask]) -> None:
     """The same: every string closes where it should, and reads as what went into it."""
     graph = Graph(tasks)
     lines = as_dot(graph).split("\n")
@@ -197,7 +197,7 @@ def test_dot_holds_every_title_as_text(tasks: list[Drawn]) -> None:
 
 
 @given(drawn())
-def test_text_shows_every_task_and_every_chain(tasks: list[Drawn]) -> None:
+def test_text_shows_every_task_and_every_chain(tasks: list[GraphTask]) -> None:
     """Each task stands once with what waits for it, and each chain has a line of its own; circles end."""
     graph = Graph(tasks)
     lines = [line for line in as_text(graph).split("\n") if not line.startswith("circle: ")]
@@ -246,7 +246,7 @@ def test_waiting_tasks_are_counted_once(chains: tuple[tuple[int, ...], ...], tol
     tasks = [task for task in _glances(chains, told) if task.status != "complete"]
     below = {task.id: [each.id for each in tasks if task.id in each.depends_on] for task in tasks}
     below = {key: keys for key, keys in below.items() if keys}
-    counts, sums = unblocked_by(tasks, below), added_up(below)
+    counts, sums = dependent_counts(tasks, below), dependent_counts_by_bits(below)
     for task in tasks:
         reached: set[str] = set()
         following = [task.id]

@@ -14,9 +14,9 @@ from taskstate.model.config import QaReader
 from taskstate.model.tool_blocks import CheckResult, read_tool_blocks
 from taskstate.syntax.spans import CONTROLS
 from taskstate.verification.qa import results as qa_results
-from taskstate.verification.qa.log_parser import pieces, read_log
+from taskstate.verification.qa.log_parser import read_log, text_chunks
 from taskstate.verification.qa.log_patterns import EXITS, TOOLS
-from taskstate.verification.qa.results import MISSING, NEW, compare, is_well, result_of
+from taskstate.verification.qa.results import MISSING, NEW, compare, is_success, result_of
 
 LINES = (
     *("3 passed in 0.01s", "1 failed, 2 passed in 0.01s", "no tests ran in 0.01s", "All checks passed!"),
@@ -63,7 +63,7 @@ def test_any_log_can_be_read(log: bytes) -> None:
     """Reading never raises; each result is one line of limited length whose words say whether it is well."""
     for name, result in read_log(log).items():
         assert names.require_result_name(name)
-        assert result.ok == is_well(result.text)
+        assert result.ok == is_success(result.text)
         assert result == result_of(result.text)
         assert 0 < len(result.text) <= qa_results.MAX_TEXT
         assert not re.search(f"{CONTROLS}|\n", result.text)
@@ -90,7 +90,7 @@ def test_order_of_tools_does_not_count(orders: tuple[list[str], list[str]]) -> N
 def test_pieces_are_the_log(log: bytes) -> None:
     """The pieces of a log are whole lines and all of it."""
     assume(log[:2] not in {b"\xff\xfe", b"\xfe\xff"} and b"\x1b" not in log and b"\r" not in log)
-    assert "".join(pieces(log)) == log.decode("utf-8", "replace")
+    assert "".join(text_chunks(log)) == log.decode("utf-8", "replace")
 
 
 @given(RESULTS, RESULTS)
@@ -115,7 +115,7 @@ def test_comparison_is_antisymmetric(one: dict[str, CheckResult], two: dict[str,
 def test_nothing_differs_from_itself(results: dict[str, CheckResult]) -> None:
     """Results are the same as themselves, also once they have been through a front matter."""
     assert compare(results, results) == ((), (), tuple(sorted(results)))
-    written = {"baseline": {"results": qa_results.as_values(results)}}
+    written = {"baseline": {"results": qa_results.front_matter_results(results)}}
     assert read_tool_blocks(written).baseline.results == results
 
 

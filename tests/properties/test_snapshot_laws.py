@@ -22,7 +22,7 @@ from taskstate.errors import TaskstateError
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
 from taskstate.tasks import role_changes
-from taskstate.tasks.role_rules import Setting
+from taskstate.tasks.role_rules import RoleChange
 from taskstate.verification.snapshots import accept_drift, drift
 from taskstate.verification.snapshots import restore as snapshot_restore
 from taskstate.verification.snapshots import take as snapshot_take
@@ -163,7 +163,7 @@ class Worked(RuleBasedStateMachine):
     def set_role(self, role: str, status: str) -> str:
         """Set a role's status, and return the code of the refusal."""
         workspace, request = self.place.workspace, self.place.request()
-        return self.refusal(lambda: role_changes.set_role(workspace, TASK, role, Setting(status), request))
+        return self.refusal(lambda: role_changes.set_role(workspace, TASK, role, RoleChange(status), request))
 
     def counted(self, role: str) -> None:
         """Note that a check of a role's snapshot failed."""

@@ -132,7 +132,7 @@ class Place:
 
     def prove(self, feature: str = "jwt-1", *, passes: bool = True, evidence: object = "seen") -> Outcome:
         """Record a feature as tested."""
-        tested = checklist.Tested(passes=passes, evidence=evidence)
+        tested = checklist.FeatureResult(passes=passes, evidence=evidence)
         return checklist.set_feature(self.workspace, TASK, feature, tested, self.request())
 
     def configure(self, toml: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.tasks import chain_inputs
-from taskstate.tasks.chain_inputs import Link, Pulled
+from taskstate.tasks.chain_inputs import Link, PullResult
 from tests.support.chained import Chained
 from tests.support.place import refusal, tree
 
@@ -33,7 +33,7 @@ def states(place: Chained, task_id: str = "102") -> list[tuple[str, str]]:
     return [(link.id, link.state) for link in links(place, task_id)]
 
 
-def pull(place: Chained, task_id: str = "102", source: str = "") -> Pulled:
+def pull(place: Chained, task_id: str = "102", source: str = "") -> PullResult:
     """Bring the inputs of a task up to date."""
     return chain_inputs.pull(place.workspace, task_id, place.request(), source=source)
 

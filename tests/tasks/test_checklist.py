@@ -146,7 +146,7 @@ def test_feature_is_added_to_a_fence_by_hand(place: Place) -> None:
 def test_same_result_at_the_same_time_changes_nothing(place: Place) -> None:
     """Recording what stands there already is no change."""
     request = place.request()
-    tested = checklist.Tested(passes=True, evidence="e")
+    tested = checklist.FeatureResult(passes=True, evidence="e")
     assert checklist.set_feature(place.workspace, TASK, "jwt-1", tested, request).changed
     before = place.text
     assert not checklist.set_feature(place.workspace, TASK, "jwt-1", tested, request).changed

@@ -125,7 +125,7 @@ def test_features_need_evidence(place: Chained, evidence: object, words: str, as
     place.finish()
     if asked:
         place.configure("[lint]\nrequire-command-evidence = true\n")
-    tested = checklist.Tested(passes=True, evidence=evidence)
+    tested = checklist.FeatureResult(passes=True, evidence=evidence)
     checklist.set_feature(place.workspace, "101", "jwt-1", tested, place.request())
     told = gaps(place)
     assert [words in each for each in told] == ([True] if words else [])
@@ -162,7 +162,7 @@ def test_commit_as_evidence_is_here(place: Chained) -> None:
     head = git(place, "rev-parse", "HEAD")
     place.finish()
     for commit, there in ((head, True), (head[:8], True), ("deadbeef", False)):
-        tested = checklist.Tested(passes=True, evidence={"commit": commit})
+        tested = checklist.FeatureResult(passes=True, evidence={"commit": commit})
         checklist.set_feature(place.workspace, "101", "jwt-1", tested, place.request())
         told = [] if there else ["feature jwt-1: its evidence is the commit deadbeef, which is not here"]
         assert gaps(place) == told
@@ -383,7 +383,7 @@ def test_what_came_later_was_not_let_pass(place: Chained) -> None:
     place.complete(note="it was generated")
     assert values(place)["audit"]["events"][0]["waived"] == ["file:app.py"]
     assert codes(place) == []
-    tested = checklist.Tested(passes=False, evidence="broken")
+    tested = checklist.FeatureResult(passes=False, evidence="broken")
     checklist.set_feature(place.workspace, "101", "jwt-1", tested, place.request())
     checklist.set_criterion(place.workspace, "101", 1, place.request(), checked=False)
     place.write("101", "Tokens are issued\\.[^#]*", "*To be completed.*\n\n")

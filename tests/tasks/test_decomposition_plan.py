@@ -14,11 +14,11 @@ from taskstate.tasks.decomposition_plan import (
     Subtask,
     guidance,
     pace_of,
-    parts_of,
+    plan_subtasks,
+    read_open_features,
     sizing,
     sizings,
     subtasks_of,
-    suggested,
 )
 
 SLOW = Pace(sessions=20, features=2, own=True)
@@ -38,7 +38,7 @@ def state(*features: tuple[str, str] | dict[str, object], log: str = "", head: s
 
 def told(*ids: str, description: str = "does it") -> list[OpenFeature]:
     """Return the parts for features with these ids."""
-    return list(parts_of(state(*((each, description) for each in ids))))
+    return list(read_open_features(state(*((each, description) for each in ids))))
 
 
 def groups(parts: tuple[Subtask, ...]) -> list[str]:
@@ -64,16 +64,16 @@ def groups(parts: tuple[Subtask, ...]) -> list[str]:
 )
 def test_features_are_grouped_by_prefix_and_pace(ids: str, pace: Pace, wanted: list[str]) -> None:
     """A prefix stays together, a subtask is of 3 to 8 sessions, and one alone would be the old task."""
-    assert groups(suggested("101", told(*ids.split()), pace)) == wanted
+    assert groups(plan_subtasks("101", told(*ids.split()), pace)) == wanted
 
 
 def test_features_are_grouped_by_files() -> None:
     """What touches the same file goes together, whether the feature says so or a session."""
     log = "### Session 1 - 2026-01-01 10:00\n\n**What I did:**\n\n- c-1: begun in ./src/a.py, and/or e.g. nothing\n"
     features = (("a-1", "changes `src/a.py`"), ("b-1", "see https://x.org/y.html"), ("c-1", "x"), ("d-1", "in a/b.py"))
-    parts = parts_of(state(*features, log=log))
+    parts = read_open_features(state(*features, log=log))
     assert [sorted(part.files) for part in parts] == [["src/a.py"], [], ["src/a.py"], ["a/b.py"]]
-    assert groups(suggested("101", parts)) == ["a-1 c-1", "b-1 d-1"]
+    assert groups(plan_subtasks("101", parts)) == ["a-1 c-1", "b-1 d-1"]
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,14 @@ def test_features_are_grouped_by_files() -> None:
 )
 def test_phase_of_a_feature(feature_id: str, description: str, phase: int) -> None:
     """The id tells the phase, else the beginning of the description; what tells nothing is implementation."""
-    (part,) = parts_of(state((feature_id, description)))
+    (part,) = read_open_features(state((feature_id, description)))
     assert part.phase == phase
 
 
 def test_phases_come_one_after_the_other() -> None:
     """Design comes first, documentation last, and each waits for the one before it alone."""
     ids = ("docs-1", "docs-2", "test-1", "test-2", "jwt-1", "jwt-2", "ui-1", "ui-2", "design-1", "design-2")
-    parts = suggested("101", told(*ids))
+    parts = plan_subtasks("101", told(*ids))
     assert [(part.id, part.work, part.depends_on) for part in parts] == [
         ("101a", "design", ()),
         ("101b", "implementation", ("101a",)),
@@ -119,17 +119,17 @@ def test_what_a_feature_says_precedes_the_phases() -> None:
         ("api", "answers once a jwt-1 is there"),
         ("a", "x"),
     )
-    parts = parts_of(state(*features))
+    parts = read_open_features(state(*features))
     assert [sorted(part.waits) for part in parts] == [["api", "jwt-1"], [], ["ui-1"], ["jwt-1"], []]
-    found = suggested("101", parts, SLOW)
+    found = plan_subtasks("101", parts, SLOW)
     assert groups(found) == ["jwt-1", "api", "ui-1", "a", "test-1"]
     assert [part.depends_on for part in found] == [(), ("101a",), ("101b",), (), ("101c",)]
 
 
 def test_circle_of_features_is_cut() -> None:
     """Features that wait for each other still come in some order."""
-    parts = parts_of(state(("x-1", "after x-2"), ("x-2", "after x-1"), ("x-3", "after x-3")))
-    assert [part.depends_on for part in suggested("101", parts, SLOW)] == [(), (), ("101b",)]
+    parts = read_open_features(state(("x-1", "after x-2"), ("x-2", "after x-1"), ("x-3", "after x-3")))
+    assert [part.depends_on for part in plan_subtasks("101", parts, SLOW)] == [(), (), ("101b",)]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_circle_of_features_is_cut() -> None:
 )
 def test_ids_that_are_free(task_id: str, taken: list[str], ids: list[str]) -> None:
     """Subtasks are named after their task by letters, or by numbers, and never like one that there is."""
-    assert [part.id for part in suggested(task_id, told("x", "y"), taken=taken)] == ids
+    assert [part.id for part in plan_subtasks(task_id, told("x", "y"), taken=taken)] == ids
 
 
 def test_ids_that_the_task_names_are_taken() -> None:
@@ -171,7 +171,7 @@ def test_pace_is_that_of_the_task(passing: int, sessions: int, pace: Pace) -> No
 )
 def test_estimate_is_of_3_to_8_sessions(number: int, pace: Pace, sessions: int) -> None:
     """The estimate follows the pace, rounded up, and is that of a task that is worth being one."""
-    parts = suggested("101", told(*(f"{group}-{n}" for group in "xy" for n in range(number))), pace)
+    parts = plan_subtasks("101", told(*(f"{group}-{n}" for group in "xy" for n in range(number))), pace)
     assert [part.sessions for part in parts] == [sessions, sessions]
 
 

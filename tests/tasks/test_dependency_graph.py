@@ -6,14 +6,14 @@ import time
 
 import pytest
 
-from taskstate.tasks.dependency_graph import Drawn, Graph, as_dot, as_mermaid, as_text
+from taskstate.tasks.dependency_graph import Graph, GraphTask, as_dot, as_mermaid, as_text
 
 TASKS = (
-    Drawn("100", "Schema", "complete"),
-    Drawn("101", "JWT", "in_progress", ("100",)),
-    Drawn("102", "Endpoints", "created", ("100", "101")),
-    Drawn("101a", "Part", "blocked", (), "101"),
-    Drawn("9", "Odd", "created", ("7",)),
+    GraphTask("100", "Schema", "complete"),
+    GraphTask("101", "JWT", "in_progress", ("100",)),
+    GraphTask("102", "Endpoints", "created", ("100", "101")),
+    GraphTask("101a", "Part", "blocked", (), "101"),
+    GraphTask("9", "Odd", "created", ("7",)),
 )
 
 
@@ -28,7 +28,7 @@ def test_text_is_a_tree() -> None:
         "  [ ] 102  Endpoints\n"
         "[!] 101a  Part (part of 101)"
     )
-    more = (*TASKS, Drawn("103", "More", "created", ("102",)))
+    more = (*TASKS, GraphTask("103", "More", "created", ("102",)))
     assert as_text(Graph(more)).count("103") == 1
     assert "  [ ] 102  Endpoints (see above)" in as_text(Graph(more))
     assert as_text(Graph(())) == "no tasks"
@@ -36,7 +36,8 @@ def test_text_is_a_tree() -> None:
 
 def test_circles_are_shown() -> None:
     """A circle is drawn once, and named."""
-    tasks = (Drawn("1", "A", "created", ("2",)), Drawn("2", "B", "created", ("1",)), Drawn("3", "C", "created", ("3",)))
+    links = (("1", "A", "2"), ("2", "B", "1"), ("3", "C", "3"))
+    tasks = tuple(GraphTask(task_id, title, "created", (upstream,)) for task_id, title, upstream in links)
     assert as_text(Graph(tasks)) == (
         "[ ] 1  A\n  [ ] 2  B\n    [ ] 1  A (see above)\n[ ] 3  C\n  [ ] 3  C (see above)\n"
         "circle: 1 → 2 → 1\ncircle: 3 → 3"
@@ -47,10 +48,10 @@ def test_circles_are_shown() -> None:
 def test_circles_that_share_a_task_are_all_named() -> None:
     """Each chain that closes a circle is in one that is named, that of a task with itself too; no circle twice."""
     tasks = (
-        Drawn("1", "A", "created", ("2", "3", "4")),
-        Drawn("2", "B", "created", ("1",)),
-        Drawn("3", "C", "created", ("1", "3")),
-        Drawn("4", "D", "created"),
+        GraphTask("1", "A", "created", ("2", "3", "4")),
+        GraphTask("2", "B", "created", ("1",)),
+        GraphTask("3", "C", "created", ("1", "3")),
+        GraphTask("4", "D", "created"),
     )
     assert Graph(tasks).circles() == (("1", "2", "1"), ("1", "3", "1"), ("3", "3"))
 
@@ -58,7 +59,7 @@ def test_circles_that_share_a_task_are_all_named() -> None:
 def test_many_circles_are_cut() -> None:
     """Where all tasks wait for all others, the first circles are named, and that there may be more."""
     ids = [str(number) for number in range(60)]
-    text = as_text(Graph(Drawn(each, "A", "created", tuple(ids)) for each in ids))
+    text = as_text(Graph(GraphTask(each, "A", "created", tuple(ids)) for each in ids))
     assert text.count("circle: ") == 100
     assert text.endswith("\nthere may be more circles")
 
@@ -109,7 +110,7 @@ def test_graph_around_tasks(ids: tuple[str, ...], kept: list[str]) -> None:
 
 def test_ids_that_differ_in_case_are_one_task() -> None:
     """A chain to `A` is one to `a`, and one named twice is one."""
-    graph = Graph((Drawn("a", "A", "created"), Drawn("b", "B", "created", ("A", "a"))))
+    graph = Graph((GraphTask("a", "A", "created"), GraphTask("b", "B", "created", ("A", "a"))))
     assert [task.id for task in graph.tasks.values()] == ["a", "b"]
     assert len(as_dot(graph).split(" -> ")) == 2
 
@@ -119,8 +120,8 @@ def test_ids_that_differ_in_case_are_one_task() -> None:
 def test_ten_thousand_tasks_are_drawn(draw: object) -> None:
     """A long chain, and one long circle, take time and room by their length and not by its square."""
     assert callable(draw)
-    chain = [Drawn(str(number), "T", "created", (str(number - 1),) if number else ()) for number in range(10_000)]
-    for tasks in (chain, [*chain[1:], Drawn("0", "T", "created", ("9999",))]):
+    chain = [GraphTask(str(number), "T", "created", (str(number - 1),) if number else ()) for number in range(10_000)]
+    for tasks in (chain, [*chain[1:], GraphTask("0", "T", "created", ("9999",))]):
         begun = time.perf_counter()
         drawing = draw(Graph(tasks))
         assert len(drawing) < 3_000_000

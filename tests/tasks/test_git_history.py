@@ -82,14 +82,14 @@ def history(place: Place) -> str:
 )
 def test_what_names_a_task(message: str, names: bool) -> None:  # noqa: FBT001 - a row of the table
     """A commit names a task by a line or a word of its own, in whatever case."""
-    told = git_history.naming([Commit("a" * 40, "a" * 10, "x", message)], "101")
+    told = git_history.commits_naming([Commit("a" * 40, "a" * 10, "x", message)], "101")
     assert bool(told) is names
 
 
 def test_ids_are_compared_in_whatever_case() -> None:
     """Two ids that differ in case alone are one."""
     commits = [Commit("a" * 40, "a" * 10, "x", message) for message in ("#ab-1", "TASK-AB-1", "Task: aB-1", "#ab-12")]
-    assert git_history.naming(commits, "Ab-1") == commits[:3]
+    assert git_history.commits_naming(commits, "Ab-1") == commits[:3]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

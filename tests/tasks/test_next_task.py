@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.tasks.next_task import added_up, choose, in_order, unblocked_by, waiting_of
+from taskstate.tasks.next_task import choose, dependent_counts, dependent_counts_by_bits, in_order, waiting_of
 from taskstate.workspace.task_index import IndexedTask
 from tests.support.chained import Chained
 from tests.support.place import Place
@@ -86,11 +86,11 @@ def test_case_of_ids_does_not_matter() -> None:
 def test_each_waiting_task_is_counted_once() -> None:
     """However many ways lead to it, a task counts once; a circle ends the counting."""
     diamond = {"1": ["2", "3"], "2": ["4"], "3": ["4"]}
-    assert added_up(diamond) == {"1": 3, "2": 1, "3": 1}
-    assert unblocked_by([task("1"), task("4")], diamond) == {"1": 3, "4": 0}
+    assert dependent_counts_by_bits(diamond) == {"1": 3, "2": 1, "3": 1}
+    assert dependent_counts([task("1"), task("4")], diamond) == {"1": 3, "4": 0}
     circle = {"1": ["2"], "3": ["2"], "2": ["3"]}
-    assert unblocked_by([task("1")], circle) == {"1": 2}
-    assert added_up(circle)["1"] >= 1
+    assert dependent_counts([task("1")], circle) == {"1": 2}
+    assert dependent_counts_by_bits(circle)["1"] >= 1
     assert order(task("1"), task("2", "1 3"), task("3", "2")) == ["1"]
 
 

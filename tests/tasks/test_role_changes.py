@@ -12,7 +12,7 @@ from taskstate.lint.runner import check_files
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
 from taskstate.tasks import role_changes
-from taskstate.tasks.role_rules import Setting
+from taskstate.tasks.role_rules import RoleChange
 from taskstate.verification.snapshots import accept_drift
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.verification.snapshots import verify as snapshot_verify
@@ -48,7 +48,7 @@ class Work:
 
     def set(self, role: str, status: str, **more: Any) -> Outcome:  # noqa: ANN401 - the fields of a setting
         """Set a role's status."""
-        setting = Setting(status, **more)
+        setting = RoleChange(status, **more)
         return role_changes.set_role(self.place.workspace, TASK, role, setting, self.place.request())
 
     def call(self, job: Callable[..., Outcome], role: str, text: str | None) -> Outcome:
@@ -198,7 +198,7 @@ def test_results_in_a_log_are_recorded(work: Work) -> None:
 
 def test_a_log_with_a_credential_is_refused(work: Work) -> None:
     """Nothing is kept of it, unless that is forced; then it is warned of."""
-    setting = Setting("in_progress", log=b"token ghp_" + b"a1B2c3D4e5" * 4 + b"\n")
+    setting = RoleChange("in_progress", log=b"token ghp_" + b"a1B2c3D4e5" * 4 + b"\n")
     workspace, request = work.place.workspace, work.place.request()
     error = refusal(lambda: role_changes.set_role(workspace, TASK, "implementer", setting, request))
     assert error.code == "secret"

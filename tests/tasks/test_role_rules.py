@@ -13,7 +13,7 @@ from taskstate.model.statuses import OF_ROLES
 from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.tasks import role_rules
-from taskstate.tasks.role_rules import Setting, Turn
+from taskstate.tasks.role_rules import RoleChange, Turn
 from tests.support.place import refusal
 
 NAMES = ("implementer", "reviewer", "validator")
@@ -39,41 +39,43 @@ def test_a_status_can_be_set_in_turn_alone(ahead: str, now: str, wanted: str) ->
     given_back = (now, wanted) == ("in_progress", "pending")
     reviewer = turn("reviewer", implementer=ahead, reviewer=now)
     if (begins or ends) and ahead == "done":
-        assert role_rules.set_on(reviewer, Setting(wanted)) == ("implementer" if begins else "reviewer")
+        assert role_rules.snapshot_needed_to_set(reviewer, RoleChange(wanted)) == (
+            "implementer" if begins else "reviewer"
+        )
     elif stays or given_back:
-        assert role_rules.set_on(reviewer, Setting(wanted)) is None
+        assert role_rules.snapshot_needed_to_set(reviewer, RoleChange(wanted)) is None
     else:
         code = "usage" if wanted == "blocked" else "role-order" if begins or ends else "role-status"
-        assert refusal(lambda: role_rules.set_on(reviewer, Setting(wanted))).code == code
+        assert refusal(lambda: role_rules.snapshot_needed_to_set(reviewer, RoleChange(wanted))).code == code
 
 
 def test_the_first_role_waits_for_nobody() -> None:
     """It begins on whatever tree there is, and is done with its own snapshot."""
-    assert role_rules.set_on(turn("implementer"), Setting("in_progress")) is None
-    assert role_rules.set_on(turn("implementer"), Setting("done")) == "implementer"
+    assert role_rules.snapshot_needed_to_set(turn("implementer"), RoleChange("in_progress")) is None
+    assert role_rules.snapshot_needed_to_set(turn("implementer"), RoleChange("done")) == "implementer"
 
 
 def test_a_role_with_a_snapshot_is_not_given_back() -> None:
     """What has left a snapshot has begun for good."""
     begun = turn("implementer", snapshot="implementer", implementer="in_progress")
-    assert refusal(lambda: role_rules.set_on(begun, Setting("pending"))).code == "role-status"
+    assert refusal(lambda: role_rules.snapshot_needed_to_set(begun, RoleChange("pending"))).code == "role-status"
 
 
 def test_an_open_finding_keeps_a_role_from_being_done() -> None:
     """The refusal names the first one and how many there are."""
     blocked = turn("implementer", implementer=f"blocked, {FINDING}")
-    error = refusal(lambda: role_rules.set_on(blocked, Setting("done")))
+    error = refusal(lambda: role_rules.snapshot_needed_to_set(blocked, RoleChange("done")))
     assert error.code == "findings-open"
     assert "2 open findings: first thing" in error.message
 
 
 def test_what_is_added_to_a_role_that_is_done_is_verified_too() -> None:
     """Its own snapshot must match then as well; once a later role has begun, nothing is added any more."""
-    adding = Setting("done", session_id="s")
-    assert role_rules.set_on(turn("implementer", implementer="done"), adding) == "implementer"
+    adding = RoleChange("done", session_id="s")
+    assert role_rules.snapshot_needed_to_set(turn("implementer", implementer="done"), adding) == "implementer"
     later = turn("implementer", implementer="done", reviewer="in_progress")
-    assert role_rules.set_on(later, Setting("done")) is None
-    assert "a later role has begun" in refusal(lambda: role_rules.set_on(later, adding)).message
+    assert role_rules.snapshot_needed_to_set(later, RoleChange("done")) is None
+    assert "a later role has begun" in refusal(lambda: role_rules.snapshot_needed_to_set(later, adding)).message
 
 
 @pytest.mark.parametrize(
@@ -88,13 +90,19 @@ def test_what_is_added_to_a_role_that_is_done_is_verified_too() -> None:
 def test_a_role_is_blocked_where_it_is_or_begins_in_its_turn(told: dict[str, str], rests_on: str | None) -> None:
     """A role that has not begun begins with its first finding, so that blocking is no way around its turn."""
     role = "reviewer" if told else "implementer"
-    assert role_rules.block_on(turn(role, **told)) == rests_on
+    assert role_rules.snapshot_needed_to_block(turn(role, **told)) == rests_on
 
 
 def test_a_role_is_not_blocked_out_of_its_turn() -> None:
     """Neither while the one ahead is at work, nor when it is done itself."""
-    assert refusal(lambda: role_rules.block_on(turn("reviewer", implementer="in_progress"))).code == "role-order"
-    assert refusal(lambda: role_rules.block_on(turn("implementer", implementer="done"))).code == "role-status"
+    assert (
+        refusal(lambda: role_rules.snapshot_needed_to_block(turn("reviewer", implementer="in_progress"))).code
+        == "role-order"
+    )
+    assert (
+        refusal(lambda: role_rules.snapshot_needed_to_block(turn("implementer", implementer="done"))).code
+        == "role-status"
+    )
 
 
 def test_unresolved_drift_stops_every_turn() -> None:
@@ -120,28 +128,28 @@ def test_an_unknown_role_is_offered_the_nearest() -> None:
 @pytest.mark.parametrize("named", ["second thing", "2"])
 def test_a_finding_is_named_by_text_or_number(named: str) -> None:
     """Numbers count from 1."""
-    assert role_rules.finding_at(turn("implementer", implementer=f"blocked, {FINDING}"), named) == 1
+    assert role_rules.finding_index(turn("implementer", implementer=f"blocked, {FINDING}"), named) == 1
 
 
 def test_a_number_that_is_a_finding_s_text_means_that_finding() -> None:
     """The text goes before the number."""
     blocked = turn("implementer", implementer="blocked, blocking_findings: [x, '1']")
-    assert role_rules.finding_at(blocked, "1") == 1
+    assert role_rules.finding_index(blocked, "1") == 1
 
 
 @pytest.mark.parametrize("named", ["first thin", "3", "0"])
 def test_a_finding_that_is_not_there_is_offered_the_nearest(named: str) -> None:
     """The refusal says its number too, which can be typed."""
     blocked = turn("implementer", implementer=f"blocked, {FINDING}")
-    error = refusal(lambda: role_rules.finding_at(blocked, named))
+    error = refusal(lambda: role_rules.finding_index(blocked, named))
     assert error.code == "not-found"
     assert re.search(r"did you mean [12], '(first|second) thing'\?", error.help)
-    assert refusal(lambda: role_rules.finding_at(turn("implementer"), named)).help == "nothing blocks it"
+    assert refusal(lambda: role_rules.finding_index(turn("implementer"), named)).help == "nothing blocks it"
 
 
 def test_a_finding_is_one_line_of_500_characters_at_most() -> None:
     """A report is refused, and so are several lines, control characters and nothing at all."""
-    assert role_rules.finding_of(f" {'x' * 500} ") == "x" * 500
+    assert role_rules.clean_finding(f" {'x' * 500} ") == "x" * 500
     for text, code in (
         ("x" * 501, "too-long"),
         ("a\nb", "several-lines"),
@@ -149,7 +157,7 @@ def test_a_finding_is_one_line_of_500_characters_at_most() -> None:
         ("", "empty"),
     ):
         with pytest.raises(TaskstateError) as caught:
-            role_rules.finding_of(text)
+            role_rules.clean_finding(text)
         assert caught.value.code == code
 
 

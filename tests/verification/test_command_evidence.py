@@ -142,7 +142,7 @@ def test_log_is_kept_as_an_artifact(tmp_path: Path) -> None:
 
     place = Place(tmp_path / "r")
     ran = run_command(place.root, "seq 1 9")
-    tested = checklist.Tested(passes=True, evidence=ran.evidence(), log=ran.log)
+    tested = checklist.FeatureResult(passes=True, evidence=ran.evidence(), log=ran.log)
     checklist.set_feature(place.workspace, "101", "jwt-1", tested, place.request(dry_run=True))
     path = f"artifacts/task-101/feature-jwt-1-{hashlib.sha256(ran.log).hexdigest()[:8]}.log.gz"
     assert artifacts.read(place.workspace, path) is None
@@ -155,6 +155,6 @@ def test_log_is_kept_as_an_artifact(tmp_path: Path) -> None:
     assert place.state.checklist
     assert place.state.checklist.features[0].evidence == ran.evidence()
     again = run_command(place.root, "seq 1 8")
-    tested = checklist.Tested(passes=True, evidence=again.evidence(), log=again.log)
+    tested = checklist.FeatureResult(passes=True, evidence=again.evidence(), log=again.log)
     checklist.set_feature(place.workspace, "101", "jwt-1", tested, place.request())
     assert len(list((place.workspace.state_root / "artifacts/task-101").iterdir())) == 1

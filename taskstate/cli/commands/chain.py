@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from taskstate.cli.invocation import Invocation
-    from taskstate.tasks.chain_inputs import InputStatus, Link, Pulled
+    from taskstate.tasks.chain_inputs import InputStatus, Link, PullResult
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -95,7 +95,7 @@ def _pull_all(invocation: Invocation, source: str) -> int:
     from taskstate.tasks.chain_inputs import pull
 
     request = invocation.request()
-    told: list[Pulled] = []
+    told: list[PullResult] = []
     failed: list[str] = []
     tasks: Iterable[str] = dict.fromkeys(map(invocation.task_id, invocation.args.ids))
     if invocation.args.all:
@@ -121,7 +121,7 @@ def _building_on(invocation: Invocation, source: str) -> tuple[list[str], tuple[
     return ids, unreadable
 
 
-def _lines(pulled: Pulled) -> list[str]:
+def _lines(pulled: PullResult) -> list[str]:
     outcome = pulled.outcome
     if not outcome.changed and not outcome.notes:
         return []
@@ -129,7 +129,7 @@ def _lines(pulled: Pulled) -> list[str]:
     return [head, *(f"  {note}" for note in outcome.notes), *filter(None, [pulled.inputs.rstrip("\n")])]
 
 
-def _shape(pulled: Pulled) -> dict[str, Any]:
+def _shape(pulled: PullResult) -> dict[str, Any]:
     outcome = pulled.outcome
     told = {"path": outcome.path, "revision": outcome.revision, "changed": outcome.changed}
     return told | {"notes": list(outcome.notes), "diff": outcome.diff or pulled.inputs}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.cli.invocation import Invocation
-    from taskstate.tasks.checklist import Tested
+    from taskstate.tasks.checklist import FeatureResult
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +71,7 @@ def run_add(invocation: Invocation) -> int:
 
 def run_pass(invocation: Invocation) -> int:
     """Record that a feature passes."""
-    from taskstate.tasks.checklist import Tested
+    from taskstate.tasks.checklist import FeatureResult
 
     args = invocation.args
     if args.timeout is not None and (args.command is None or not args.timeout > 0):
@@ -79,19 +79,18 @@ def run_pass(invocation: Invocation) -> int:
         raise TaskstateError(what, help="give seconds above 0, together with --run", code="usage")
     if args.command is not None:
         return _set(invocation, _run(invocation))
-    return _set(
-        invocation, Tested(passes=True, evidence=_evidence(invocation) if args.commit is None else _commit(invocation))
-    )
+    evidence = _evidence(invocation) if args.commit is None else _commit(invocation)
+    return _set(invocation, FeatureResult(passes=True, evidence=evidence))
 
 
 def run_fail(invocation: Invocation) -> int:
     """Record that a feature does not pass."""
-    from taskstate.tasks.checklist import Tested
+    from taskstate.tasks.checklist import FeatureResult
 
-    return _set(invocation, Tested(passes=False, evidence=_evidence(invocation)))
+    return _set(invocation, FeatureResult(passes=False, evidence=_evidence(invocation)))
 
 
-def _set(invocation: Invocation, tested: Tested) -> int:
+def _set(invocation: Invocation, tested: FeatureResult) -> int:
     from taskstate.tasks.checklist import set_feature
 
     args = invocation.args
@@ -124,14 +123,14 @@ def _commit(invocation: Invocation) -> dict[str, str]:
         raise TaskstateError(what, help="name one that `git log` shows", code="no-commit") from error
 
 
-def _run(invocation: Invocation) -> Tested:
+def _run(invocation: Invocation) -> FeatureResult:
     """Run the command that proves the feature, and return what it showed.
 
     Raises:
         TaskstateError: code "command-failed": it exited with another status than 0.
     """
     from taskstate.syntax.escaping import one_line
-    from taskstate.tasks.checklist import Tested, require_feature
+    from taskstate.tasks.checklist import FeatureResult, require_feature
     from taskstate.verification.command_evidence import run_command
 
     args, allow = invocation.args, invocation.workspace.config.secrets.allow
@@ -145,4 +144,4 @@ def _run(invocation: Invocation) -> Tested:
             help=f"mend it, or record it with `taskstate feature fail {args.id} {args.feature}`",
             code="command-failed",
         )
-    return Tested(passes=True, evidence=ran.evidence(allow), log=ran.log)
+    return FeatureResult(passes=True, evidence=ran.evidence(allow), log=ran.log)

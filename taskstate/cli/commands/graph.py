@@ -34,7 +34,7 @@ def run(invocation: Invocation) -> int:
     tasks = task_index.all_tasks(invocation.workspace)
     invocation.complain(tuple(f"not drawn: {task.problem}" for task in tasks if task.problem))
     drawn = dependency_graph.Graph(
-        dependency_graph.Drawn(task.id, task.title, task.status, task.depends_on, task.parent) for task in tasks
+        dependency_graph.GraphTask(task.id, task.title, task.status, task.depends_on, task.parent) for task in tasks
     )
     if invocation.args.ids:
         ids = [invocation.task_id(each) for each in invocation.args.ids]

@@ -115,9 +115,9 @@ def _table(results: Mapping[str, CheckResult]) -> Iterator[str]:
 
 def run_compare(invocation: Invocation) -> int:
     """Compare a role's results with the baseline."""
-    from taskstate.verification.qa.record import compared
+    from taskstate.verification.qa.record import compare_role
 
-    found = compared(invocation.workspace, invocation.task_id(invocation.args.id), invocation.args.role)
+    found = compare_role(invocation.workspace, invocation.task_id(invocation.args.id), invocation.args.role)
     told = found.comparison
     data = {
         "regressions": [each._asdict() for each in told.regressions],

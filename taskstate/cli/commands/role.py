@@ -96,10 +96,10 @@ def run_show(invocation: Invocation) -> int:
 def run_set(invocation: Invocation) -> int:
     """Begin a role, or end it."""
     from taskstate.tasks.role_changes import set_role
-    from taskstate.tasks.role_rules import Setting
+    from taskstate.tasks.role_rules import RoleChange
 
     args = invocation.args
-    setting = Setting(status=args.status, log=_log(args.qa_log), session_id=args.session_id)
+    setting = RoleChange(status=args.status, log=_log(args.qa_log), session_id=args.session_id)
     outcome = set_role(invocation.workspace, invocation.task_id(args.id), args.role, setting, invocation.request())
     said = f"{outcome.path}: {args.role} is {args.status.replace('_', ' ')}"
     return invocation.done(outcome, said, role=args.role, status=args.status)

@@ -115,9 +115,9 @@ def run_verify(invocation: Invocation) -> int:
 
 
 def _put_back(restored: tuple[str, ...], *, dry_run: bool) -> list[str]:
-    from taskstate.verification.snapshots.drift import on_a_line
+    from taskstate.verification.snapshots.drift import printable_path
 
-    return [f"{'would put back' if dry_run else 'put back'} {on_a_line(name)}" for name in restored]
+    return [f"{'would put back' if dry_run else 'put back'} {printable_path(name)}" for name in restored]
 
 
 def _report(verified: DriftReport, role: str) -> list[str]:
@@ -130,14 +130,14 @@ def _report(verified: DriftReport, role: str) -> list[str]:
 
 
 def _line(each: Difference) -> str:
-    from taskstate.verification.snapshots.drift import on_a_line
+    from taskstate.verification.snapshots.drift import printable_path
 
     hashes = (
         f"{each.expected[:_SHORT]}" if each.expected else "none",
         each.current[:_SHORT] if each.current else "none",
     )
-    was = f" (was {on_a_line(each.origin)})" if each.origin else ""
-    return f"  {each.change:<8} {on_a_line(each.path)}{was}: expected {hashes[0]}, is {hashes[1]}"
+    was = f" (was {printable_path(each.origin)})" if each.origin else ""
+    return f"  {each.change:<8} {printable_path(each.path)}{was}: expected {hashes[0]}, is {hashes[1]}"
 
 
 def run_diff(invocation: Invocation) -> int:

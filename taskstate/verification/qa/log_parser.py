@@ -44,12 +44,12 @@ def read_log(log: bytes, readers: Sequence[QaReader] = ()) -> dict[str, CheckRes
     the last line that it matches, in the place of a built-in one.
     """
     reading = _Reading(tuple((reader.name, re.compile(reader.pattern)) for reader in readers))
-    for text in pieces(log):
+    for text in text_chunks(log):
         reading.take(text)
     return reading.results()
 
 
-def pieces(log: bytes) -> Iterator[str]:
+def text_chunks(log: bytes) -> Iterator[str]:
     """Yield the text of a log by whole lines, about a megabyte at a time, without what is meant for terminals."""
     if log[:2] in _UTF16:
         log = log.decode("utf-16", "replace").encode("utf-8", "replace")

@@ -16,7 +16,7 @@ from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
 from taskstate.verification.qa import results as qa_results
-from taskstate.verification.qa.log_parser import pieces, read_log
+from taskstate.verification.qa.log_parser import read_log, text_chunks
 from taskstate.workspace import artifacts, secret_check
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
@@ -101,7 +101,7 @@ def record(workspace: Workspace, task_id: str, told: QaRequest, request: Request
         roles.require_role(role, workspace.config.roles)
     results = results_of(workspace, told)
     secret_check.check(workspace, [f"{each.text}\n" for each in results.values()], request, what="the results")
-    checked = secret_check.check(workspace, pieces(told.log), request, what="the log")
+    checked = secret_check.check(workspace, text_chunks(told.log), request, what="the log")
     if role:
         _require_as_left(workspace, task_id, role, request)
 
@@ -153,7 +153,7 @@ def _baseline(
 ) -> tuple[Mapping[str, object], tuple[str, ...]]:
     """Return the baseline; the same results of the same log were recorded when they were."""
     path, sha256 = log
-    new = {"results": qa_results.as_values(results), "log": path, "log_sha256": sha256}
+    new = {"results": qa_results.front_matter_results(results), "log": path, "log_sha256": sha256}
     recorded = before.status == _RECORDED
     if recorded and all(before.values.get(key) == value for key, value in new.items()):
         return before.values, ()
@@ -164,7 +164,7 @@ def _baseline(
 def _role(before: Role, results: Mapping[str, CheckResult], log: tuple[str, str]) -> dict[str, object]:
     """Return a role with the results of its checks; one that is not there yet has not begun."""
     path, sha256 = log
-    new = {"qa": qa_results.as_values(results), "qa_log_path": path, "qa_log_sha256": sha256}
+    new = {"qa": qa_results.front_matter_results(results), "qa_log_path": path, "qa_log_sha256": sha256}
     return {"blocking_findings": [], "drift_budget": 0, **before.values, **new}
 
 
@@ -222,7 +222,7 @@ def require_task_file(workspace: Workspace, context: Context, task_id: str) -> N
 # Reading what was recorded
 
 
-def compared(workspace: Workspace, task_id: str, role: str) -> RoleComparison:
+def compare_role(workspace: Workspace, task_id: str, role: str) -> RoleComparison:
     """Return a role's results beside the task's baseline.
 
     Raises:

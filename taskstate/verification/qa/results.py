@@ -58,9 +58,9 @@ def result_of(text: str, exit_status: int | None = None) -> CheckResult:
     """Return the result that a line says; the exit status, where one is known, decides in doubt."""
     line = " ".join(printable(text).split())
     if exit_status is None:
-        return CheckResult(is_well(line), shortened(line))
+        return CheckResult(is_success(line), shortened(line))
     told = re.search(_EXIT, line)
-    if exit_status and is_well(line) and not told:
+    if exit_status and is_success(line) and not told:
         line = ", ".join(each for each in (shortened(line, MAX_TEXT - 25), f"exit status {exit_status}") if each)
     return CheckResult(exit_status == 0 and not _counted(line), shortened(line) or "exit status 0")
 
@@ -70,7 +70,7 @@ def shortened(line: str, limit: int = MAX_TEXT) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "\u2026"
 
 
-def is_well(text: str) -> bool:
+def is_success(text: str) -> bool:
     """Return whether a result's words speak of no failure: neither of a number of them, nor of one at all."""
     return not _counted(text) and _uncounted(text) is None and not any(int(each) for each in re.findall(_EXIT, text))
 
@@ -98,7 +98,7 @@ def coverage(name: str, text: str) -> Decimal | None:
     return Decimal(next(filter(None, found.groups()))) if found else None
 
 
-def as_values(results: Mapping[str, CheckResult]) -> dict[str, object]:
+def front_matter_results(results: Mapping[str, CheckResult]) -> dict[str, object]:
     """Return results as a front matter holds them, in the order of their names."""
     return {name: results[name]._asdict() for name in sorted(results)}
 

@@ -52,13 +52,13 @@ def require_at_rest(workspace: Workspace) -> str:
     if git.toplevel(workspace.root) is None:
         what = f"{files.shown(workspace.root)} is no working tree of git, and snapshots are trees of git"
         raise TaskstateError(what, help="run `git init` there, and make a first commit", code="no-git")
-    require_quiet(workspace)
+    require_no_git_operation(workspace)
     head = git.head(workspace.root)
     unmerged = worktree.unmerged(workspace.root, workspace.is_ours)
     if unmerged:
-        from taskstate.verification.snapshots.drift import named
+        from taskstate.verification.snapshots.drift import first_paths
 
-        what = f"git has not merged {named(unmerged)}: the working tree is not what anybody left"
+        what = f"git has not merged {first_paths(unmerged)}: the working tree is not what anybody left"
         help_ = "settle the conflict, then `git add` the file; or give it up (`git status` says how)"
         raise TaskstateError(what, help=help_, code="under-way")
     if head is None:
@@ -67,7 +67,7 @@ def require_at_rest(workspace: Workspace) -> str:
     return head
 
 
-def require_quiet(workspace: Workspace) -> None:
+def require_no_git_operation(workspace: Workspace) -> None:
     """Refuse while git is in the middle of something, such as a merge.
 
     Raises:
@@ -103,7 +103,7 @@ def no_commit(base: str, task_id: str) -> TaskstateError:
     return TaskstateError(what, help=help_, code="no-commit")
 
 
-def history(workspace: Workspace, base: str) -> str:
+def head_relation(workspace: Workspace, base: str) -> str:
     """Return how HEAD follows a commit: "after" it, "merged" with other work since, or "other" where it does not."""
     since = git.run(["rev-list", "--parents", "--end-of-options", f"{base}..HEAD", "--"], workspace.root).split(b"\n")
     try:
@@ -113,7 +113,7 @@ def history(workspace: Workspace, base: str) -> str:
     return "merged" if any(line.count(b" ") > 1 for line in since) else "after"
 
 
-def kept_in(workspace: Workspace, snapshot: Snapshot) -> Path | None:
+def object_folder(workspace: Workspace, snapshot: Snapshot) -> Path | None:
     """Return the folder in which the objects of a snapshot lie, for git to read; None where it names none.
 
     Raises:
@@ -129,7 +129,7 @@ def is_purged(snapshot: Snapshot) -> bool:
     return "pack" in snapshot.values and snapshot.values["pack"] is None
 
 
-def artifacts_of(workspace: Workspace, snapshot: Snapshot) -> drift.Artifacts:
+def artifact_state(workspace: Workspace, snapshot: Snapshot) -> drift.Artifacts:
     """Say whether the artifacts of a snapshot are here."""
     if is_purged(snapshot):
         return drift.Artifacts.PURGED
@@ -164,7 +164,7 @@ def index_name(index: Path, tree: str | None, mark: str) -> str:
     return f"{INDEX}{index.lstat().st_mtime_ns}-{tree}-{mark}"
 
 
-def is_as_left(workspace: Workspace, snapshot: Snapshot, folder: Path) -> bool:
+def is_certainly_unchanged(workspace: Workspace, snapshot: Snapshot, folder: Path) -> bool:
     """Return whether it is certain without a closer look that no file differs, and that the same is staged.
 
     Where the user's index is the very same, the one that was kept tells all; else git's status report has to be the
@@ -209,7 +209,7 @@ def snapshot_base(workspace: Workspace, delta: Delta, head: str) -> Iterator[Sna
     """
     from taskstate.storage.git.objects import Store
 
-    kept = [kept_in(workspace, snapshot) for snapshot in delta.snapshots.values()]
+    kept = [object_folder(workspace, snapshot) for snapshot in delta.snapshots.values()]
     folder = workspace.config.root
     with worktree.scratch(workspace.root, *filter(None, kept)) as place:
         report = worktree.report(workspace.root, workspace.is_ours, folder)
@@ -230,7 +230,7 @@ _STATUS = ("status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-renam
 _FIELDS = 8  # of a status entry, before its path
 
 
-def remarks(root: Path) -> tuple[str, ...]:
+def submodule_notes(root: Path) -> tuple[str, ...]:
     """Return which submodules under `root` are changed inside, and which are not checked out; without any, nothing."""
     top = git.toplevel(root)
     if top is None or not (top / ".gitmodules").is_file():
@@ -239,8 +239,8 @@ def remarks(root: Path) -> tuple[str, ...]:
         dirty, absent = tuple(_dirty(top, root)), tuple(_absent(root))
     except GitFailed:
         return ()  # what needs git says so itself
-    told = (f"changed inside a submodule, which no snapshot holds: {drift.named(dirty)}",) if dirty else ()
-    return (*told, f"not checked out, so not compared: submodule {drift.named(absent)}") if absent else told
+    told = (f"changed inside a submodule, which no snapshot holds: {drift.first_paths(dirty)}",) if dirty else ()
+    return (*told, f"not checked out, so not compared: submodule {drift.first_paths(absent)}") if absent else told
 
 
 def _dirty(top: Path, root: Path) -> Iterator[str]:

@@ -41,7 +41,7 @@ def changed_files(seen: SnapshotBase, entries: Iterable[TreeEntry]) -> tuple[Cha
 def _before(seen: SnapshotBase, entries: Iterable[TreeEntry]) -> dict[str, str]:
     """Return the hashes of what the base commit has; where that is not here, the repository itself is broken."""
     try:
-        return hashes(seen, ((each.old_mode, each.old_id) for each in entries))
+        return object_hashes(seen, ((each.old_mode, each.old_id) for each in entries))
     except TaskstateError as error:
         what = "the repository lacks a git object that the base commit needs"
         help_ = "`git fsck` names what is missing; fetch it, or copy it from another clone"
@@ -52,11 +52,11 @@ def _file(seen: SnapshotBase, entry: TreeEntry, then: str | None, *, new: bool) 
     status = "?" if entry.status == "A" and new else entry.status
     if not entry.new_id:
         return ChangedFile(quoted(entry.path), status, None, 0, None, then)
-    size, now = held(seen, entry)
+    size, now = file_size_and_hash(seen, entry)
     return ChangedFile(quoted(entry.path), status, entry.new_mode, size, now, then)
 
 
-def held(seen: SnapshotBase, entry: TreeEntry) -> tuple[int, str | None]:
+def file_size_and_hash(seen: SnapshotBase, entry: TreeEntry) -> tuple[int, str | None]:
     """Return size and hash of a file of the newer tree: on disk, or as git has it where a sparse checkout lacks it."""
     if entry.new_mode == GITLINK:
         return 0, None
@@ -67,7 +67,7 @@ def held(seen: SnapshotBase, entry: TreeEntry) -> tuple[int, str | None]:
     return len(content), files.digest(content)
 
 
-def hashes(seen: SnapshotBase, objects: Iterable[tuple[str, str]]) -> dict[str, str]:
+def object_hashes(seen: SnapshotBase, objects: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the SHA-256 of what git has as objects of some mode, by their ids; nothing for submodules.
 
     Raises:
@@ -81,11 +81,11 @@ def recorded_files(workspace: Workspace, snapshot: Snapshot) -> tuple[ChangedFil
     """Return the changed files that a snapshot recorded; None where the artifact that lists them is not as it was."""
     listed = snapshot.file_list
     if listed is None:
-        return drift.read_list(snapshot.files_changed)
+        return drift.read_file_list(snapshot.files_changed)
     data = None if listed.path is None else artifacts.read(workspace, listed.path)
     if data is None or files.digest(data) != listed.sha256:
         return None
-    return drift.read_list(json.loads(data))
+    return drift.read_file_list(json.loads(data))
 
 
 def scope_of(state: TaskState, config: Config) -> Scope:
@@ -111,6 +111,6 @@ def _beginnings(scope: Scope) -> tuple[str, ...]:
     return () if "" in found else tuple(sorted(found))
 
 
-def outside(scope: Scope, changed: Iterable[str]) -> tuple[str, ...]:
+def paths_outside(scope: Scope, changed: Iterable[str]) -> tuple[str, ...]:
     """Return the paths that do not belong to a task; none where it does not say what does."""
     return tuple(path for path in changed if not scope.covers(path)) if scope.inside else ()

@@ -118,17 +118,17 @@ def unquoted(text: str) -> bytes:
     return re.sub(_ESCAPED, lambda match: letters.get(match[1]) or bytes([int(match[1], 8)]), data[1:-1])
 
 
-def on_a_line(path: str) -> str:
+def printable_path(path: str) -> str:
     """Return the text of a path as a report for people shows it: quoted where it has what cannot be printed."""
     return path if path.isprintable() else f'"{"".join(map(_escaped, unquoted(path)))}"'
 
 
-def named(paths: Sequence[str]) -> str:
+def first_paths(paths: Sequence[str]) -> str:
     """Return the first few of some paths, and how many more there are."""
-    return first_of([*map(on_a_line, paths)], SHOWN)
+    return first_of([*map(printable_path, paths)], SHOWN)
 
 
-def files(count: int) -> str:
+def count_files(count: int) -> str:
     """Return a number of files in words."""
     return "1 file" if count == 1 else f"{count:,} files"
 
@@ -136,7 +136,7 @@ def files(count: int) -> str:
 # The record
 
 
-def normalised_sha(diff: bytes) -> str:
+def diff_sha256(diff: bytes) -> str:
     """Return the SHA-256 of a diff whose line ends are LF, the last line's too."""
     import hashlib
 
@@ -144,12 +144,12 @@ def normalised_sha(diff: bytes) -> str:
     return hashlib.sha256(text if text.endswith(b"\n") or not text else text + b"\n").hexdigest()
 
 
-def list_text(changed: Iterable[ChangedFile]) -> str:
+def file_list_json(changed: Iterable[ChangedFile]) -> str:
     """Return the list of changed files as canonical JSON."""
     return canonical_json([each._asdict() for each in changed])
 
 
-def read_list(told: object) -> tuple[ChangedFile, ...] | None:
+def read_file_list(told: object) -> tuple[ChangedFile, ...] | None:
     """Return the changed files that a list from a front matter or an artifact holds, or None where it is none."""
     if not isinstance(told, (list, tuple)) or not all(isinstance(each, dict) and "path" in each for each in told):
         return None
@@ -225,7 +225,7 @@ def _listed(path: str, then: ChangedFile | None, now: ChangedFile | None) -> Dif
     return Difference(path, change, expected, current)
 
 
-def modes_differ(entries: Iterable[TreeEntry]) -> tuple[str, ...]:
+def changed_modes(entries: Iterable[TreeEntry]) -> tuple[str, ...]:
     """Return the paths of the files that have another mode than the snapshot says, apart from new and gone ones."""
     both = (
         each for each in entries if each.old_id and each.new_id and _SUBMODULE not in (each.old_mode, each.new_mode)
@@ -234,7 +234,7 @@ def modes_differ(entries: Iterable[TreeEntry]) -> tuple[str, ...]:
 
 
 class TreeDifferences(NamedTuple):
-    """What was found when a snapshot did not match at once, told to `judged`.
+    """What was found when a snapshot did not match at once, told to `drift_report`.
 
     `committed`: files that are not ours and differ between the base and HEAD; `own` are those of them in which the
     snapshot's own changes were committed, None where nobody can tell. `history`: "after", "merged" or "other", how HEAD
@@ -265,19 +265,19 @@ class TreeDifferences(NamedTuple):
         return self.artifacts is Artifacts.PURGED
 
 
-def judged(seen: TreeDifferences) -> DriftReport:
+def drift_report(seen: TreeDifferences) -> DriftReport:
     """Return what was seen as a verdict: the seven checks, what happened as far as one can tell, and what to do."""
     drift = bool(seen.committed) or not seen.same_tree
     notes = _noted(seen.artifacts, seen.notes)
     if not seen.same_status and not drift:
         notes = (*notes, STAGED_OTHERWISE)
     if seen.outside:
-        notes = (*notes, f"outside of the task's Repository Paths: {named(seen.outside)}")
+        notes = (*notes, f"outside of the task's Repository Paths: {first_paths(seen.outside)}")
     what, help_ = _told(seen) if drift else ("", "")
     return DriftReport(drift, _checks(seen, drift=drift), seen.files or (), notes, what, help_)
 
 
-def matching(artifacts: Artifacts = Artifacts.WHOLE, notes: tuple[str, ...] = ()) -> DriftReport:
+def clean_report(artifacts: Artifacts = Artifacts.WHOLE, notes: tuple[str, ...] = ()) -> DriftReport:
     """Return the verdict that all is as a role left it."""
     checks = tuple(Check(name, ok=True) for name in CHECKS)
     return DriftReport(drift=False, checks=checks, notes=_noted(artifacts, notes))
@@ -290,12 +290,13 @@ def _noted(artifacts: Artifacts, notes: tuple[str, ...]) -> tuple[str, ...]:
 def _checks(seen: TreeDifferences, *, drift: bool) -> tuple[Check, ...]:
     contents = [each.path for each in seen.files or () if each.change != "mode"]
     lost = f"the snapshot's list of files {'was purged' if seen.purged else 'is lost'}" if seen.files is None else ""
+    committed = f"{count_files(len(seen.committed))} committed since: {first_paths(seen.committed)}"
     found = {
-        "base_commit": (not seen.committed, f"{files(len(seen.committed))} committed since: {named(seen.committed)}"),
+        "base_commit": (not seen.committed, committed),
         "tree_state": (not seen.is_clean, "nothing differs from HEAD any more"),
-        "checksums": (not contents and not lost, lost or f"{files(len(contents))}: {named(contents)}"),
+        "checksums": (not contents and not lost, lost or f"{count_files(len(contents))}: {first_paths(contents)}"),
         "status": (seen.same_status or not drift, "git's status report is another one"),
-        "metadata": (not seen.modes, f"another mode: {named(seen.modes)}"),
+        "metadata": (not seen.modes, f"another mode: {first_paths(seen.modes)}"),
         "scope": (seen.same_scope, "files within the Repository Paths appeared, vanished or were renamed"),
         "diff": (seen.same_tree, "the diff from the base commit is another one"),
     }
@@ -314,10 +315,10 @@ def _told(seen: TreeDifferences) -> tuple[str, str]:
         what = f"the branch was rebased, reset or switched: HEAD does not come after the base commit {seen.base[:10]}"
         return f"{what}{changed}", f"go back to where the work began, or accept what is there: {accept}"
     if seen.committed and (seen.history == "merged" or seen.own == ()):
-        what = f"other work was merged or pulled in since the base commit {seen.base[:10]}: {named(seen.committed)}"
-        return f"{what}{changed}", f"accept what is there: {accept}"
+        what = f"other work was merged or pulled in since the base commit {seen.base[:10]}"
+        return f"{what}: {first_paths(seen.committed)}{changed}", f"accept what is there: {accept}"
     if seen.committed:
-        what = f"work was committed too early, before the task was complete: {named(seen.own or seen.committed)}"
+        what = f"work was committed too early, before the task was complete: {first_paths(seen.own or seen.committed)}"
         help_ = f"take the commit back with `git reset --soft {seen.base[:10]}`, or accept it: {accept}"
         return f"{what}{changed}", help_
     return _edited(seen, tree, accept)
@@ -336,12 +337,12 @@ def _edited(seen: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
     if seen.files and all(each.is_submodule for each in seen.files):
         what = f"{tree}: another commit is checked out in the submodule {_which(seen)}"
         return what, f"check out the expected commit there (`git -C SUBMODULE checkout COMMIT`), or accept it: {accept}"
-    more = f"; git ignores now: {named(seen.ignored)}" if seen.ignored else ""
+    more = f"; git ignores now: {first_paths(seen.ignored)}" if seen.ignored else ""
     if seen.is_clean:
         what = f"the changes that {seen.role} left are gone from the working tree: they were stashed or reset{more}"
         return what, f"bring them back with `git stash pop`, or by {restore}; or accept that they are gone: {accept}"
     by_hand = [each for each in paths if each not in seen.ignored]
-    which = _which(seen) if seen.files is None else named(by_hand)
+    which = _which(seen) if seen.files is None else first_paths(by_hand)
     return f"{tree}; edited by hand since: {which}{more}", f"put files back by {restore}, or accept them: {accept}"
 
 
@@ -349,4 +350,4 @@ def _which(seen: TreeDifferences) -> str:
     if seen.files is None:
         why = "were purged" if seen.purged else "are lost"
         return f"which files differ cannot be told, since the snapshot's artifacts {why}"
-    return named([each.path for each in seen.files])
+    return first_paths([each.path for each in seen.files])

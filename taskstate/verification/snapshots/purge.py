@@ -39,7 +39,7 @@ def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
 
     def job(loaded: Loaded) -> Change:
         roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
-        text, rolled = purged(workspace, loaded.document.text, request.stamp)
+        text, rolled = purged_text(workspace, loaded.document.text, request.stamp)
         return Change(text=text, before=rolled)
 
     outcome = change(workspace, task_id, job, request)
@@ -49,7 +49,7 @@ def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
     return outcome._replace(changed=outcome.changed or gone)
 
 
-def purged(workspace: Workspace, text: str, stamp: WriteMetadata) -> tuple[str, journal.Plan]:
+def purged_text(workspace: Workspace, text: str, stamp: WriteMetadata) -> tuple[str, journal.Plan]:
     """Return a state file's text that names no artifact, and the change that its oldest events may need.
 
     The artifacts themselves are deleted by `remove`, after that text is written.

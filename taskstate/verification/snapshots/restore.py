@@ -76,7 +76,7 @@ def restore(
     require_open(loaded.state)
     snapshot = require_snapshot(workspace, loaded, role)
     snapshot_base.require_at_rest(workspace)
-    kept = snapshot_base.kept_in(workspace, snapshot)
+    kept = snapshot_base.object_folder(workspace, snapshot)
     with worktree.scratch(workspace.root, *([kept] if kept else [])) as place:
         store = Store(place, str(snapshot.tree))
         try:
@@ -101,7 +101,7 @@ def _kept(workspace: Workspace, store: Store, snapshot: Snapshot, name: str) -> 
         files.inside(workspace.root, above)
     tree = str(snapshot.tree)
     if not store.has(tree):
-        raise lost_snapshot(snapshot)
+        raise objects_lost(snapshot)
     found = store.at(tree, path) if path else None
     if found is None:
         what = f"the snapshot has no file {files.shown(name)}"
@@ -113,7 +113,7 @@ def _kept(workspace: Workspace, store: Store, snapshot: Snapshot, name: str) -> 
         help_ = "name the files in it" if mode == TREE else f"check its commit out there: {object_id}"
         raise TaskstateError(what, help=help_, code="not-a-file")
     if not store.has(object_id):
-        raise lost_snapshot(snapshot)
+        raise objects_lost(snapshot)
     return _Kept(path, mode, object_id)
 
 
@@ -141,7 +141,7 @@ def _require_place(root: Path, kept: _Kept) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(above))
 
 
-def lost_snapshot(snapshot: Snapshot) -> TaskstateError:
+def objects_lost(snapshot: Snapshot) -> TaskstateError:
     """Return the refusal where a snapshot's objects are gone."""
     if snapshot_base.is_purged(snapshot):
         what, help_ = "the snapshot was purged: nothing can be put back from it", "git may have the file in a commit"
@@ -210,9 +210,9 @@ def _remarks(workspace: Workspace, snapshot: Snapshot, contents: Mapping[_Kept, 
     other = [
         each.name for each, content in contents.items() if recorded.get(each.name) not in {None, files.digest(content)}
     ]
-    return (
-        (f"as git checks them out, with other line ends or filters than then: {drift.named(other)}",) if other else ()
-    )
+    if not other:
+        return ()
+    return (f"as git checks them out, with other line ends or filters than then: {drift.first_paths(other)}",)
 
 
 # Diffs
@@ -246,7 +246,7 @@ def diff_of(workspace: Workspace, task_id: str, role: str, kind: str) -> Diff:
     with files.os_errors("read", path):
         packed = path.read_bytes()
     content = _unpacked(packed)
-    if content is None or drift.normalised_sha(content) != sha:
+    if content is None or drift.diff_sha256(content) != sha:
         what = f"the artifact {files.shown(relative)} is broken: it is not what the snapshot recorded"
         raise TaskstateError(
             what, help=f"`taskstate snapshot take {task_id} --role {role}` makes it anew", code="artifact-broken"

@@ -24,7 +24,7 @@ from taskstate.validation import secrets
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift
 from taskstate.verification.snapshots.base import require_open
-from taskstate.verification.snapshots.changed_files import changed_files, outside, scope_hash, scope_of
+from taskstate.verification.snapshots.changed_files import changed_files, paths_outside, scope_hash, scope_of
 from taskstate.workspace import artifacts
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
@@ -104,9 +104,9 @@ def _may_be_clean(workspace: Workspace, blocks: ToolBlocks, role: str) -> bool:
 def _require_unmoved(workspace: Workspace, task_id: str, base: str) -> None:
     committed = snapshot_base.committed_since(workspace, base, task_id)
     if committed:
-        what = f"{drift.files(len(committed))} committed since the base commit {base[:10]}"
+        what = f"{drift.count_files(len(committed))} committed since the base commit {base[:10]}"
         help_ = f'if that is right, begin anew at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
-        raise TaskstateError(f"{what}: {drift.named(committed)}", help=help_, code="committed")
+        raise TaskstateError(f"{what}: {drift.first_paths(committed)}", help=help_, code="committed")
 
 
 def with_snapshots(delta: Delta, made: Sequence[NewSnapshot], base: str = "") -> dict[str, object]:
@@ -230,7 +230,7 @@ def _record(state: TaskState, making: _Making) -> dict[str, object]:
         "tree": seen.tree,
         "index_tree": seen.index_tree,
         "diff_from_base": None,
-        "diff_sha": drift.normalised_sha(found.diff),
+        "diff_sha": drift.diff_sha256(found.diff),
         "diff_stat": found.stat or _UNCHANGED,
         "status_report_sha": files.digest(seen.report),
         "scope_hash": scope_hash(seen, scope),
@@ -238,7 +238,7 @@ def _record(state: TaskState, making: _Making) -> dict[str, object]:
     }
     if roles.previous_role(wanted.role, seen.workspace.config.roles):
         record["incremental_diff"] = None
-        record["incremental_diff_sha"] = None if found.incremental is None else drift.normalised_sha(found.incremental)
+        record["incremental_diff_sha"] = None if found.incremental is None else drift.diff_sha256(found.incremental)
         record["incremental_diff_error"] = found.incremental_error
     _store(state.id, making, record)
     return record
@@ -248,7 +248,7 @@ def _store(task_id: str, making: _Making, record: dict[str, object]) -> None:
     """Write the artifacts of a snapshot, and what names them into its record; for a dry run the paths alone."""
     seen, found, wanted, _ = making
     workspace, role, real = seen.workspace, wanted.role, not wanted.request.dry_run
-    listed = drift.list_text(found.files)
+    listed = drift.file_list_json(found.files)
     held = {key: value for key, value in record.items() if key not in {"snapshot_time", "actor"}}
     folder = f"{role}/{sha256(canonical_json(held) + listed)[:16]}"
     target = artifacts.path_of(workspace, artifacts.name_of(task_id, folder)) if real else seen.place.folder / "kept"
@@ -293,7 +293,7 @@ def sweep(workspace: Workspace, task_id: str) -> None:
         snapshots = blocks_of(loaded.document).delta.snapshots
         home = artifacts.path_of(workspace, artifacts.name_of(loaded.state.id))
         for role in workspace.config.roles:
-            kept = snapshot_base.kept_in(workspace, snapshots[role]) if role in snapshots else None
+            kept = snapshot_base.object_folder(workspace, snapshots[role]) if role in snapshots else None
             for name in files.names(home / role):
                 if home / role / name != kept:
                     shutil.rmtree(home / role / name, ignore_errors=True)
@@ -304,13 +304,15 @@ def sweep(workspace: Workspace, task_id: str) -> None:
 
 def _notes(found: _Found, scope: Scope, config: Config) -> tuple[str, ...]:
     notes = []
-    strays = outside(scope, [each.path for each in found.files])
+    strays = paths_outside(scope, [each.path for each in found.files])
     if strays:
-        notes.append(f"warning: {drift.files(len(strays))} outside of the Repository Paths: {drift.named(strays)}")
+        count = drift.count_files(len(strays))
+        notes.append(f"warning: {count} outside of the Repository Paths: {drift.first_paths(strays)}")
     if found.nested:
         what = "a repository of its own" if len(found.nested) == 1 else f"{len(found.nested)} repositories of their own"
         how = "have git ignore it, or add it as a submodule"
-        notes.append(f"warning: the files of {what} are no part of the snapshot: {drift.named(found.nested)}; {how}")
+        nested = drift.first_paths(found.nested)
+        notes.append(f"warning: the files of {what} are no part of the snapshot: {nested}; {how}")
     if len(found.diff) > _LARGE:
         size = len(found.diff) / 1024**2
         notes.append(f"warning: the diff holds {size:.1f} MB: see whether a generated or binary file got into the tree")

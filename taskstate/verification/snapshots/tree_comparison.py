@@ -15,9 +15,9 @@ from taskstate.verification.snapshots import drift
 from taskstate.verification.snapshots.base import require_snapshot
 from taskstate.verification.snapshots.changed_files import (
     changed_files,
-    hashes,
-    held,
-    outside,
+    file_size_and_hash,
+    object_hashes,
+    paths_outside,
     recorded_files,
     scope_hash,
     scope_of,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
-def compared(
+def compare_trees(
     workspace: Workspace, loaded: Loaded, role: str, artifacts: Artifacts, notes: tuple[str, ...] = ()
 ) -> DriftReport:
     """Return how the working tree and HEAD differ from what a role left; the trees decide whether they do.
@@ -51,15 +51,15 @@ def compared(
             role=role,
             base=base,
             committed=committed,
-            history=snapshot_base.history(workspace, base) if committed else "after",
+            history=snapshot_base.head_relation(workspace, base) if committed else "after",
             same_tree=seen.tree == snapshot.tree,
             same_status=seen.index_tree == snapshot.index_tree,
             notes=notes,
             artifacts=artifacts,
         )
         if known.same_tree and not committed:
-            return drift.judged(known)
-        return drift.judged(_Comparison(loaded, snapshot, seen).reported(known, head))
+            return drift.drift_report(known)
+        return drift.drift_report(_Comparison(loaded, snapshot, seen).reported(known, head))
 
 
 def _is_file(root: Path, path: bytes) -> bool:
@@ -94,7 +94,7 @@ class _Comparison(_Parts):
         try:
             entries = leaves(store.changes(tree, self.seen.tree), is_ours)
             listed: tuple[Difference, ...] | None = drift.differences(entries, self._hash_then, self._hash_now)
-            modes = drift.modes_differ(entries)
+            modes = drift.changed_modes(entries)
         except GitFailed:
             if known.artifacts is Artifacts.WHOLE:  # by its ends alone
                 known = known._replace(artifacts=Artifacts.LOST)
@@ -112,7 +112,7 @@ class _Comparison(_Parts):
             is_clean=not leaves(now, is_ours) and self.snapshot.files_changed != (),
             same_status=files.digest(self.seen.report) == self.snapshot.status_report_sha,
             same_scope=then is None or scope_hash(self.seen, scope) == then,
-            outside=outside(scope, [each.path for each in listed or ()]),
+            outside=paths_outside(scope, [each.path for each in listed or ()]),
         )
 
     def _hash_then(self, entry: TreeEntry) -> str | None:
@@ -122,10 +122,10 @@ class _Comparison(_Parts):
             return entry.old_id
         if path in self._hashes:
             return self._hashes[path]
-        return hashes(self.seen, [(entry.old_mode, entry.old_id)]).get(entry.old_id)
+        return object_hashes(self.seen, [(entry.old_mode, entry.old_id)]).get(entry.old_id)
 
     def _hash_now(self, entry: TreeEntry) -> str | None:
-        return entry.new_id if entry.new_mode == GITLINK else held(self.seen, entry)[1]
+        return entry.new_id if entry.new_mode == GITLINK else file_size_and_hash(self.seen, entry)[1]
 
     def _own(self, committed: tuple[str, ...], head: str, base: str) -> tuple[str, ...] | None:
         """Return those of the snapshot's changed files that hold its work in HEAD, or held it in between.

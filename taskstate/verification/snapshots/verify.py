@@ -77,16 +77,17 @@ def compare(workspace: Workspace, loaded: Loaded, role: str) -> DriftReport:
             repository is not at rest.
     """
     require_open(loaded.state)
-    snapshot_base.require_quiet(workspace)
+    snapshot_base.require_no_git_operation(workspace)
     snapshot = require_snapshot(workspace, loaded, role)
-    kept = snapshot_base.kept_in(workspace, snapshot)
-    artifacts, remarks = snapshot_base.artifacts_of(workspace, snapshot), snapshot_base.remarks(workspace.root)
+    kept = snapshot_base.object_folder(workspace, snapshot)
+    artifacts = snapshot_base.artifact_state(workspace, snapshot)
+    notes = snapshot_base.submodule_notes(workspace.root)
     unmoved = kept is not None and _is_unmoved(workspace, str(snapshot.base_commit), loaded.state.id)
-    if kept and unmoved and snapshot_base.is_as_left(workspace, snapshot, kept):
-        return drift.matching(artifacts, remarks)
-    from taskstate.verification.snapshots.tree_comparison import compared
+    if kept and unmoved and snapshot_base.is_certainly_unchanged(workspace, snapshot, kept):
+        return drift.clean_report(artifacts, notes)
+    from taskstate.verification.snapshots.tree_comparison import compare_trees
 
-    return compared(workspace, loaded, role, artifacts, remarks)
+    return compare_trees(workspace, loaded, role, artifacts, notes)
 
 
 def _is_unmoved(workspace: Workspace, base: str, task_id: str) -> bool:
@@ -108,7 +109,7 @@ def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
     if newest is None or head is None:
         return False
     snapshot = snapshots[newest]
-    kept = snapshot_base.kept_in(workspace, snapshot)
+    kept = snapshot_base.object_folder(workspace, snapshot)
     with worktree.scratch(workspace.root, *([kept] if kept else [])) as place:
         store = Store(place, head)
         try:

@@ -11,7 +11,7 @@ import pytest
 
 from taskstate.model.config import QaReader
 from taskstate.model.tool_blocks import CheckResult
-from taskstate.verification.qa.log_parser import pieces, read_log
+from taskstate.verification.qa.log_parser import read_log, text_chunks
 from taskstate.verification.qa.log_patterns import EXITS, TOOLS
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def test_logs_of_tools(path: Path, line_end: bytes) -> None:
 
 def test_every_line_of_the_table_is_in_a_case() -> None:
     """No pattern of the table is there that no case shows."""
-    logs = [text for path in CASES for text in pieces(HEAD.sub(b"", path.read_bytes()))]
+    logs = [text for path in CASES for text in text_chunks(HEAD.sub(b"", path.read_bytes()))]
     lines = (*(line for tool in TOOLS for line in tool.lines), *EXITS)
     found = {line.pattern for line in lines for text in logs if re.search(line.pattern, text, re.MULTILINE)}
     assert [line.pattern for line in lines if line.pattern not in found] == []
@@ -49,7 +49,7 @@ def test_every_line_of_the_table_is_in_a_case() -> None:
 
 def test_word_of_a_line_stands_where_its_pattern_does() -> None:
     """One of the words of a line is in whatever its pattern matches, or it would never be tried."""
-    logs = [text for path in CASES for text in pieces(HEAD.sub(b"", path.read_bytes()))]
+    logs = [text for path in CASES for text in text_chunks(HEAD.sub(b"", path.read_bytes()))]
     for line in (*(line for tool in TOOLS for line in tool.lines), *EXITS):
         told = [each for text in logs for each in text.split("\n") if re.search(line.pattern, each)]
         assert [each for each in told if not any(word in each for word in line.words)] == []
@@ -146,8 +146,8 @@ def test_results_across_pieces() -> None:
     """A large log is read piece by piece by whole lines, and the order of its lines still counts."""
     filler = b"tests/test_a.py::test_some PASSED\n" * 70_000
     log = b"".join([b"All checks passed!\n", filler, b"7 passed in 0.10s\n", filler, b"exit code: 4\n"])
-    assert len(list(pieces(log))) > 3
-    assert b"".join(text.encode() for text in pieces(log)) == log
+    assert len(list(text_chunks(log))) > 3
+    assert b"".join(text.encode() for text in text_chunks(log)) == log
     assert read_log(log) == {
         "lint": CheckResult(ok=True, text="0 errors"),
         "test": CheckResult(ok=False, text="7 passed, exit status 4"),

@@ -358,17 +358,17 @@ def test_compare(place: Place) -> None:
     """A role's results are compared with the baseline."""
     record(place)
     record(place, BAD, role="reviewer")
-    found = qa_record.compared(place.workspace, TASK, "reviewer")
+    found = qa_record.compare_role(place.workspace, TASK, "reviewer")
     assert [(each.name, each.aspect) for each in found.comparison.regressions] == [("test", "exit-status")]
     assert (found.comparison.improvements, found.comparison.same) == ((), ("lint",))
 
 
 def test_nothing_to_compare(place: Place) -> None:
     """Without a baseline, or without results of the role, the command that makes them is named."""
-    error = refusal(lambda: qa_record.compared(place.workspace, TASK, "reviewer"))
+    error = refusal(lambda: qa_record.compare_role(place.workspace, TASK, "reviewer"))
     assert (error.code, error.help) == ("not-recorded", "record them: `taskstate qa record 101 --from LOG`")
     record(place)
-    error = refusal(lambda: qa_record.compared(place.workspace, TASK, "reviewer"))
+    error = refusal(lambda: qa_record.compare_role(place.workspace, TASK, "reviewer"))
     assert error.help == "record them: `taskstate qa record 101 --role reviewer --from LOG`"
     with pytest.raises(TaskstateError, match="no role"):
-        qa_record.compared(place.workspace, TASK, "nobody")
+        qa_record.compare_role(place.workspace, TASK, "nobody")

@@ -7,7 +7,7 @@ import pytest
 from taskstate.model import names
 from taskstate.model.tool_blocks import CheckResult, read_tool_blocks
 from taskstate.verification.qa import results as qa_results
-from taskstate.verification.qa.results import Difference, compare, coverage, failures, is_well, result_of
+from taskstate.verification.qa.results import Difference, compare, coverage, failures, is_success, result_of
 from tests.support.place import refusal
 
 WELL = ("212 passed", "0 failed, 3 passed", "no errors", "0 errors, 4 warnings", "errors: 0", "2 passed, 1 xfailed")
@@ -25,14 +25,14 @@ ILL = (
 @pytest.mark.parametrize("text", [*WELL, "exit status 0", "zero failures", "without any errors", "score 93", "ok", ""])
 def test_words_of_success(text: str) -> None:
     """A text that speaks of no failure, or of none expressly, is well."""
-    assert is_well(text)
+    assert is_success(text)
     assert failures(text) == 0
 
 
 @pytest.mark.parametrize("text", [*ILL, "Failed: no tests ran", "1 file unformatted", "build error", "not ok"])
 def test_words_of_failure(text: str) -> None:
     """A text that speaks of a failure, counted or not, is not well."""
-    assert not is_well(text)
+    assert not is_success(text)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_results_are_read_loosely() -> None:
     told = {"b": {"ok": True, "text": "1 passed"}, "a": {"ok": False}, "c": {"ok": "yes"}, "d": 1, "x-e": {"ok": True}}
     read = read_tool_blocks({"baseline": {"results": told}}).baseline.results
     assert read == {"b": CheckResult(ok=True, text="1 passed"), "a": CheckResult(ok=False, text="")}
-    assert list(qa_results.as_values(read).items()) == [
+    assert list(qa_results.front_matter_results(read).items()) == [
         ("a", {"ok": False, "text": ""}),
         ("b", {"ok": True, "text": "1 passed"}),
     ]

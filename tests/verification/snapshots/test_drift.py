@@ -56,16 +56,16 @@ def test_quoting_is_gits_own(repository: Path) -> None:
 
 def test_names_are_counted_from_the_sixth_on() -> None:
     """A message names five paths and how many more there are, each on the one line."""
-    assert drift.named(["a", "b\nc"]) == 'a, "b\\nc"'
-    assert drift.named([str(number) for number in range(5)]) == "0, 1, 2, 3, 4"
-    assert drift.named([str(number) for number in range(7)]) == "0, 1, 2, 3, 4 and 2 more"
-    assert (drift.files(1), drift.files(1234)) == ("1 file", "1,234 files")
+    assert drift.first_paths(["a", "b\nc"]) == 'a, "b\\nc"'
+    assert drift.first_paths([str(number) for number in range(5)]) == "0, 1, 2, 3, 4"
+    assert drift.first_paths([str(number) for number in range(7)]) == "0, 1, 2, 3, 4 and 2 more"
+    assert (drift.count_files(1), drift.count_files(1234)) == ("1 file", "1,234 files")
 
 
 @given(PATHS)
 def test_path_in_a_report_is_one_printable_line(path: bytes) -> None:
     """For people every path is printable, and what they see can be given back to the command."""
-    shown = drift.on_a_line(drift.quoted(path))
+    shown = drift.printable_path(drift.quoted(path))
     assert shown.isprintable()
     assert drift.unquoted(shown) == path
 
@@ -75,16 +75,16 @@ def test_path_in_a_report_is_one_printable_line(path: bytes) -> None:
 )
 def test_diff_hashes_alike_whatever_its_line_ends(diff: bytes, as_if: bytes) -> None:
     """CRLF and CR count as LF, and so does a last line without one."""
-    assert drift.normalised_sha(diff) == hashlib.sha256(as_if).hexdigest()
+    assert drift.diff_sha256(diff) == hashlib.sha256(as_if).hexdigest()
 
 
 def test_list_of_files_is_read_back() -> None:
     """What was written as a list gives the same files; what is none gives None."""
     files = (ChangedFile("a", "M", "100644", 3, "0" * 64, None), ChangedFile("b", "D", None, 0, None, "1" * 64))
-    assert drift.read_list([each._asdict() for each in files]) == files
-    assert drift.read_list([{"path": "a", "status": "M"}]) == (ChangedFile("a", "M", None, 0, None, None),)
+    assert drift.read_file_list([each._asdict() for each in files]) == files
+    assert drift.read_file_list([{"path": "a", "status": "M"}]) == (ChangedFile("a", "M", None, 0, None, None),)
     others: tuple[object, ...] = (None, {}, [1], [{"status": "M"}], "x")
-    assert [drift.read_list(told) for told in others] == [None] * 5
+    assert [drift.read_file_list(told) for told in others] == [None] * 5
 
 
 def test_scope_hash_is_over_the_sorted_paths() -> None:
@@ -121,19 +121,19 @@ def test_lists_are_compared_where_the_tree_is_lost() -> None:
 
 def test_verdict_without_anything_is_no_drift() -> None:
     """Nothing seen is nothing failed."""
-    verified = drift.judged(TreeDifferences("101", "implementer", "0" * 40))
+    verified = drift.drift_report(TreeDifferences("101", "implementer", "0" * 40))
     assert (verified.drift, verified.message, verified.help) == (False, "", "")
     assert all(check.ok and check.detail == "" for check in verified.checks)
-    assert verified.checks == drift.matching().checks
+    assert verified.checks == drift.clean_report().checks
 
 
 def test_submodule_is_not_to_be_restored() -> None:
     """Where only submodules differ, the advice is to check their commits out, since nothing can be put back."""
     moved = Difference("sub", "modified", "a" * 40, "b" * 40, is_submodule=True)
-    verified = drift.judged(TreeDifferences("101", "implementer", "0" * 40, same_tree=False, files=(moved,)))
+    verified = drift.drift_report(TreeDifferences("101", "implementer", "0" * 40, same_tree=False, files=(moved,)))
     assert "another commit is checked out in the submodule sub" in verified.message
     assert "--restore" not in verified.help
-    both = drift.judged(
+    both = drift.drift_report(
         TreeDifferences(
             "101", "implementer", "0" * 40, same_tree=False, files=(moved, moved._replace(path="x", is_submodule=False))
         )
