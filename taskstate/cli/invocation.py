@@ -29,17 +29,17 @@ class Invocation:
         self.args: argparse.Namespace
 
     @cached_property
-    def anywhere(self) -> Workspace:
+    def any_workspace(self) -> Workspace:
         """The workspace around the working folder, set up or not; what a killed command left is finished first."""
         from taskstate.workspace.startup import settle
         from taskstate.workspace.workspace import find_workspace
 
-        root = self.given("root") or os.environ.get("TASKSTATE_ROOT", "")
-        workspace = find_workspace(_working_folder(), root=root, config_file=self.given("config"))
-        self.notes(settle(workspace))
+        root = self.flag_value("root") or os.environ.get("TASKSTATE_ROOT", "")
+        workspace = find_workspace(_working_folder(), root=root, config_file=self.flag_value("config"))
+        self.print_notes(settle(workspace))
         return workspace
 
-    def given(self, flag: str, *, name: str = "") -> str:
+    def flag_value(self, flag: str, *, name: str = "") -> str:
         """Return what a flag was given; one that is given nothing, as by an unset variable, is not as good as none.
 
         `name` is that of the flag as people write it, where it is another one than that of its value.
@@ -59,8 +59,8 @@ class Invocation:
         """
         from taskstate.workspace.workspace import require_set_up
 
-        require_set_up(self.anywhere)
-        return self.anywhere
+        require_set_up(self.any_workspace)
+        return self.any_workspace
 
     def request(self) -> Request:
         """Return who asks, when, and under which condition."""
@@ -72,7 +72,7 @@ class Invocation:
 
         stamp = WriteMetadata(actor=self._actor(), now=datetime.now(UTC), git_head=git.head(self.workspace.root))
         args = self.args
-        return Request(stamp, self.given("expect_revision"), args.dry_run, force_secrets=args.force_secrets)
+        return Request(stamp, self.flag_value("expect_revision"), args.dry_run, force_secrets=args.force_secrets)
 
     def _actor(self) -> str:
         from taskstate.storage.git import client as git
@@ -81,7 +81,7 @@ class Invocation:
         named = self.args.actor or os.environ.get("TASKSTATE_ACTOR") or git.user_name(self.workspace.root) or _login()
         return escaping.one_line(named, what="the actor's name")
 
-    def done(self, outcome: Outcome, text: str, **more: object) -> int:
+    def print_outcome(self, outcome: Outcome, text: str, **more: object) -> int:
         """Tell what a change did, and return the exit status."""
         data = {
             "path": outcome.path,
@@ -90,28 +90,28 @@ class Invocation:
             **more,
             "notes": [*outcome.notes, *outcome.warnings],
         }
-        self.complain(outcome.warnings)
+        self.print_problems(outcome.warnings)
         if self.args.dry_run:
             data["diff"] = outcome.diff
-            return self.tell(data, outcome.diff or "nothing would change")
+            return self.print_result(data, outcome.diff or "nothing would change")
         told = "\n".join(
             [
                 text if outcome.changed else f"{outcome.path}: nothing to change",
                 *(f"  {note}" for note in outcome.notes),
             ]
         )
-        return self.tell(
+        return self.print_result(
             data, f"{told}\n  {outcome.path} is at revision {outcome.revision}" if self.args.verbose else told
         )
 
-    def tell(self, data: object, text: str, *, status: int = 0) -> int:
+    def print_result(self, data: object, text: str, *, status: int = 0) -> int:
         """Print a result, as JSON or as text, and return the exit status."""
         if self.as_json:
             self.print_json({"success": True, "data": data, "error": None, "code": None})
-        self.say(text)
+        self.print_text(text)
         return status
 
-    def say(self, text: str) -> None:
+    def print_text(self, text: str) -> None:
         """Print text for people, where that was asked for."""
         if text and not self.as_json and not self.args.quiet:
             _print(text, sys.stdout)
@@ -121,7 +121,7 @@ class Invocation:
         text = json.dumps(value, ensure_ascii=False, indent=None, separators=(", ", ": "))
         sys.stdout.write(re.compile(CONTROLS).sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
 
-    def fail(self, error: TaskstateError, status: int) -> int:
+    def print_error(self, error: TaskstateError, status: int) -> int:
         """Print one line on standard error, and the envelope where JSON was asked for; return the exit status."""
         from taskstate.validation.secrets import masked
 
@@ -131,18 +131,18 @@ class Invocation:
         _print("taskstate: " + re.sub(r"\s*[\r\n]+\s*", " ", what), sys.stderr)
         return status
 
-    def notes(self, notes: tuple[str, ...]) -> None:
+    def print_notes(self, notes: tuple[str, ...]) -> None:
         """Print remarks on standard error."""
         if not self.args.quiet:
-            self.complain(notes)
+            self.print_problems(notes)
 
-    def warn(self, lines: tuple[str, ...]) -> None:
+    def print_warning(self, lines: tuple[str, ...]) -> None:
         """Print a warning on standard error: in a box where somebody sees it on a terminal, else line by line."""
         from taskstate.cli.terminal import boxed
 
-        self.notes(boxed(lines, sys.stderr))
+        self.print_notes(boxed(lines, sys.stderr))
 
-    def complain(self, what: tuple[str, ...]) -> None:
+    def print_problems(self, what: tuple[str, ...]) -> None:
         """Print on standard error what could not be done, also where quiet was asked for."""
         if what:
             _print("\n".join(what), sys.stderr)

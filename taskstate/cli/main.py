@@ -99,7 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = _run(arguments, invocation)
         sys.stdout.flush()  # here, where a reader that has gone can still be told from a fault
     except TaskstateError as error:
-        return invocation.fail(error, CANNOT)
+        return invocation.print_error(error, CANNOT)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -107,14 +107,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         if error.errno not in _DISK_FULL:
-            return invocation.fail(_our_fault(error), OUR_FAULT)
+            return invocation.print_error(_our_fault(error), OUR_FAULT)
         _say_no_more()
         what = f"cannot write the output: {error.strerror}"
-        return invocation.fail(
+        return invocation.print_error(
             TaskstateError(what, help="free some space, then run this again", code="disk-full"), CANNOT
         )
     except Exception as error:  # noqa: BLE001 - the last resort: a fault of our own becomes one line and a log
-        return invocation.fail(_our_fault(error), OUR_FAULT)
+        return invocation.print_error(_our_fault(error), OUR_FAULT)
     return status
 
 

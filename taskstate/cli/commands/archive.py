@@ -84,12 +84,12 @@ def _archive(invocation: Invocation, keep: int) -> int:
     named = list(dict.fromkeys(invocation.task_id(task) for task in invocation.args.ids))
     outcomes = _archived(invocation, named or _fitting(invocation, keep), keep)
     if len(named) == 1:
-        return invocation.done(outcomes[0], f"{outcomes[0].path}: archived")
+        return invocation.print_outcome(outcomes[0], f"{outcomes[0].path}: archived")
     data = [
         {"path": o.path, "revision": o.revision, "changed": o.changed, "notes": list(o.notes), "diff": o.diff}
         for o in outcomes
     ]
-    return invocation.tell(
+    return invocation.print_result(
         data, "\n".join(_line(invocation, outcome) for outcome in outcomes) or "no task is over the limit"
     )
 
@@ -104,7 +104,7 @@ def _archived(invocation: Invocation, tasks: list[str], keep: int) -> list[Outco
             archive_sessions(workspace, task, request._replace(dry_run=True), keep=keep, force=invocation.args.force)
     outcomes = [archive_sessions(workspace, task, request, keep=keep, force=invocation.args.force) for task in tasks]
     for outcome in outcomes if len(tasks) > 1 or invocation.args.check else ():
-        invocation.complain(outcome.warnings)
+        invocation.print_problems(outcome.warnings)
     return outcomes
 
 
@@ -122,7 +122,7 @@ def _fitting(invocation: Invocation, keep: int) -> list[str]:
 
     paths = invocation.workspace.state_files()
     fitting, unreadable = tasks_over_limit(invocation.workspace, paths, keep=keep, force=invocation.args.force)
-    invocation.complain(unreadable)
+    invocation.print_problems(unreadable)
     return fitting
 
 
@@ -138,12 +138,12 @@ def _check(invocation: Invocation, keep: int) -> int:
     paths = [_state_file(invocation, name) for name in invocation.args.ids] or invocation.workspace.state_files()
     paths = [path for path in paths if not invocation.workspace.excludes(path)]
     over, unreadable = tasks_over_limit(invocation.workspace, paths, keep=keep)
-    invocation.complain(unreadable)
+    invocation.print_problems(unreadable)
     if invocation.args.fix:
         return _fix(invocation, over, keep, status=2 if unreadable else 0)
     text = "\n".join(f"task {task} is over the limit: run `taskstate archive {task}`" for task in over)
     status = 1 if over else 2 if unreadable else 0
-    return invocation.tell({"over": over}, text or "no task is over the limit", status=status)
+    return invocation.print_result({"over": over}, text or "no task is over the limit", status=status)
 
 
 def _fix(invocation: Invocation, tasks: list[str], keep: int, *, status: int) -> int:
@@ -160,7 +160,7 @@ def _fix(invocation: Invocation, tasks: list[str], keep: int, *, status: int) ->
         "staged": list(staged),
     }
     text = "\n".join([*(_line(invocation, outcome) for outcome in outcomes), *(f"staged {path}" for path in staged)])
-    return invocation.tell(data, text or "no task is over the limit", status=status)
+    return invocation.print_result(data, text or "no task is over the limit", status=status)
 
 
 def _state_file(invocation: Invocation, name: str) -> Path:

@@ -24,7 +24,7 @@ def run_verify(invocation: Invocation, *names: str) -> int:
     data = [_shape(verdict) for verdict in verdicts]
     text = "\n".join(_told(verdict) for verdict in verdicts)
     status = 1 if any(verdict.problems for verdict in verdicts) else 0
-    return invocation.tell(data[0] if len(data) == 1 else data, text, status=status)
+    return invocation.print_result(data[0] if len(data) == 1 else data, text, status=status)
 
 
 def _shape(verdict: ArchiveVerdict) -> dict[str, object]:
@@ -72,7 +72,7 @@ def run_restore(invocation: Invocation, *names: str) -> int:
     outcome = restore(
         invocation.workspace, invocation.task_id(names[0]), invocation.request(), everything=invocation.args.all
     )
-    return invocation.done(outcome, f"{outcome.path}: restored")
+    return invocation.print_outcome(outcome, f"{outcome.path}: restored")
 
 
 def run_search(invocation: Invocation, *words: str) -> int:
@@ -90,7 +90,7 @@ def run_search(invocation: Invocation, *words: str) -> int:
         f"{each.number:>4}  {each.time or '?':16}  {'archived' if each.archived else '':8}  {each.line}"
         for each in found
     ]
-    return invocation.tell([each._asdict() for each in found], "\n".join(lines) or "no session says that")
+    return invocation.print_result([each._asdict() for each in found], "\n".join(lines) or "no session says that")
 
 
 def _refuse_flags(invocation: Invocation, verb: str, *more: str) -> None:

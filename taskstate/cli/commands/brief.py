@@ -36,4 +36,4 @@ def run(invocation: Invocation) -> int:
         raise TaskstateError(f"--budget {budget} is no budget", help="say how many tokens, at least 1", code="usage")
     loaded = invocation.workspace.load(invocation.workspace.locate(invocation.task_id(invocation.args.id)))
     told = brief(invocation.workspace, loaded, role=invocation.args.role, budget=budget)
-    return invocation.tell(shape(loaded, told, invocation.args.role), told.text)
+    return invocation.print_result(shape(loaded, told, invocation.args.role), told.text)

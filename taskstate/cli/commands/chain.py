@@ -60,12 +60,14 @@ def run_output(invocation: Invocation) -> int:
     found = output(invocation.workspace, invocation.task_id(invocation.args.id))
     chosen = find_parts(found.text, invocation.args.part, found.id) if invocation.args.part else parts(found.text)
     if found.status != COMPLETE:
-        invocation.notes((f"task {found.id} is {found.status or 'of no status'}: this may still change",))
+        invocation.print_notes((f"task {found.id} is {found.status or 'of no status'}: this may still change",))
     code = [each for part in chosen for each in part.code]
     text = "\n\n".join(part.text for part in chosen) if invocation.args.part else found.text
     shape = {"id": found.id, "path": found.path, "status": found.status, "complete": found.status == COMPLETE}
     told = [{"part": part.slug, "title": part.title, "text": part.text, "code": list(part.code)} for part in chosen]
-    return invocation.tell(shape | {"text": text, "parts": told}, "\n".join(code) if invocation.args.code else text)
+    return invocation.print_result(
+        shape | {"text": text, "parts": told}, "\n".join(code) if invocation.args.code else text
+    )
 
 
 # pull
@@ -86,7 +88,7 @@ def run_pull(invocation: Invocation) -> int:
     if len(args.ids) == 1:
         pulled = pull(invocation.workspace, invocation.task_id(args.ids[0]), invocation.request(), source=source)
         text = "\n".join([f"{pulled.outcome.path}: inputs brought up to date", pulled.inputs.rstrip("\n")])
-        return invocation.done(pulled.outcome, text, diff=pulled.inputs)
+        return invocation.print_outcome(pulled.outcome, text, diff=pulled.inputs)
     return _pull_all(invocation, source)
 
 
@@ -106,10 +108,10 @@ def _pull_all(invocation: Invocation, source: str) -> int:
             told.append(pull(invocation.workspace, task, request, source=source))
         except TaskstateError as error:
             failed.append(f"not pulled into task {task}: {error}")
-    invocation.complain((*failed, *(warning for each in told for warning in each.outcome.warnings)))
+    invocation.print_problems((*failed, *(warning for each in told for warning in each.outcome.warnings)))
     lines = [line for each in told for line in _lines(each)]
     shape = {"tasks": [_shape(each) for each in told], "failed": failed}
-    return invocation.tell(shape, "\n".join(lines) or "nothing to pull", status=1 if failed else 0)
+    return invocation.print_result(shape, "\n".join(lines) or "nothing to pull", status=1 if failed else 0)
 
 
 def _building_on(invocation: Invocation, source: str) -> tuple[list[str], tuple[str, ...]]:
@@ -141,12 +143,12 @@ def _shape(pulled: PullResult) -> dict[str, Any]:
 def run_status(invocation: Invocation) -> int:
     """Tell how the inputs stand."""
     standing, unreadable = _standing(invocation)
-    invocation.complain(unreadable)
+    invocation.print_problems(unreadable)
     shown = [each for each in standing if each.links or invocation.args.ids]
     wrong = sum(link.is_wrong for each in shown for link in each.links)
     data = {"tasks": [_standing_shape(each) for each in shown], "wrong": wrong, "unreadable": list(unreadable)}
     text = "\n".join(_table(each) for each in shown) or "no task builds on another one"
-    return invocation.tell(data, text, status=1 if wrong or unreadable else 0)
+    return invocation.print_result(data, text, status=1 if wrong or unreadable else 0)
 
 
 def _standing(invocation: Invocation) -> tuple[tuple[InputStatus, ...], tuple[str, ...]]:

@@ -43,6 +43,6 @@ def run(invocation: Invocation) -> int:
         if invocation.as_json:
             what = f"{error.message}: {'; '.join(error.gaps)}"
             raise TaskstateError(what, help=error.help, code=error.code) from error
-        invocation.complain(tuple(f"  {gap}" for gap in error.gaps))
+        invocation.print_problems(tuple(f"  {gap}" for gap in error.gaps))
         raise
-    return invocation.done(outcome, f"{outcome.path}: complete")
+    return invocation.print_outcome(outcome, f"{outcome.path}: complete")

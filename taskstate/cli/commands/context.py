@@ -69,7 +69,7 @@ def run_init(invocation: Invocation) -> int:
     """Seal a task's static part for the first time."""
     from taskstate.context.seal_context import init
 
-    wanted = _wanted(invocation)._replace(base_commit=invocation.given("base_commit"))
+    wanted = _wanted(invocation)._replace(base_commit=invocation.flag_value("base_commit"))
     sealed = init(invocation.workspace, invocation.task_id(invocation.args.id), wanted, invocation.request())
     return _done(invocation, sealed, "sealed")
 
@@ -83,7 +83,7 @@ def run_rebuild(invocation: Invocation) -> int:
     if request.dry_run:
         return _done(invocation, planned, "sealed anew")
     if planned.outcome.changed:
-        invocation.say(planned.outcome.diff)
+        invocation.print_text(planned.outcome.diff)
     sealed = rebuild(invocation.workspace, task_id, wanted, request)
     return _done(invocation, sealed, "sealed anew", diff=planned.outcome.diff)
 
@@ -92,7 +92,7 @@ def _wanted(invocation: Invocation) -> CaptureRequest:
     from taskstate.context.capture_plan import CaptureRequest
     from taskstate.context.sources import path_from_root
 
-    source = invocation.given("source", name="--from")
+    source = invocation.flag_value("source", name="--from")
     if source == "-":
         what = "--from - would read the task file from standard input, and nobody could read it again"
         raise TaskstateError(what, help="name a file of the repository", code="usage")
@@ -105,7 +105,7 @@ def _done(invocation: Invocation, sealed: SealResult, what: str, **more: object)
 
     outcome = sealed.outcome
     text = f"{outcome.path}: {what}\n\n{table(sealed.rows)}\n"
-    return invocation.done(outcome, text, seal=sealed.seal, parts=rows_shape(sealed.rows), **more)
+    return invocation.print_outcome(outcome, text, seal=sealed.seal, parts=rows_shape(sealed.rows), **more)
 
 
 def run_show(invocation: Invocation) -> int:
@@ -115,8 +115,8 @@ def run_show(invocation: Invocation) -> int:
     loaded = invocation.workspace.load(invocation.workspace.locate(invocation.task_id(invocation.args.id)))
     told = shape(loaded)
     warnings = (*broken_notes(loaded), *moved_notes(invocation.workspace, loaded))
-    invocation.notes(warnings)
-    return invocation.tell({**told, "warnings": list(warnings)}, text(loaded))
+    invocation.print_notes(warnings)
+    return invocation.print_result({**told, "warnings": list(warnings)}, text(loaded))
 
 
 def run_check(invocation: Invocation) -> int:
@@ -125,5 +125,5 @@ def run_check(invocation: Invocation) -> int:
     from taskstate.context.view import check_shape, check_text
 
     checked = check(invocation.workspace, invocation.task_id(invocation.args.id))
-    invocation.notes(checked.notes)
-    return invocation.tell(check_shape(checked), check_text(checked), status=_FOUND if checked.findings else 0)
+    invocation.print_notes(checked.notes)
+    return invocation.print_result(check_shape(checked), check_text(checked), status=_FOUND if checked.findings else 0)

@@ -50,7 +50,7 @@ def run_export(invocation: Invocation) -> int:
     told = export(workspace.config, loaded.state, role)
     text = canonical_json(told)
     warnings = broken_notes(loaded)
-    invocation.notes(warnings)
+    invocation.print_notes(warnings)
     output = invocation.args.output
     if output is not None:
         save(workspace, Path(os.path.realpath(os.path.dirname(output))) / os.path.basename(output), text)
@@ -59,7 +59,7 @@ def run_export(invocation: Invocation) -> int:
         return 0
     shape = {"path": loaded.relative, "role": role, "sha256": sha256(text), "output": output, "export": told}
     shape["warnings"] = list(warnings)
-    return invocation.tell(shape, f"{output}: what the {role} needs of task {loaded.state.id}")
+    return invocation.print_result(shape, f"{output}: what the {role} needs of task {loaded.state.id}")
 
 
 def _write(text: str) -> None:
@@ -77,4 +77,4 @@ def run_budget(invocation: Invocation) -> int:
     loaded = invocation.workspace.load(invocation.workspace.locate(invocation.task_id(invocation.args.id)))
     require_exportable(loaded)
     told = budget(invocation.workspace, loaded)
-    return invocation.tell(shape(told), table(told))
+    return invocation.print_result(shape(told), table(told))

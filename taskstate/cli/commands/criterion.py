@@ -34,4 +34,6 @@ def run(invocation: Invocation, *, checked: bool) -> int:
     outcome = set_criterion(
         invocation.workspace, invocation.task_id(args.id), args.number, invocation.request(), checked=checked
     )
-    return invocation.done(outcome, f"{outcome.path}: criterion {args.number} {'checked' if checked else 'unchecked'}")
+    return invocation.print_outcome(
+        outcome, f"{outcome.path}: criterion {args.number} {'checked' if checked else 'unchecked'}"
+    )

@@ -34,7 +34,7 @@ def run(invocation: Invocation) -> int:
     if invocation.args.apply:
         suggestion, outcome = decompose(invocation.workspace, task, invocation.request())
         text = f"{outcome.path}: divided into {', '.join(each.id for each in suggestion.subtasks)}"
-        return invocation.done(outcome, text, **_shape(suggestion))
+        return invocation.print_outcome(outcome, text, **_shape(suggestion))
     if invocation.args.expect_revision or invocation.args.dry_run:
         raise TaskstateError(
             "without --apply nothing is written, so there is nothing to do dry or to expect a revision of",
@@ -43,7 +43,7 @@ def run(invocation: Invocation) -> int:
         )
     suggestion = suggest(invocation.workspace, task)
     data = {"path": suggestion.path, "revision": suggestion.token, "changed": False, **_shape(suggestion)}
-    return invocation.tell(data, _text(suggestion))
+    return invocation.print_result(data, _text(suggestion))
 
 
 def _shape(suggestion: Suggestion) -> dict[str, Any]:

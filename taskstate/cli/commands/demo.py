@@ -57,7 +57,7 @@ def run(invocation: Invocation) -> int:
         demo.play()
     finally:
         demo.say(f"\nThe repository is kept: {demo.root}")
-    return invocation.tell({"folder": str(demo.root)}, "")
+    return invocation.print_result({"folder": str(demo.root)}, "")
 
 
 class Demo:

@@ -65,7 +65,7 @@ def _tell(invocation: Invocation, found: tuple[Problem, ...], told: tuple[str, .
     lines = [*told, *(_line(ailment) for ailment in found)]
     lines.append(_sum(len(wrong), len(checks)) if wrong else f"{len(checks)} checks, nothing is wrong")
     data = {"checks": checks, "ailments": [ailment._asdict() for ailment in found], "mended": told}
-    return invocation.tell(data, "\n".join(lines), status=1 if wrong else 0)
+    return invocation.print_result(data, "\n".join(lines), status=1 if wrong else 0)
 
 
 def _sum(wrong: int, checks: int) -> str:
@@ -89,7 +89,7 @@ def _reseal(invocation: Invocation) -> int:
         invocation.text_of(invocation.args.note),
         invocation.request(),
     )
-    return invocation.done(outcome, f"{outcome.path}: sealed anew")
+    return invocation.print_outcome(outcome, f"{outcome.path}: sealed anew")
 
 
 def _renumber(invocation: Invocation) -> int:
@@ -106,4 +106,4 @@ def _renumber(invocation: Invocation) -> int:
     else:
         path = invocation.workspace.locate(parse_task_id(old))
     outcome = renumber(invocation.workspace, path, parse_task_id(new), invocation.request())
-    return invocation.done(outcome, f"{outcome.path}: renumbered")
+    return invocation.print_outcome(outcome, f"{outcome.path}: renumbered")

@@ -53,7 +53,7 @@ def run_add(invocation: Invocation) -> int:
         invocation.request(),
     )
     text = f"{added.excerpt.id}\n{added.citation}"
-    return invocation.done(
+    return invocation.print_outcome(
         added.outcome, text, id=added.excerpt.id, citation=added.citation, evidence=added.excerpt._asdict()
     )
 
@@ -66,7 +66,7 @@ def run_show(invocation: Invocation) -> int:
     if not invocation.args.evidence:
         known = listed(invocation.workspace, task)
         lines = [citation(each, task) for each in known]
-        return invocation.tell([each._asdict() for each in known], "\n".join(lines) or "no evidence yet")
+        return invocation.print_result([each._asdict() for each in known], "\n".join(lines) or "no evidence yet")
     shown = show(invocation.workspace, task, invocation.args.evidence)
     data = {
         **shown.excerpt._asdict(),
@@ -78,7 +78,7 @@ def run_show(invocation: Invocation) -> int:
         "text_now": shown.now,
         "notes": list(shown.notes),
     }
-    return invocation.tell(data, "\n".join(_lines(shown)), status=0 if shown.state == SAME else 1)
+    return invocation.print_result(data, "\n".join(_lines(shown)), status=0 if shown.state == SAME else 1)
 
 
 def _lines(shown: ExcerptStatus) -> Iterator[str]:

@@ -66,7 +66,7 @@ def run_add(invocation: Invocation) -> int:
         invocation.text_of(args.text),
         invocation.request(),
     )
-    return invocation.done(outcome, f"{outcome.path}: feature {args.feature} added")
+    return invocation.print_outcome(outcome, f"{outcome.path}: feature {args.feature} added")
 
 
 def run_pass(invocation: Invocation) -> int:
@@ -96,7 +96,7 @@ def _set(invocation: Invocation, tested: FeatureResult) -> int:
     args = invocation.args
     outcome = set_feature(invocation.workspace, invocation.task_id(args.id), args.feature, tested, invocation.request())
     told = f"{outcome.path}: feature {args.feature} {'passes' if tested.passes else 'does not pass'}"
-    return invocation.done(outcome, told, feature=args.feature, passes=tested.passes, evidence=tested.evidence)
+    return invocation.print_outcome(outcome, told, feature=args.feature, passes=tested.passes, evidence=tested.evidence)
 
 
 def _evidence(invocation: Invocation) -> str:
@@ -138,7 +138,7 @@ def _run(invocation: Invocation) -> FeatureResult:
     command = one_line(args.command, what="--run")
     ran = run_command(invocation.workspace.root, command, timeout=args.timeout)
     if ran.exit_status:
-        invocation.notes(tuple(filter(None, [ran.tail(allow)])))
+        invocation.print_notes(tuple(filter(None, [ran.tail(allow)])))
         raise TaskstateError(
             f"`{command}` exited with status {ran.exit_status}, so feature {args.feature} is not recorded as passing",
             help=f"mend it, or record it with `taskstate feature fail {args.id} {args.feature}`",

@@ -45,13 +45,13 @@ def run(invocation: Invocation) -> int:
         return _run_stdin(invocation)
     only_looks = invocation.args.check or invocation.args.diff
     seen = _look(invocation) if only_looks else _write(invocation)
-    invocation.complain(seen.failed)
+    invocation.print_problems(seen.failed)
     status = 1 if only_looks and seen.changed else 0
     data = {"files": seen.files, "changed": list(seen.changed), "failed": list(seen.failed)}
     if invocation.args.diff or invocation.args.dry_run:
         data["diff"] = seen.diff
     status = 2 if seen.failed else status
-    return invocation.tell(data, _told(invocation, seen), status=status)
+    return invocation.print_result(data, _told(invocation, seen), status=status)
 
 
 def _told(invocation: Invocation, seen: _Seen) -> str:
@@ -73,9 +73,9 @@ def _paths(invocation: Invocation) -> tuple[Path, ...]:
     from taskstate.formatting.format_files import is_formattable
     from taskstate.lint.runner import own_files_in
 
-    named = [real(path) for path in invocation.args.paths] or [invocation.anywhere.root]
-    found, others = own_files_in(invocation.anywhere, named)
-    invocation.notes(others)
+    named = [real(path) for path in invocation.args.paths] or [invocation.any_workspace.root]
+    found, others = own_files_in(invocation.any_workspace, named)
+    invocation.print_notes(others)
     return tuple(path for path in found if is_formattable(path))
 
 
@@ -113,7 +113,7 @@ def _write(invocation: Invocation) -> _Seen:
         if outcome.changed:
             changed.append(shown(path))
             diff += outcome.diff
-        invocation.notes(outcome.notes)
+        invocation.print_notes(outcome.notes)
     return _Seen(len(paths), tuple(changed), diff, tuple(failed))
 
 
@@ -130,11 +130,11 @@ def _run_stdin(invocation: Invocation) -> int:
     found = format_bytes(standard_input(MAX_BYTES), name)
     status = 1 if found.changed and (invocation.args.check or invocation.args.diff) else 0
     if invocation.as_json:
-        return invocation.tell({"path": name, "changed": found.changed, "text": found.after}, "", status=status)
+        return invocation.print_result({"path": name, "changed": found.changed, "text": found.after}, "", status=status)
     if invocation.args.diff:
-        invocation.say(unified_diff(name, found.before, found.after))
+        invocation.print_text(unified_diff(name, found.before, found.after))
     elif invocation.args.check:
-        invocation.say(f"would be reformatted: {name}" if found.changed else "")
+        invocation.print_text(f"would be reformatted: {name}" if found.changed else "")
     else:
         sys.stdout.buffer.write(found.after.encode())
     return status

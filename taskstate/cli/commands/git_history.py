@@ -32,4 +32,4 @@ def run_sync(invocation: Invocation) -> int:
     outcome = sync(
         invocation.workspace, invocation.task_id(invocation.args.id), invocation.request(), since=invocation.args.since
     )
-    return invocation.done(outcome, f"{outcome.path}: git history written")
+    return invocation.print_outcome(outcome, f"{outcome.path}: git history written")

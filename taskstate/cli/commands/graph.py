@@ -32,7 +32,7 @@ def run(invocation: Invocation) -> int:
     from taskstate.workspace import task_index
 
     tasks = task_index.all_tasks(invocation.workspace)
-    invocation.complain(tuple(f"not drawn: {task.problem}" for task in tasks if task.problem))
+    invocation.print_problems(tuple(f"not drawn: {task.problem}" for task in tasks if task.problem))
     drawn = dependency_graph.Graph(
         dependency_graph.GraphTask(task.id, task.title, task.status, task.depends_on, task.parent) for task in tasks
     )
@@ -49,7 +49,7 @@ def run(invocation: Invocation) -> int:
         "circles": [list(circle) for circle in drawn.circles()],
         "drawing": told,
     }
-    return invocation.tell(data if invocation.as_json else {}, told)
+    return invocation.print_result(data if invocation.as_json else {}, told)
 
 
 def _require_known(drawn: Graph, ids: list[str]) -> None:

@@ -92,7 +92,7 @@ def run_new(invocation: Invocation) -> int:
         return _drafted(invocation, written)
     metadata = written.metadata
     if args.dry_run:
-        return invocation.done(written.outcome, "", handoff_path=written.path, **metadata)
+        return invocation.print_outcome(written.outcome, "", handoff_path=written.path, **metadata)
     outcome = written.outcome
     data = {
         "path": outcome.path,
@@ -101,9 +101,9 @@ def run_new(invocation: Invocation) -> int:
         "handoff_path": written.path,
         **metadata,
     }
-    invocation.complain(outcome.warnings)
+    invocation.print_problems(outcome.warnings)
     _aside(invocation, f"{written.path}: handed over", *outcome.notes)
-    return invocation.tell(
+    return invocation.print_result(
         data | {"notes": [*outcome.notes, *outcome.warnings]}, json.dumps(metadata, ensure_ascii=False, indent=2)
     )
 
@@ -117,13 +117,13 @@ def _drafted(invocation: Invocation, written: HandoffResult) -> int:
         f"say it, or complete this draft for `taskstate handoff new {invocation.args.id} --from FILE`",
     )
     data = {"path": None, "revision": None, "changed": False, "handoff_path": None}
-    return invocation.tell(data | {"draft": written.text, "missing": list(written.missing)}, written.text)
+    return invocation.print_result(data | {"draft": written.text, "missing": list(written.missing)}, written.text)
 
 
 def _aside(invocation: Invocation, *lines: str) -> None:
     """Print remarks beside what is printed for programs; JSON says the same itself."""
     if not invocation.as_json:
-        invocation.notes(lines)
+        invocation.print_notes(lines)
 
 
 def _given(invocation: Invocation) -> Handoff:
@@ -149,7 +149,9 @@ def run_show(invocation: Invocation) -> int:
     notes = [f"! {note}" for note in shown.notes] or ["all that was verified still holds"]
     path = f"{invocation.workspace.config.root}/{shown.file.path}"
     data = fields_of(shown.file) | {"handoff_path": path, "holds": not shown.notes, "notes": list(shown.notes)}
-    return invocation.tell(data, "\n".join([body, "", f"{path}: {shown.file.status or 'without a status'}", *notes]))
+    return invocation.print_result(
+        data, "\n".join([body, "", f"{path}: {shown.file.status or 'without a status'}", *notes])
+    )
 
 
 def run_accept(invocation: Invocation) -> int:
@@ -160,7 +162,7 @@ def run_accept(invocation: Invocation) -> int:
     args, request = invocation.args, invocation.request()
     agent = one_line(args.agent, what="--agent") if args.agent else request.stamp.actor
     accepted = accept(invocation.workspace, invocation.task_id(args.id), agent, request)
-    return invocation.done(
+    return invocation.print_outcome(
         accepted.outcome, f"{accepted.path}: accepted by {agent}", handoff_path=accepted.path, agent=agent
     )
 
@@ -190,7 +192,7 @@ def run_list(invocation: Invocation) -> int:
         where = f"{workspace.config.root}/{path}"
         data.append({"handoff_path": where, **dict.fromkeys((*told, "action")), "fault": fault})
         lines.append(f"unread    {where}: {fault}")
-    return invocation.tell(data, "\n".join(lines) or f"task {task} has no handoffs")
+    return invocation.print_result(data, "\n".join(lines) or f"task {task} has no handoffs")
 
 
 def run_successor(invocation: Invocation) -> int:
@@ -201,4 +203,4 @@ def run_successor(invocation: Invocation) -> int:
     if made.file.status != "open":
         _aside(invocation, f"nothing is handed over at the moment; this is from {made.path}, which was accepted")
     data = {"prompt": made.text, "tokens": made.tokens, "handoff_path": made.path, "status": made.file.status}
-    return invocation.tell(data, made.text)
+    return invocation.print_result(data, made.text)

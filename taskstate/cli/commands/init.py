@@ -26,7 +26,7 @@ def run(invocation: Invocation) -> int:
     """Set the repository up and say what was done."""
     from taskstate.workspace.setup import set_up
 
-    workspace = invocation.anywhere
+    workspace = invocation.any_workspace
     result = set_up(workspace, pre_commit=invocation.args.pre_commit, dry_run=invocation.args.dry_run)
     would = "would be " if invocation.args.dry_run else ""
     lines = [f"{would}created  {name}" for name in result.created] + [
@@ -35,7 +35,7 @@ def run(invocation: Invocation) -> int:
     if invocation.args.pre_commit and result.created + result.changed:
         lines.append(PRE_COMMIT_STEP)
     text = "\n".join(lines) or "nothing to do: the repository is set up"
-    return invocation.tell(
+    return invocation.print_result(
         {"root": str(workspace.root), "created": result.created, "changed": result.changed, "kept": result.kept}, text
     )
 

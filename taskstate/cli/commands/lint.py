@@ -69,13 +69,13 @@ def _run(invocation: Invocation) -> int:
 
         return lint_stdin.run(invocation, config)
     report, diff = _check_paths(invocation, config)
-    invocation.complain(report.unreadable)
+    invocation.print_problems(report.unreadable)
     status = tell(invocation, report, diff)
     return 2 if report.unreadable else status
 
 
 def _config(invocation: Invocation) -> Config:
-    config = invocation.anywhere.config
+    config = invocation.any_workspace.config
     lint = config.lint
     if invocation.args.select is not None:
         lint = lint._replace(select=_codes(invocation.args.select), extend_select=())
@@ -106,8 +106,8 @@ def _check_paths(invocation: Invocation, config: Config) -> tuple[Report, str]:
     from taskstate.cli.progress import Bar
     from taskstate.lint.runner import check_files, own_files_in, with_removed
 
-    files, others = own_files_in(invocation.anywhere, _paths(invocation))
-    invocation.notes(others)
+    files, others = own_files_in(invocation.any_workspace, _paths(invocation))
+    invocation.print_notes(others)
     with checking(invocation, config) as found:
         found.repository.listed = None if invocation.args.paths else files
         diff = _fix(invocation, files, found) if invocation.args.fix else ""
@@ -131,12 +131,12 @@ def _fix(invocation: Invocation, paths: tuple[Path, ...], found: Checking) -> st
         try:
             outcome = fix_file(found, path, request, unsafe=invocation.args.unsafe_fixes)
         except TaskstateError as error:
-            invocation.complain((f"not fixed: {error}",))
+            invocation.print_problems((f"not fixed: {error}",))
             continue
-        invocation.notes(tuple(f"{outcome.path}: {note}" for note in outcome.notes))
+        invocation.print_notes(tuple(f"{outcome.path}: {note}" for note in outcome.notes))
         diffs.append(outcome.diff)
     return "".join(diffs)
 
 
 def _paths(invocation: Invocation) -> list[Path]:
-    return [real(path) for path in invocation.args.paths] or [invocation.anywhere.root]
+    return [real(path) for path in invocation.args.paths] or [invocation.any_workspace.root]

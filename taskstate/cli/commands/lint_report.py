@@ -33,8 +33,8 @@ def checking(invocation: Invocation, config: Config) -> Iterator[Checking]:
         remember=not args.no_cache,
         jobs=args.jobs,
     )
-    found, remarks = open_checking(invocation.anywhere, config, wanted)
-    invocation.complain(remarks)
+    found, remarks = open_checking(invocation.any_workspace, config, wanted)
+    invocation.print_problems(remarks)
     try:
         yield found
         if found.cache:
@@ -83,7 +83,7 @@ def tell(invocation: Invocation, report: Report, diff: str = "") -> int:
         from taskstate.lint.reporters.json import shape
 
         data = shape(report.findings, files=report.files)
-        return invocation.tell(
+        return invocation.print_result(
             data | {"diff": diff} if args.diff else data, "", status=1 if args.diff and diff else status
         )
     if args.diff:
@@ -108,7 +108,7 @@ def rendered(invocation: Invocation, report: Report, stream: TextIO) -> str:
     if invocation.args.statistics and name in FOR_PEOPLE:
         name = "statistics"
     elif invocation.args.statistics:
-        invocation.notes((f"--statistics does not go with --output-format {name}, which stays as it is",))
+        invocation.print_notes((f"--statistics does not go with --output-format {name}, which stays as it is",))
     colour = name in {*FOR_PEOPLE, "statistics"} and shows_colour(stream, refused=invocation.args.no_color)
     return reporter(name)(report.findings, Run(files=report.files, colour=colour))
 
@@ -130,5 +130,5 @@ def _tell_diff(invocation: Invocation, report: Report, diff: str, status: int) -
         what = "Something would change; nothing was written."
     else:
         what = f"Nothing would change. {summary(report.findings, files=report.files)}"
-    invocation.notes((what,))
+    invocation.print_notes((what,))
     return 1 if diff else status

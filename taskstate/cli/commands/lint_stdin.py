@@ -67,7 +67,7 @@ def _give_back(invocation: Invocation, data: bytes, report: Report) -> int:
         from taskstate.lint.reporters.json import shape
 
         text = data.decode("utf-8", errors="replace")
-        return invocation.tell(shape(report.findings, files=1) | {"text": text}, "", status=status)
+        return invocation.print_result(shape(report.findings, files=1) | {"text": text}, "", status=status)
     if is_terminal(sys.stdout):  # whoever reads it there is no editor
         sys.stdout.write(printable(data.decode("utf-8", errors="replace")))
     else:

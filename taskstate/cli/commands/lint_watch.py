@@ -35,9 +35,9 @@ def watch(invocation: Invocation, lint: Callable[[Invocation], int], paths: list
         try:
             lint(again)
         except TaskstateError as error:
-            again.fail(error, 2)
+            again.print_error(error, 2)
         sys.stdout.flush()
-        again.notes((f"[{_clock()}] Watching; Ctrl-C ends.",))
+        again.print_notes((f"[{_clock()}] Watching; Ctrl-C ends.",))
     return 0
 
 

@@ -35,7 +35,7 @@ def run(invocation: Invocation) -> int:
     args = invocation.args
     chosen = {"status": args.status or "", "area": args.area or ""}
     tasks, unreadable = list_tasks(invocation.workspace, **chosen, ready=args.ready, blocked=args.blocked)
-    invocation.complain(unreadable)
-    return invocation.tell(
+    invocation.print_problems(unreadable)
+    return invocation.print_result(
         [task_shape(loaded) for loaded in tasks], listing(tasks, invocation.workspace.config.size.max_sessions)
     )

@@ -37,8 +37,8 @@ def run(invocation: Invocation) -> int:
     args = invocation.args
     merged = merge_files(Versions(*(files.read(Path(path)) for path in (args.base, args.ours, args.theirs))), args.name)
     files.replace(Path(args.ours), merged.data)
-    invocation.tell({"path": args.name, "conflicts": merged.conflicts}, "", status=0)
+    invocation.print_result({"path": args.name, "conflicts": merged.conflicts}, "", status=0)
     if not merged.conflicts:
         return 0
-    invocation.notes((f"{args.name}: {merged.conflicts} left to decide; `taskstate lint` names the lines",))
+    invocation.print_notes((f"{args.name}: {merged.conflicts} left to decide; `taskstate lint` names the lines",))
     return 1

@@ -58,7 +58,7 @@ def run(invocation: Invocation) -> int:
         note = "the task file came from standard input, so it is not recorded: section 1 is the source"
         outcome = outcome._replace(notes=(*outcome.notes, note))
     size = guidance(invocation.workspace.config.size.max_sessions)
-    return invocation.done(outcome, f"{outcome.path}: created\n  {size}", id=task.id)
+    return invocation.print_outcome(outcome, f"{outcome.path}: created\n  {size}", id=task.id)
 
 
 def _task(invocation: Invocation) -> NewTask:
@@ -78,7 +78,7 @@ def _task(invocation: Invocation) -> NewTask:
     )
     if args.source is None:
         return task
-    if invocation.given("source", name="--from") == STANDARD_INPUT:
+    if invocation.flag_value("source", name="--from") == STANDARD_INPUT:
         return with_task_file(task, STANDARD_INPUT, _standard_input(args.description))
     path = Path(args.source).resolve()
     root = invocation.workspace.root.resolve()

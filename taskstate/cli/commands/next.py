@@ -31,8 +31,8 @@ def run(invocation: Invocation) -> int:
     if count < 1:
         raise TaskstateError(f"--count {count} names nothing", help="give 1 or more", code="usage")
     choice = choose(invocation.workspace, max(count, _MOST_TOLD) if invocation.as_json else count)
-    invocation.complain(choice.unreadable)
-    return invocation.tell(_shape(choice), "\n".join(_lines(choice)))
+    invocation.print_problems(choice.unreadable)
+    return invocation.print_result(_shape(choice), "\n".join(_lines(choice)))
 
 
 def _lines(choice: Choice) -> list[str]:

@@ -81,7 +81,7 @@ def run_add(invocation: Invocation) -> int:
     objectives = tuple(invocation.text_of(text) for text in args.objectives)
     phase = (args.phase, invocation.text_of(args.name))
     outcome = add_phase(invocation.workspace, invocation.task_id(args.id), phase, objectives, invocation.request())
-    return invocation.done(outcome, f"{outcome.path}: phase {args.phase} added", phase=args.phase)
+    return invocation.print_outcome(outcome, f"{outcome.path}: phase {args.phase} added", phase=args.phase)
 
 
 def run_set(invocation: Invocation) -> int:
@@ -92,7 +92,7 @@ def run_set(invocation: Invocation) -> int:
     told = ObjectiveUpdate(args.status, None if args.note is None else invocation.text_of(args.note))
     place = (args.phase, args.objective)
     outcome = set_objective(invocation.workspace, invocation.task_id(args.id), place, told, invocation.request())
-    return invocation.done(
+    return invocation.print_outcome(
         outcome, f"{outcome.path}: objective {args.objective} of phase {args.phase} is {args.status}"
     )
 
@@ -109,7 +109,7 @@ def run_extend(invocation: Invocation) -> int:
         invocation.text_of(args.text),
         invocation.request(),
     )
-    return invocation.done(outcome, f"{outcome.path}: an objective added to phase {args.phase}")
+    return invocation.print_outcome(outcome, f"{outcome.path}: an objective added to phase {args.phase}")
 
 
 def run_tried(invocation: Invocation) -> int:
@@ -121,7 +121,7 @@ def run_tried(invocation: Invocation) -> int:
     outcome = record_attempt(
         invocation.workspace, invocation.task_id(args.id), args.phase, attempt, invocation.request()
     )
-    return invocation.done(outcome, f"{outcome.path}: recorded what was tried in phase {args.phase}")
+    return invocation.print_outcome(outcome, f"{outcome.path}: recorded what was tried in phase {args.phase}")
 
 
 def run_show(invocation: Invocation) -> int:
@@ -132,10 +132,10 @@ def run_show(invocation: Invocation) -> int:
     state = workspace.load(workspace.locate(invocation.task_id(invocation.args.id))).state
     if invocation.args.phase is not None:
         value = find_phase(state, invocation.args.phase).value
-        return invocation.tell(value, "\n".join(_table(value)))
+        return invocation.print_result(value, "\n".join(_table(value)))
     values = [phase.value for phase in read_phases(state)]
     text = "\n\n".join("\n".join(_table(value)) for value in values)
-    return invocation.tell({"phases": values}, text or f"task {state.id} has no phases")
+    return invocation.print_result({"phases": values}, text or f"task {state.id} has no phases")
 
 
 def _table(phase: Mapping[str, Any]) -> Iterator[str]:
@@ -169,13 +169,13 @@ def run_export(invocation: Invocation) -> int:
         from taskstate.syntax.json_edit import json_text
 
         value = find_phase(workspace.load(workspace.locate(task)).state, args.phase).value
-        return invocation.tell(value, json_text(value))
+        return invocation.print_result(value, json_text(value))
     output = Path(args.output) if args.output is not None else None
     exported = export(workspace, task, args.phase, output, invocation.request())
     outcome = exported.outcome
     data = {"path": outcome.path, "revision": outcome.revision, "changed": outcome.changed}
     where = f"{outcome.path}: phase {args.phase} {'written' if outcome.changed else 'was there already'}"
     if args.dry_run or output is None:
-        invocation.notes(() if args.dry_run or invocation.as_json else (where,))
-        return invocation.tell(data | {"progress": exported.value}, exported.text)
-    return invocation.tell(data | {"progress": exported.value}, where)
+        invocation.print_notes(() if args.dry_run or invocation.as_json else (where,))
+        return invocation.print_result(data | {"progress": exported.value}, exported.text)
+    return invocation.print_result(data | {"progress": exported.value}, where)

@@ -35,6 +35,8 @@ def run(invocation: Invocation) -> int:
     if task:
         path = invocation.workspace.locate(task)  # or it says that there is none
         kind = invocation.workspace.load(path).state.kind if args.short else ""
-    told = protocol.text(invocation.anywhere, role=args.role, agent=args.agent, short=args.short, task=(task, kind))
+    told = protocol.text(
+        invocation.any_workspace, role=args.role, agent=args.agent, short=args.short, task=(task, kind)
+    )
     shape = {"id": task or None, "role": args.role or None, "agent": args.agent or None, "text": told}
-    return invocation.tell(shape, told)
+    return invocation.print_result(shape, told)

@@ -24,4 +24,6 @@ def run(invocation: Invocation) -> int:
     from taskstate.verification.snapshots.purge import purge
 
     outcome = purge(invocation.workspace, invocation.task_id(invocation.args.id), invocation.request())
-    return invocation.done(outcome, f"{outcome.path}: delta data and artifacts dropped; who left what stays as events")
+    return invocation.print_outcome(
+        outcome, f"{outcome.path}: delta data and artifacts dropped; who left what stays as events"
+    )

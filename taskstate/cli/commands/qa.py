@@ -69,7 +69,7 @@ def run_record(invocation: Invocation) -> int:
     results = {name: result._asdict() for name, result in sorted(done.results.items())}
     whose = f"results of the {args.role}" if args.role else "baseline"
     lines = [f"{done.outcome.path}: {whose} recorded", *_table(done.results)]
-    return invocation.done(done.outcome, "\n".join(lines), role=args.role or None, results=results)
+    return invocation.print_outcome(done.outcome, "\n".join(lines), role=args.role or None, results=results)
 
 
 def _log(name: str) -> bytes:
@@ -124,7 +124,7 @@ def run_compare(invocation: Invocation) -> int:
         "improvements": [each._asdict() for each in told.improvements],
         "same": list(told.same),
     }
-    return invocation.tell(data, "\n".join(_lines(found)), status=1 if told.regressions else 0)
+    return invocation.print_result(data, "\n".join(_lines(found)), status=1 if told.regressions else 0)
 
 
 def _lines(found: RoleComparison) -> Iterator[str]:

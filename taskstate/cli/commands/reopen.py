@@ -28,4 +28,4 @@ def run(invocation: Invocation) -> int:
     outcome = reopen(
         invocation.workspace, invocation.task_id(args.id), invocation.request(), note=invocation.text_of(args.note)
     )
-    return invocation.done(outcome, f"{outcome.path}: in progress again")
+    return invocation.print_outcome(outcome, f"{outcome.path}: in progress again")

@@ -90,7 +90,7 @@ def run_show(invocation: Invocation) -> int:
     loaded = workspace.load(workspace.locate(invocation.task_id(invocation.args.id)))
     names = workspace.config.roles
     data = {"id": loaded.state.id, "path": loaded.relative, "roles": roles_shape(loaded, names)}
-    return invocation.tell(data, role_table(loaded, names))
+    return invocation.print_result(data, role_table(loaded, names))
 
 
 def run_set(invocation: Invocation) -> int:
@@ -102,7 +102,7 @@ def run_set(invocation: Invocation) -> int:
     setting = RoleChange(status=args.status, log=_log(args.qa_log), session_id=args.session_id)
     outcome = set_role(invocation.workspace, invocation.task_id(args.id), args.role, setting, invocation.request())
     said = f"{outcome.path}: {args.role} is {args.status.replace('_', ' ')}"
-    return invocation.done(outcome, said, role=args.role, status=args.status)
+    return invocation.print_outcome(outcome, said, role=args.role, status=args.status)
 
 
 def _log(name: str | None) -> bytes | None:
@@ -120,7 +120,7 @@ def run_block(invocation: Invocation) -> int:
     args = invocation.args
     finding = invocation.text_of(args.finding)
     outcome = block(invocation.workspace, invocation.task_id(args.id), args.role, finding, invocation.request())
-    return invocation.done(outcome, f"{outcome.path}: {args.role} is blocked", role=args.role, status=BLOCKED)
+    return invocation.print_outcome(outcome, f"{outcome.path}: {args.role} is blocked", role=args.role, status=BLOCKED)
 
 
 def run_unblock(invocation: Invocation) -> int:
@@ -131,7 +131,7 @@ def run_unblock(invocation: Invocation) -> int:
     finding = None if args.all else invocation.text_of(args.finding)
     outcome = unblock(invocation.workspace, invocation.task_id(args.id), args.role, finding, invocation.request())
     what = "all findings" if args.all else "a finding"
-    return invocation.done(outcome, f"{outcome.path}: {what} of {args.role} taken back", role=args.role)
+    return invocation.print_outcome(outcome, f"{outcome.path}: {what} of {args.role} taken back", role=args.role)
 
 
 def run_reopen(invocation: Invocation) -> int:
@@ -141,4 +141,4 @@ def run_reopen(invocation: Invocation) -> int:
     args = invocation.args
     note = invocation.text_of(args.note)
     outcome = reopen(invocation.workspace, invocation.task_id(args.id), args.role, note, invocation.request())
-    return invocation.done(outcome, f"{outcome.path}: {args.role} is back at work", role=args.role)
+    return invocation.print_outcome(outcome, f"{outcome.path}: {args.role} is back at work", role=args.role)

@@ -30,8 +30,8 @@ def run(invocation: Invocation) -> int:
 
     if invocation.args.code:
         rule = _find(invocation.args.code)
-        return invocation.tell(shape(rule), page(rule))
-    return invocation.tell([shape(rule) for rule in rules()], listing())
+        return invocation.print_result(shape(rule), page(rule))
+    return invocation.print_result([shape(rule) for rule in rules()], listing())
 
 
 def _find(code: str) -> ModuleType:

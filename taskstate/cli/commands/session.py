@@ -72,8 +72,8 @@ def run_add(invocation: Invocation) -> int:
     outcome = add(
         invocation.workspace, invocation.task_id(invocation.args.id), _entry(invocation), invocation.request()
     )
-    status = invocation.done(outcome, f"{outcome.path}: session added")
-    invocation.warn(warning(outcome.state, invocation.workspace.config.size))
+    status = invocation.print_outcome(outcome, f"{outcome.path}: session added")
+    invocation.print_warning(warning(outcome.state, invocation.workspace.config.size))
     return status
 
 
@@ -120,7 +120,7 @@ def run_list(invocation: Invocation) -> int:
         f"{session.number:>4}  {session.time or '?':16}  {'archived' if session.archived else '':8}  {_brief(session)}"
         for session in told
     ]
-    return invocation.tell(
+    return invocation.print_result(
         [{"number": s.number, "time": s.time, "archived": s.archived} for s in told],
         "\n".join(lines) or "no sessions yet",
     )
@@ -138,4 +138,4 @@ def run_show(invocation: Invocation) -> int:
     session = find_session(invocation.workspace, invocation.task_id(invocation.args.id), invocation.args.number)
     shape = session._asdict()
     text = shape.pop("entry")
-    return invocation.tell(shape, text)
+    return invocation.print_result(shape, text)

@@ -31,9 +31,9 @@ def run(invocation: Invocation) -> int:
     if invocation.args.section:
         section = _section(loaded, invocation.args.section)
         text = section.span.of(loaded.document.text).strip("\r\n")
-        return invocation.tell({"path": loaded.relative, "section": section.title, "text": text}, text)
-    status = invocation.tell(task_shape(loaded), overview(loaded))
-    invocation.warn(warning(loaded.state, invocation.workspace.config.size))
+        return invocation.print_result({"path": loaded.relative, "section": section.title, "text": text}, text)
+    status = invocation.print_result(task_shape(loaded), overview(loaded))
+    invocation.print_warning(warning(loaded.state, invocation.workspace.config.size))
     return status
 
 

@@ -77,7 +77,9 @@ def run_take(invocation: Invocation) -> int:
         invocation.workspace, invocation.task_id(invocation.args.id), invocation.args.role, invocation.request()
     )
     text = f"{taken.outcome.path}: snapshot of {invocation.args.role} taken: {taken.stat}"
-    return invocation.done(taken.outcome, text, role=invocation.args.role, diff_stat=taken.stat, files=taken.number)
+    return invocation.print_outcome(
+        taken.outcome, text, role=invocation.args.role, diff_stat=taken.stat, files=taken.number
+    )
 
 
 def run_verify(invocation: Invocation) -> int:
@@ -94,11 +96,11 @@ def run_verify(invocation: Invocation) -> int:
         from taskstate.verification.snapshots.restore import restore
 
         restored, notes = restore(workspace, task, args.role, args.restore, dry_run=args.dry_run)
-        invocation.notes(notes)
+        invocation.print_notes(notes)
     try:
         verified = compare(workspace, workspace.load(workspace.locate(task)), args.role)
     except TaskstateError:
-        invocation.notes(tuple(_put_back(restored, dry_run=args.dry_run)))  # that has happened all the same
+        invocation.print_notes(tuple(_put_back(restored, dry_run=args.dry_run)))  # that has happened all the same
         raise
     if verified.drift:
         count_up(workspace, task, args.role, invocation.request())
@@ -111,7 +113,7 @@ def run_verify(invocation: Invocation) -> int:
         **({"restored": list(restored)} if args.restore else {}),
     }
     lines = [*_put_back(restored, dry_run=args.dry_run), *_report(verified, args.role)]
-    return invocation.tell(data, "\n".join(lines), status=1 if verified.drift else 0)
+    return invocation.print_result(data, "\n".join(lines), status=1 if verified.drift else 0)
 
 
 def _put_back(restored: tuple[str, ...], *, dry_run: bool) -> list[str]:
@@ -147,10 +149,10 @@ def run_diff(invocation: Invocation) -> int:
     args = invocation.args
     found = diff_of(invocation.workspace, invocation.task_id(args.id), args.role, args.type)
     if args.path:
-        return invocation.tell({"path": found.path, "role": args.role, "type": args.type}, found.path)
+        return invocation.print_result({"path": found.path, "role": args.role, "type": args.type}, found.path)
     if invocation.as_json:
         text = found.content.decode("utf-8", "replace")
-        return invocation.tell({"path": found.path, "role": args.role, "type": args.type, "diff": text}, "")
+        return invocation.print_result({"path": found.path, "role": args.role, "type": args.type, "diff": text}, "")
     if not args.quiet:
         _show(invocation, found.content)
     return 0
@@ -183,4 +185,4 @@ def run_resolve(invocation: Invocation) -> int:
     )
     anew = f"; snapshot of {' and '.join(resolved.retaken)} taken anew" if resolved.retaken else ""
     text = f"{resolved.outcome.path}: the working tree is accepted as it is{anew}"
-    return invocation.done(resolved.outcome, text, retaken=list(resolved.retaken), base_commit=resolved.base)
+    return invocation.print_outcome(resolved.outcome, text, retaken=list(resolved.retaken), base_commit=resolved.base)

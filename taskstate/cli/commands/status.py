@@ -29,7 +29,9 @@ def run(invocation: Invocation) -> int:
     names = workspace.config.roles
     if task is not None:
         loaded = workspace.load(workspace.locate(invocation.task_id(task)))
-        return invocation.tell(status_shape(loaded, names), status_text((loaded,), names))
+        return invocation.print_result(status_shape(loaded, names), status_text((loaded,), names))
     found, unreadable = active_tasks(workspace)
-    invocation.complain(unreadable)
-    return invocation.tell({"tasks": [status_shape(loaded, names) for loaded in found]}, status_text(found, names))
+    invocation.print_problems(unreadable)
+    return invocation.print_result(
+        {"tasks": [status_shape(loaded, names) for loaded in found]}, status_text(found, names)
+    )
