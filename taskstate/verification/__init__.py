@@ -1,1 +1,1 @@
-"""What is proved about the work: snapshots of the working tree, results of checks, cited excerpts, command evidence."""
+"""Proof of the work: snapshots of the working tree, results of checks, cited excerpts, and commands run as evidence."""

@@ -1,7 +1,7 @@
-"""Runs a command that proves something, and keeps what is worth remembering of it.
+"""Runs a shell command as evidence for a feature, and keeps its exit status, log and log hash.
 
-What it prints goes into a temporary file, and no more of it than may be kept; the end of it, without terminal escapes
-and credentials, goes into the evidence itself.
+The output goes into a temporary file, up to the size that may be kept. Its tail, without terminal escapes and
+credentials, becomes part of the evidence itself.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _CHUNK = 64 * 1024
-_MOMENT = 0.1  # seconds between two looks at a command that prints nothing
+_POLL = 0.1  # seconds between two checks of a command that prints nothing
 _TAIL = 500  # characters
-_LOOKED_AT = 64 * 1024  # bytes of the log's end that the tail is taken from
+_TAIL_SOURCE = 64 * 1024  # bytes at the end of the log that the tail is taken from
 _ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])"
 
 
 class CommandResult(NamedTuple):
-    """A command that has ended: `log` is all that it printed, on both streams."""
+    """A command that has ended; `log` is its whole output, standard output and standard error together."""
 
     command: str
     exit_status: int
     log: bytes
 
     def evidence(self, allow: tuple[str, ...] = ()) -> dict[str, object]:
-        """Return what the checklist keeps of it; `allow` are the forms of values that are no secrets."""
-        told: dict[str, object] = {"command": self.command, "exit_status": self.exit_status}
-        told["log_sha256"] = digest(self.log)
+        """Return the evidence for the checklist; values that match `allow` are not masked as secrets."""
+        evidence: dict[str, object] = {"command": self.command, "exit_status": self.exit_status}
+        evidence["log_sha256"] = digest(self.log)
         tail = self.tail(allow)
-        return told | ({"tail": tail} if tail else {})
+        return evidence | ({"tail": tail} if tail else {})
 
     def tail(self, allow: tuple[str, ...] = ()) -> str:
-        """Return the last lines of the log, as many as fit, without escapes, and credentials masked."""
-        text = with_newlines(self.log[-_LOOKED_AT:].decode(errors="replace"), "\n")
+        """Return the last lines of the log that fit, without escapes, with credentials masked."""
+        text = with_newlines(self.log[-_TAIL_SOURCE:].decode(errors="replace"), "\n")
         text = re.sub(CONTROLS, "", re.sub(_ESCAPES, "", text)).replace("\t", " ")
         text = secrets.masked(text, allow).rstrip()
         if len(text) <= _TAIL:
@@ -54,11 +54,13 @@ class CommandResult(NamedTuple):
 
 
 def run_command(root: Path, command: str, *, timeout: float | None = None) -> CommandResult:
-    """Run `command` in the shell, in `root`, to its end; it reads nothing, and what it left running is ended then.
+    """Run `command` in a shell in `root` until it ends.
+
+    Its standard input is empty. Processes that it left running in the background are killed afterwards.
 
     Raises:
-        TaskstateError: code "timeout" after so many seconds, or "too-large": it prints more than can be kept. The
-            command is ended then, with all that it started.
+        TaskstateError: code "timeout": it ran longer than `timeout` seconds; code "too-large": it prints more than can
+            be kept. It is killed then, with all that it started.
     """
     import subprocess
     import tempfile
@@ -83,59 +85,63 @@ def run_command(root: Path, command: str, *, timeout: float | None = None) -> Co
 
 
 def _record(process: subprocess.Popen[bytes], log: IO[bytes], command: str, timeout: float | None) -> None:
-    """Write what a process prints into `log` until it has ended; what it left running is ended with it."""
+    """Copy the output of a process into `log` until it has ended, and kill what it left running."""
     import selectors
     import time
 
-    until = None if timeout is None else time.monotonic() + timeout
-    last = None  # when to stop listening
+    deadline = None if timeout is None else time.monotonic() + timeout
+    drain_until = None  # once the process has ended: when to stop reading
     stream = process.stdout.fileno() if process.stdout else -1
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
         while True:
-            ready = selector.select(_MOMENT)
+            ready = selector.select(_POLL)
             chunk = os.read(stream, _CHUNK) if ready else b""
             log.write(chunk)
             if log.tell() > MAX_BYTES:
-                what = f"`{command}` prints more than {MAX_BYTES // 1024**2} MiB"
-                raise TaskstateError(what, help="have it print less, or into a file", code="too-large")
-            if last is None and _has_ended(process):
+                message = f"`{command}` prints more than {MAX_BYTES // 1024**2} MiB"
+                raise TaskstateError(message, help="have it print less, or into a file", code="too-large")
+            # A background process that inherited the pipe keeps it open, so end-of-file alone would wait for it without
+            # end.
+            if drain_until is None and _has_ended(process):
                 _end(process)
-                last = time.monotonic() + _MOMENT
-            if (ready and not chunk) or (last is not None and (not ready or time.monotonic() > last)):
+                drain_until = time.monotonic() + _POLL
+            if (ready and not chunk) or (drain_until is not None and (not ready or time.monotonic() > drain_until)):
                 break
-            _require_time(until, command, timeout)
+            _require_time(deadline, command, timeout)
     while not _has_ended(process):
-        time.sleep(_MOMENT / 10)
-        _require_time(until, command, timeout)
+        time.sleep(_POLL / 10)
+        _require_time(deadline, command, timeout)
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Return whether a process has ended; where the system allows it is not waited for, so that its number stays."""
+    """Return whether a process has ended, without reaping it where the system allows that."""
     if not hasattr(os, "waitid"):
         return process.poll() is not None
+    # WNOWAIT leaves the ended process unreaped: its process id cannot be reused before `_end` kills its group.
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _require_time(until: float | None, command: str, timeout: float | None) -> None:
+def _require_time(deadline: float | None, command: str, timeout: float | None) -> None:
     import time
 
-    if until is not None and time.monotonic() > until:
-        what = f"`{command}` had not ended after {timeout:g} seconds"
-        raise TaskstateError(what, help="mend it, or give it more time with --timeout", code="timeout")
+    if deadline is not None and time.monotonic() > deadline:
+        message = f"`{command}` had not ended after {timeout:g} seconds"
+        raise TaskstateError(message, help="mend it, or give it more time with --timeout", code="timeout")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process that was not waited for yet, with all that it has started and that still runs."""
+    """Kill a process that is not reaped yet, with its whole process group."""
     import signal
 
-    if process.returncode is None:  # its number is still its own, though it may have ended
-        with suppress(ProcessLookupError, PermissionError):  # some systems say so where only ended ones are left
+    if process.returncode is None:  # not reaped, so the process id is still its own even if it has ended
+        with suppress(ProcessLookupError, PermissionError):  # macOS refuses where only zombies are left
             os.killpg(process.pid, signal.SIGKILL)
 
 
 def log_stem(feature_id: str) -> str:
-    """Return what the name of the artifact begins with that holds the log of what proved a feature."""
+    """Return the beginning of the artifact's name for the log of a feature's command."""
+    # Two ids that differ only in unsafe characters would otherwise share one name, hence the hash.
     safe = re.sub(r"[^A-Za-z0-9._-]", "_", feature_id)
-    unlike = "" if safe == feature_id else f"-{digest(feature_id.encode())[:8]}"
-    return f"feature-{safe}{unlike}"
+    suffix = "" if safe == feature_id else f"-{digest(feature_id.encode())[:8]}"
+    return f"feature-{safe}{suffix}"

@@ -107,7 +107,7 @@ def run_verify(invocation: Invocation) -> int:
     data = {
         "drift": verified.drift,
         "checks": [check._asdict() for check in verified.checks],
-        "files": [each.told() for each in verified.files],
+        "files": [each.as_json() for each in verified.files],
         "notes": list(verified.notes),
         "message": verified.message,
         **({"restored": list(restored)} if args.restore else {}),

@@ -1,8 +1,8 @@
-"""Reads the results of checks out of a log: what tools say at their end, by a table of patterns.
+"""Reads the results of checks from a log by a table of patterns for the summary lines of known tools.
 
-Pure. A log may be large, hold several tools, and be coloured; it is read piece by piece, and a pattern looks only at
-short lines in which a word of its tool stands, so that the time grows with the length alone. The table is `TOOLS`: a
-tool is added by adding its lines.
+Pure. A log may be large, contain several tools, and be coloured. It is read in chunks, and a pattern is tried only on
+short lines that contain one of its words, so that the time is linear in the size of the log. To support a tool, add its
+lines to `TOOLS` in `log_patterns`.
 """
 
 from __future__ import annotations
@@ -25,37 +25,38 @@ if TYPE_CHECKING:
     from taskstate.verification.qa.log_patterns import Line, Tool
 
     _Match: TypeAlias = re.Match[str]
-    _Told: TypeAlias = tuple[Tool | None, Line, _Match]  # no tool: it tells how the one that spoke last has ended
-    _Entry: TypeAlias = tuple[int, Tool | None, Line, Callable[[str], _Match | None]]
+    _MatchedLine: TypeAlias = tuple[Tool | None, Line, _Match]  # without a tool: the exit status of the latest one
+    _Candidate: TypeAlias = tuple[int, Tool | None, Line, Callable[[str], _Match | None]]
 
-_PIECE = 1024 * 1024  # bytes
-_LONGEST = 1000  # characters of a line that can be a summary
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")  # what PowerShell writes
-# Control sequences of terminals: colours and cursor movements, titles and links, and single ones.
+_CHUNK = 1024 * 1024  # bytes
+_LONGEST = 1000  # characters of a summary line; longer lines are skipped
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks: PowerShell redirects output as UTF-16
+# Terminal control sequences: colours and cursor movements, titles and links, and single characters. All repetitions
+# are bounded, so that an unterminated sequence cannot swallow the log or cost quadratic time.
 _ESCAPES = r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)|[@-Z\\^_]|[()][A-Z0-9])"
 _COUNT = r"(\d{1,9}) ([a-z]+)"
 
 
 def read_log(log: bytes, readers: Sequence[QaReader] = ()) -> dict[str, CheckResult]:
-    """Return the results that a log tells, by name.
+    """Return the results found in a log, by name.
 
-    A result is called after what its tool does (lint, format, typecheck, test, coverage); where several tools of a log
-    do the same, their names are added (test-jest). A reader of the configuration gives the result of its own name, by
-    the last line that it matches, in the place of a built-in one.
+    A result is named after what its tool does (lint, format, typecheck, test, coverage), with the tool's name added
+    where several tools of the log do the same (test-jest). Each reader of the configuration gives the result of its own
+    name, from the last line that it matches; it overrides a built-in result.
     """
-    reading = _Reading(tuple((reader.name, re.compile(reader.pattern)) for reader in readers))
+    parser = _LogParser(tuple((reader.name, re.compile(reader.pattern)) for reader in readers))
     for text in text_chunks(log):
-        reading.take(text)
-    return reading.results()
+        parser.feed(text)
+    return parser.results()
 
 
 def text_chunks(log: bytes) -> Iterator[str]:
-    """Yield the text of a log by whole lines, about a megabyte at a time, without what is meant for terminals."""
+    """Yield the text of a log in chunks of whole lines, about a megabyte each, without terminal sequences."""
     if log[:2] in _UTF16:
         log = log.decode("utf-16", "replace").encode("utf-8", "replace")
     start = 0
     while start < len(log):
-        end = log.find(b"\n", start + _PIECE)
+        end = log.find(b"\n", start + _CHUNK)
         end = len(log) if end < 0 else end + 1
         text = log[start:end].decode("utf-8", "replace")
         if "\x1b" in text:
@@ -64,136 +65,138 @@ def text_chunks(log: bytes) -> Iterator[str]:
         start = end
 
 
-class _Spoken:
-    """What a tool has said so far: counts by kind of thing, percentages, and what failed beyond any count."""
+class _ToolOutput:
+    """What a tool has reported so far: counts by kind, percentages, and failures that have no count."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.percent: Decimal | None = None
-        self.percents: list[Decimal] = []  # of parts, where nobody tells the whole
+        self.percents: list[Decimal] = []  # of parts, such as packages, where no total is reported
         self.fails: dict[str, None] = {}
         self.exit_status = 0
 
-    def take(self, line: Line, match: re.Match[str]) -> None:
-        """Take in a line that a tool says."""
-        told = {key: value for key, value in match.groupdict().items() if value is not None}
-        limit = told.pop("limit", "")
+    def add(self, line: Line, match: re.Match[str]) -> None:
+        """Add a line of the tool."""
+        groups = {key: value for key, value in match.groupdict().items() if value is not None}
+        limit = groups.pop("limit", "")
         if line.fails:
             self.fails[f"{line.fails} {limit} percent" if limit else line.fails] = None
-        if "percent" in told:
-            self.percent = Decimal(told.pop("percent"))
-        if "part_percent" in told:
-            self.percents.append(Decimal(told.pop("part_percent")))
-        for number, word in re.findall(_COUNT, told.pop("counts", "")):
+        if "percent" in groups:
+            self.percent = Decimal(groups.pop("percent"))
+        if "part_percent" in groups:
+            self.percents.append(Decimal(groups.pop("part_percent")))
+        for number, word in re.findall(_COUNT, groups.pop("counts", "")):
             if word in WORDS:
                 self.counts[WORDS[word]] += int(number)
-        for key, count in (*line.adds, *((key.replace("_", " "), int(number)) for key, number in told.items())):
+        for key, count in (*line.adds, *((key.replace("_", " "), int(number)) for key, number in groups.items())):
             self.counts[key] += count
 
 
-class _Reading:
-    """The reading of one log, piece by piece."""
+class _LogParser:
+    """Collects the results of one log, chunk by chunk."""
 
     def __init__(self, readers: tuple[tuple[str, re.Pattern[str]], ...]) -> None:
         self.readers = readers
-        self.own: dict[str, CheckResult] = {}
-        self.spoken: dict[Tool, _Spoken] = {}
-        self.last: _Spoken | None = None
+        self.own_results: dict[str, CheckResult] = {}
+        self.outputs: dict[Tool, _ToolOutput] = {}
+        self.last: _ToolOutput | None = None
 
-    def take(self, text: str) -> None:
-        """Take in some lines."""
-        for tool, line, match in _told(text):
+    def feed(self, text: str) -> None:
+        """Parse a chunk of whole lines."""
+        for tool, line, match in _matched_lines(text):
             if tool:
-                self._said(tool, line, match)
+                self._add_line(tool, line, match)
             elif self.last:
                 self.last.exit_status = self.last.exit_status or int(match["status"])
         for name, pattern in self.readers:
-            for each in text.split("\n"):
-                found = pattern.search(each) if len(each) <= _LONGEST else None
-                if found:
-                    self._own(name, found)
+            for line_text in text.split("\n"):
+                own = pattern.search(line_text) if len(line_text) <= _LONGEST else None
+                if own:
+                    self._add_own(name, own)
 
-    def _said(self, tool: Tool, line: Line, match: re.Match[str]) -> None:
+    def _add_line(self, tool: Tool, line: Line, match: re.Match[str]) -> None:
         if line.restarts:
-            self.spoken.pop(tool, None)
-        spoken = self.spoken.setdefault(tool, _Spoken())
-        spoken.take(line, match)
+            self.outputs.pop(tool, None)
+        output = self.outputs.setdefault(tool, _ToolOutput())
+        output.add(line, match)
         if tool.kind != COVERAGE:
-            self.last = spoken
+            self.last = output
 
-    def _own(self, name: str, match: re.Match[str]) -> None:
+    def _add_own(self, name: str, match: re.Match[str]) -> None:
         result, failed = result_of(match["text"] or ""), match.groupdict().get("failed")
         if result.text:
-            self.own[name] = CheckResult(ok=result.ok and not (failed or "").strip("0"), text=result.text)
+            self.own_results[name] = CheckResult(ok=result.ok and not (failed or "").strip("0"), text=result.text)
 
     def results(self) -> dict[str, CheckResult]:
-        """Return what the log told, by name."""
-        told = {tool: result for tool, spoken in self.spoken.items() if (result := _result(tool, spoken))}
-        kinds = Counter(tool.kind for tool in told)
-        named = {tool.kind if kinds[tool.kind] == 1 else f"{tool.kind}-{tool.name}": told[tool] for tool in told}
-        return named | self.own
+        """Return all results, by name."""
+        results = {tool: result for tool, output in self.outputs.items() if (result := _result(tool, output))}
+        kinds = Counter(tool.kind for tool in results)
+        by_name = {
+            tool.kind if kinds[tool.kind] == 1 else f"{tool.kind}-{tool.name}": results[tool] for tool in results
+        }
+        return by_name | self.own_results
 
 
-def _told(text: str) -> list[_Told]:
-    """Return the lines of a text that the table knows, in their order, each with the tool that says it.
+def _matched_lines(text: str) -> list[_MatchedLine]:
+    """Return the lines of a text that match the table, in order, each with the tool that prints it.
 
-    A word is looked for in the whole text at once, which is a hundred times as fast as asking every line.
+    Each word is searched for in the whole text at once, which is a hundred times as fast as testing every line.
     """
-    found: dict[tuple[int, int], _Told] = {}  # by the place in the text, and in the table
+    matches: dict[tuple[int, int], _MatchedLine] = {}  # by position in the text, then in the table
     for word, lines in _by_word().items():
-        at = text.find(word)
-        while at >= 0:
-            end = text.find("\n", at)
+        position = text.find(word)
+        while position >= 0:
+            end = text.find("\n", position)
             end = len(text) if end < 0 else end
-            start = text.rfind("\n", 0, at) + 1
+            start = text.rfind("\n", 0, position) + 1
             if end - start <= _LONGEST:
-                whole = text[start:end]
+                full_line = text[start:end]
                 for number, tool, line, search in lines:
-                    match = search(whole)
+                    match = search(full_line)
                     if match:
-                        found[start, number] = (tool, line, match)
-            at = text.find(word, end)
-    return [found[place] for place in sorted(found)]
+                        matches[start, number] = (tool, line, match)
+            position = text.find(word, end)
+    return [matches[key] for key in sorted(matches)]
 
 
 @cache
-def _by_word() -> Mapping[str, Sequence[_Entry]]:
-    """Return the lines of the table by the words that stand in them, with their patterns compiled."""
-    known = [*((tool, line) for tool in TOOLS for line in tool.lines), *((None, line) for line in EXITS)]
-    found: dict[str, list[_Entry]] = {}
-    for number, (tool, line) in enumerate(known):
+def _by_word() -> Mapping[str, Sequence[_Candidate]]:
+    """Return the table's lines by the words they contain, with their patterns compiled."""
+    entries = [*((tool, line) for tool in TOOLS for line in tool.lines), *((None, line) for line in EXITS)]
+    by_word: dict[str, list[_Candidate]] = {}
+    for number, (tool, line) in enumerate(entries):
         search = re.compile(line.pattern).search
         for word in line.words:
-            found.setdefault(word, []).append((number, tool, line, search))
-    return found
+            by_word.setdefault(word, []).append((number, tool, line, search))
+    return by_word
 
 
-def _result(tool: Tool, spoken: _Spoken) -> CheckResult | None:
-    """Return what a tool said, as one line; None where that is nothing but the failing of something else."""
-    said = _coverage(spoken) if tool.kind == COVERAGE else _counts(tool, spoken)
-    said += [f"failed: {each}" for each in spoken.fails]
-    return result_of(", ".join(said), spoken.exit_status or None) if said else None
+def _result(tool: Tool, output: _ToolOutput) -> CheckResult | None:
+    """Return what a tool reported as one line, or None where only its exit status is known."""
+    parts = _coverage(output) if tool.kind == COVERAGE else _counts(tool, output)
+    parts += [f"failed: {each}" for each in output.fails]
+    return result_of(", ".join(parts), output.exit_status or None) if parts else None
 
 
-def _counts(tool: Tool, spoken: _Spoken) -> list[str]:
+def _counts(tool: Tool, output: _ToolOutput) -> list[str]:
     ranks = {key: rank for rank, key in enumerate(dict.fromkeys((tool.first, *WORDS.values())))}
-    keys = sorted(spoken.counts, key=lambda key: (ranks.get(key, len(ranks)), key))
-    return [_number(spoken.counts[key], key) for key in keys if spoken.counts[key] or key == tool.first]
+    keys = sorted(output.counts, key=lambda key: (ranks.get(key, len(ranks)), key))
+    return [_number(output.counts[key], key) for key in keys if output.counts[key] or key == tool.first]
 
 
 def _number(number: int, key: str) -> str:
-    """Return a count with its word, of which the first one that has a plural takes the number's."""
+    """Return a count with its noun, singular for one: `1 error`, `2 test files failed`."""
     if number == 1:
         key = {"errors": "error", "warnings": "warning"}.get(key, key)
         key = re.sub(r"\A(package|suite|test|file)s\b", r"\1", key)
     return f"{number} {key}"
 
 
-def _coverage(spoken: _Spoken) -> list[str]:
-    if spoken.percent is not None:
-        return [f"{spoken.percent}%"]
-    if not spoken.percents:
+def _coverage(output: _ToolOutput) -> list[str]:
+    if output.percent is not None:
+        return [f"{output.percent}%"]
+    if not output.percents:
         return []
-    mean = sum(spoken.percents, Decimal(0)) / len(spoken.percents)
-    parts = len(spoken.percents)
-    return [f"{mean.quantize(Decimal('0.1'))}%" + (f" on average of {parts} packages" if parts > 1 else "")]
+    mean = sum(output.percents, Decimal(0)) / len(output.percents)
+    count = len(output.percents)
+    return [f"{mean.quantize(Decimal('0.1'))}%" + (f" on average of {count} packages" if count > 1 else "")]

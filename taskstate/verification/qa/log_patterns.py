@@ -1,13 +1,13 @@
-"""What tools say at their end, as a table: each line that tells a result, and what it tells.
+"""The table of summary lines that known tools print, with the result that each line stands for.
 
-Data alone; `qa_logs` reads logs by it. A line's pattern looks for named groups:
+Data only; `log_parser` applies it. A pattern has these named groups:
 
-- `counts` is a list such as `3 failed, 5 passed`, whose words `WORDS` knows;
-- `percent` is a share of lines that tests cover, `part_percent` that of one part where nothing tells the whole;
-- `limit` is what a share was to reach; any other group is a number of things called as the group is.
+- `counts`: a list such as `3 failed, 5 passed`, with the words of `WORDS`;
+- `percent`: the share of lines covered by tests; `part_percent`: that of one part, where no total is printed;
+- `limit`: the required share; any other group: a number of the things that the group is named after.
 
-`words` are literal parts of the line, one of which always stands in it: only where one does is the pattern tried. No
-pattern repeats a repetition, so that each is tried in time linear in the line's length.
+`words` are literal parts of the line, of which one is always present: a pattern is tried only on lines that contain
+one. No pattern nests repetitions, so each runs in time linear in the length of the line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 LINT, FORMAT, TYPECHECK, TEST, COVERAGE = "lint", "format", "typecheck", "test", "coverage"
 
-# The words of counts, and what a result calls them, in the order in which it does.
+# The words of counts and their names in a result, in the order in which a result lists them.
 WORDS = {
     "passed": "passed",
     "failed": "failed",
@@ -36,10 +36,10 @@ WORDS = {
 
 
 class Line(NamedTuple):
-    """A line by which a tool tells something.
+    """A summary line of a tool.
 
-    `adds` are counts that the line itself means, `fails` is what has failed where it stands; with `restarts` what the
-    tool said before is past.
+    `adds` are counts that the line itself stands for, `fails` is a failure that it reports, and `restarts` discards
+    what the tool reported before, as in watch mode.
     """
 
     words: tuple[str, ...]
@@ -50,7 +50,7 @@ class Line(NamedTuple):
 
 
 class Tool(NamedTuple):
-    """A tool: what it does, its name, the count that a result of it begins with, and the lines that it says."""
+    """A tool: the kind of check, its name, the count that comes first in its result, and its summary lines."""
 
     kind: str
     name: str
@@ -71,7 +71,7 @@ TOOLS = (
         (
             Line(
                 (" passed", " failed", " error", " skipped", " xfailed", " xpassed"),
-                # a line of its own, behind the rule of `=` or what a CI system puts before each line; never a quotation
+                # a line of its own, after pytest's rule of `=` or the prefix of a CI system; never quoted in other text
                 r"^(?:[^\"'`]*?[\]|:>Z\d](?=[ =\t]))??[ =\t]*"
                 r"(?P<counts>\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed)"
                 r"(?:, \d+ [a-z]+(?: [a-z]+)?)*) in \d+\.\d+s(?: \([\d:, days]+\))?[^\w\"'`]*$",
@@ -113,7 +113,7 @@ TOOLS = (
             Line(("ok  \t",), r"(?:^|\s)ok  \t\S+\t", adds=_GO_PASSED),
             Line(("FAIL\t",), r"(?:^|\s)FAIL\t\S", adds=_GO_FAILED),
             Line(("--- FAIL: ",), r"^(?:\S+ )?--- FAIL: ", adds=_GO_TEST_FAILED),
-            # `go test -json`: what is said of a package, and of a test that is not inside another one
+            # `go test -json`: the result of a package, and of a test that is not a subtest
             Line(('"Action":"pass"',), r'"Action":"pass","Package":"[^"]*"(?!,"Test")', adds=_GO_PASSED),
             Line(('"Action":"fail"',), r'"Action":"fail","Package":"[^"]*"(?!,"Test")', adds=_GO_FAILED),
             Line(('"Action":"fail"',), r'"Action":"fail","Package":"[^"]*","Test":"[^"/]*"', adds=_GO_TEST_FAILED),
@@ -251,7 +251,7 @@ TOOLS = (
     ),
 )
 
-# How what runs the tools tells that one of them failed: it concerns the tool that spoke last.
+# How runners such as make or npm report a failure: it belongs to the tool whose line came last.
 EXITS = (
     Line(("] Error ",), r"\bmake(?:\[\d+\])?: \*\*\* \[.*\] Error (?P<status>\d{1,3})\s*$"),
     Line((" with exit code ",), r"\b(?:Process completed|Command failed) with exit code (?P<status>\d{1,3})\.?\s*$"),

@@ -1,6 +1,6 @@
-"""Records the results of checks: the baseline before the work, and those of each role; and compares them.
+"""Records the results of checks, as the task's baseline or for a role, and compares the two.
 
-The log itself is kept as an artifact. What is recorded rests on the task as it was sealed, so it is refused once the
+The log itself is kept as an artifact. Results belong to the task as it was sealed, so recording is refused once the
 task file has changed.
 """
 
@@ -37,7 +37,7 @@ _TABLE = "[[tool.taskstate.qa]]"
 
 
 class QaRequest(NamedTuple):
-    """What is to be recorded: a log, and what somebody says of its checks besides, by name."""
+    """The results to record: a log, and results and exit statuses given by hand, by the name of the check."""
 
     log: bytes
     texts: Mapping[str, str]
@@ -45,113 +45,114 @@ class QaRequest(NamedTuple):
 
 
 class RecordResult(NamedTuple):
-    """What a recording did, and the results that it recorded."""
+    """The outcome of recording, and the recorded results."""
 
     outcome: Outcome
     results: Mapping[str, CheckResult]
 
 
 class RoleComparison(NamedTuple):
-    """A role's results beside the baseline."""
+    """A role's results compared with the baseline."""
 
     baseline: Mapping[str, CheckResult]
     results: Mapping[str, CheckResult]
     comparison: Comparison
 
 
-def results_of(workspace: Workspace, told: QaRequest) -> dict[str, CheckResult]:
-    """Return the results that a log tells, and those that somebody names; who names one is believed.
+def results_of(workspace: Workspace, qa: QaRequest) -> dict[str, CheckResult]:
+    """Return the results of a log, with those given by hand, which override it.
 
     Raises:
-        TaskstateError: code "log-unknown": there is none; code "usage", "too-long" or "several-lines": one that is
-            named has not the form of a result.
+        TaskstateError: code "log-unknown": there are no results; code "usage", "too-long" or "several-lines": one that
+            is given by hand is not well-formed.
     """
-    found = read_log(told.log, workspace.config.qa)
-    for name, text in told.texts.items():
-        found[names.require_result_name(name)] = qa_results.result_of(_line(name, text))
-    for name, status in told.exit_statuses.items():
-        before = found.get(names.require_result_name(name))
-        found[name] = qa_results.result_of(before.text if before else "", status)
-    if not found:
-        what = "nothing in the log is a result that taskstate knows"
+    results = read_log(qa.log, workspace.config.qa)
+    for name, text in qa.texts.items():
+        results[names.require_result_name(name)] = qa_results.result_of(_line(name, text))
+    for name, status in qa.exit_statuses.items():
+        before = results.get(names.require_result_name(name))
+        results[name] = qa_results.result_of(before.text if before else "", status)
+    if not results:
+        message = "nothing in the log is a result that taskstate knows"
         help_ = (
             f'name what it shows, such as --result test="12 passed, 0 failed", or teach taskstate to read it: {_TABLE}'
         )
-        raise TaskstateError(what, help=help_, code="log-unknown")
-    return found
+        raise TaskstateError(message, help=help_, code="log-unknown")
+    return results
 
 
 def _line(name: str, text: str) -> str:
     line = escaping.one_line(text, what=f"the result {name}")
     if len(line) > qa_results.MAX_TEXT:
-        what = f"the result {name} has {len(line)} characters"
-        raise TaskstateError(what, help=f"give its figures alone, in at most {qa_results.MAX_TEXT}", code="too-long")
+        message = f"the result {name} has {len(line)} characters"
+        raise TaskstateError(message, help=f"give its figures alone, in at most {qa_results.MAX_TEXT}", code="too-long")
     return line
 
 
-def record(workspace: Workspace, task_id: str, told: QaRequest, request: Request, *, role: str = "") -> RecordResult:
+def record(workspace: Workspace, task_id: str, qa: QaRequest, request: Request, *, role: str = "") -> RecordResult:
     """Record the results of a log as the task's baseline, or as those of a role.
 
     Raises:
-        TaskstateError: the log tells nothing; the task file is not as it was sealed (code "task-file-changed"); the
-            working tree is not what the role's snapshot says (code "drift"), or nobody has resolved an earlier drift;
-            the log holds what looks like a credential (code "secret").
+        TaskstateError: the log has no known results; the task file changed since it was sealed (code
+            "task-file-changed"); the working tree differs from the role's snapshot (code "drift"), or an earlier drift
+            is unresolved; the log contains what looks like a credential (code "secret").
     """
     if role:
         roles.require_role(role, workspace.config.roles)
-    results = results_of(workspace, told)
+    results = results_of(workspace, qa)
     secret_check.check(workspace, [f"{each.text}\n" for each in results.values()], request, what="the results")
-    checked = secret_check.check(workspace, text_chunks(told.log), request, what="the log")
+    checked = secret_check.check(workspace, text_chunks(qa.log), request, what="the log")
     if role:
-        _require_as_left(workspace, task_id, role, request)
+        _require_no_drift(workspace, task_id, role, request)
 
     def job(loaded: Loaded) -> Change[artifacts.Artifact]:
         blocks = blocks_of(loaded.document)
         require_task_file(workspace, blocks.context, loaded.state.id)
         if role:
             roles.require_no_drift(blocks, loaded.state.id)
-        kept = log_artifact(loaded.state.id, role or BASELINE, told.log)
-        log = (kept.path, files.digest(told.log))
+        log_file = log_artifact(loaded.state.id, role or BASELINE, qa.log)
+        log = (log_file.path, files.digest(qa.log))
         key = _COORDINATION if role else BASELINE
-        held = _block(blocks, key, loaded.state.id)
+        block = _block(blocks, key, loaded.state.id)
         new: Mapping[str, object]
         if role:
             before = blocks.role(role).qa_log_path
             new = roles.with_roles_in_order(
-                held, {role: _role(blocks.role(role), results, log)}, workspace.config.roles
+                block, {role: _role(blocks.role(role), results, log)}, workspace.config.roles
             )
-            notes = _remarks(blocks, role)
+            notes = _missing_snapshot_note(blocks, role)
         else:
             before = blocks.baseline.log
             new, notes = _baseline(blocks.baseline, results, log, request)
         text = apply(loaded.document.text, set_front_matter(loaded.document, key, new))
-        rolled: Plan = ()
+        archive_plan: Plan = ()
         if text != loaded.document.text:
-            text, rolled = checked.remembered(workspace, text)
-        gone = () if before is None else (before,)
-        return Change(text=text, before=rolled, notes=notes, kept=(kept,), gone=gone, result=kept)
+            text, archive_plan = checked.remembered(workspace, text)
+        replaced = () if before is None else (before,)
+        return Change(text=text, before=archive_plan, notes=notes, kept=(log_file,), gone=replaced, result=log_file)
 
     outcome = change(workspace, task_id, job, request)
-    warnings = (*_size_warning(told.log, len(outcome.result.data)), *checked.warnings, *outcome.warnings)
+    warnings = (*_size_warning(qa.log, len(outcome.result.data)), *checked.warnings, *outcome.warnings)
     return RecordResult(outcome._replace(warnings=warnings), results)
 
 
-def log_artifact(task_id: str, whose: str, log: bytes) -> artifacts.Artifact:
-    """Return the artifact that keeps a log: of the baseline, or of a role."""
-    return artifacts.packed(task_id, f"qa-{whose}", log, ".log")
+def log_artifact(task_id: str, owner: str, log: bytes) -> artifacts.Artifact:
+    """Return the artifact that keeps a log; `owner` is `baseline` or a role."""
+    return artifacts.packed(task_id, f"qa-{owner}", log, ".log")
 
 
-def _size_warning(log: bytes, kept: int) -> tuple[str, ...]:
+def _size_warning(log: bytes, packed: int) -> tuple[str, ...]:
+    """Return a warning where the log is very large; `packed` is its compressed size in bytes."""
     if len(log) <= _LARGE:
         return ()
-    sizes = f"the log holds {len(log) // 1024**2} MB, of which {-(-kept // 1024**2)} MB are kept packed"
+    sizes = f"the log holds {len(log) // 1024**2} MB, of which {-(-packed // 1024**2)} MB are kept packed"
     return (f"warning: {sizes}; the end of it, where tools tell their results, would do",)
 
 
 def _baseline(
     before: Baseline, results: Mapping[str, CheckResult], log: tuple[str, str], request: Request
 ) -> tuple[Mapping[str, object], tuple[str, ...]]:
-    """Return the baseline; the same results of the same log were recorded when they were."""
+    """Return the new baseline block, and notes; the same results of the same log keep their time."""
     path, sha256 = log
     new = {"results": qa_results.front_matter_results(results), "log": path, "log_sha256": sha256}
     recorded = before.status == _RECORDED
@@ -162,28 +163,28 @@ def _baseline(
 
 
 def _role(before: Role, results: Mapping[str, CheckResult], log: tuple[str, str]) -> dict[str, object]:
-    """Return a role with the results of its checks; one that is not there yet has not begun."""
+    """Return a role's block with the results of its checks; a role without a block has not begun."""
     path, sha256 = log
     new = {"qa": qa_results.front_matter_results(results), "qa_log_path": path, "qa_log_sha256": sha256}
     return {"blocking_findings": [], "drift_budget": 0, **before.values, **new}
 
 
-def _remarks(blocks: ToolBlocks, role: str) -> tuple[str, ...]:
+def _missing_snapshot_note(blocks: ToolBlocks, role: str) -> tuple[str, ...]:
     if role in blocks.delta.snapshots:
         return ()
     return (f"{role} has left no snapshot yet, so nothing says which files were tested",)
 
 
 def _block(blocks: ToolBlocks, key: str, task_id: str) -> Mapping[str, object]:
-    told = blocks.values.get(key)
-    if told is not None and not isinstance(told, dict):
-        what = f"task {task_id}: `{key}` is no map"
-        raise TaskstateError(what, help="mend it; `taskstate lint` says how", code="unreadable")
-    return told or {}
+    block = blocks.values.get(key)
+    if block is not None and not isinstance(block, dict):
+        message = f"task {task_id}: `{key}` is no map"
+        raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
+    return block or {}
 
 
-def _require_as_left(workspace: Workspace, task_id: str, role: str, request: Request) -> None:
-    """Refuse where a role left a snapshot that the working tree does not match: other files were tested."""
+def _require_no_drift(workspace: Workspace, task_id: str, role: str, request: Request) -> None:
+    """Refuse where the working tree differs from the role's snapshot: other files were tested then."""
     loaded = workspace.load(workspace.locate(task_id))
     blocks = blocks_of(loaded.document)
     roles.require_no_drift(blocks, loaded.state.id)
@@ -194,7 +195,7 @@ def _require_as_left(workspace: Workspace, task_id: str, role: str, request: Req
 
 
 def require_task_file(workspace: Workspace, context: Context, task_id: str) -> None:
-    """Refuse where the task file is no longer what the task was sealed from.
+    """Refuse where the task file changed since the task was sealed or created from it.
 
     Raises:
         TaskstateError: code "task-file-changed".
@@ -205,36 +206,36 @@ def require_task_file(workspace: Workspace, context: Context, task_id: str) -> N
     from taskstate.context.task_file import blob_ids
 
     path = files.inside(workspace.root, name)
-    there = os.path.isfile(path)
-    if there and sha in blob_ids(files.read(path)):
+    exists = os.path.isfile(path)
+    if exists and sha in blob_ids(files.read(path)):
         return
-    became = "changed" if there else "is gone"
+    change = "changed" if exists else "is gone"
     if context.seal is not None:
         since = "the task was sealed"
         help_ = f"see `taskstate context check {task_id}`, then take it over with `taskstate context rebuild {task_id}`"
     else:
         since = "the task was made from it"
         help_ = f"take it over, and seal the task, with `taskstate context init {task_id}`"
-    what = f"task {task_id}: the task file {files.shown(name)} {became} since {since}"
-    raise TaskstateError(what, help=help_, code="task-file-changed")
+    message = f"task {task_id}: the task file {files.shown(name)} {change} since {since}"
+    raise TaskstateError(message, help=help_, code="task-file-changed")
 
 
-# Reading what was recorded
+# Reading recorded results
 
 
 def compare_role(workspace: Workspace, task_id: str, role: str) -> RoleComparison:
-    """Return a role's results beside the task's baseline.
+    """Return a role's results compared with the task's baseline.
 
     Raises:
-        TaskstateError: code "not-recorded": one of the two was not recorded.
+        TaskstateError: code "not-recorded": the baseline or the role's results are missing.
     """
     roles.require_role(role, workspace.config.roles)
     loaded = workspace.load(workspace.locate(task_id))
     blocks = blocks_of(loaded.document)
     baseline, results = blocks.baseline.results, blocks.role(role).qa
-    for found, whose, flag in ((baseline, "baseline", ""), (results, f"results of the {role}", f" --role {role}")):
-        if not found:
-            what = f"task {loaded.state.id} has no {whose} to compare"
+    for recorded, owner, flag in ((baseline, "baseline", ""), (results, f"results of the {role}", f" --role {role}")):
+        if not recorded:
+            message = f"task {loaded.state.id} has no {owner} to compare"
             help_ = f"record them: `taskstate qa record {loaded.state.id}{flag} --from LOG`"
-            raise TaskstateError(what, help=help_, code="not-recorded")
+            raise TaskstateError(message, help=help_, code="not-recorded")
     return RoleComparison(baseline, results, qa_results.compare(baseline, results))

@@ -1,7 +1,7 @@
-"""The results of checks by name, what they say in figures, and what became worse or better between two runs.
+"""Judges and compares results of checks: which results are failures, and what became worse or better between two runs.
 
-Pure. A result is one line of text, such as `212 passed, 1 failed`; whether that is well is judged from its words, so
-that a result typed by a person and one read from a log mean the same. `qa_logs` reads logs.
+Pure. A result is one line of text, such as `212 passed, 1 failed`. Its words decide whether it is a success, so that a
+result typed by a person and one read from a log mean the same. `log_parser` reads logs.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _COVERED = rf"(?i)(?:{_PERCENT}\s*(?:[a-z]+\s+)?cover|cover[a-z]*\D{{0,20}}?{_PE
 
 
 class Difference(NamedTuple):
-    """One thing that a check gives otherwise than before: `aspect` is what differs, `detail` says it in a sentence.
+    """One difference between two runs of a check: `aspect` names it, `detail` describes it in a sentence.
 
-    `before` or `after` is None where the check was or is not there.
+    `before` or `after` is None where the check is missing from that run.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Difference(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What became worse, what became better, and which checks are as they were."""
+    """What became worse, what became better, and which checks did not change."""
 
     regressions: tuple[Difference, ...]
     improvements: tuple[Difference, ...]
@@ -55,28 +55,29 @@ class Comparison(NamedTuple):
 
 
 def result_of(text: str, exit_status: int | None = None) -> CheckResult:
-    """Return the result that a line says; the exit status, where one is known, decides in doubt."""
+    """Return the result for a line of text; in doubt the exit status decides, where it is given."""
     line = " ".join(printable(text).split())
     if exit_status is None:
         return CheckResult(is_success(line), shortened(line))
-    told = re.search(_EXIT, line)
-    if exit_status and is_success(line) and not told:
+    status_in_text = re.search(_EXIT, line)
+    # 25 characters leave room for the exit status that is appended.
+    if exit_status and is_success(line) and not status_in_text:
         line = ", ".join(each for each in (shortened(line, MAX_TEXT - 25), f"exit status {exit_status}") if each)
     return CheckResult(exit_status == 0 and not _counted(line), shortened(line) or "exit status 0")
 
 
 def shortened(line: str, limit: int = MAX_TEXT) -> str:
-    """Return a line of at most `limit` characters."""
+    """Return a line cut to at most `limit` characters."""
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "\u2026"
 
 
 def is_success(text: str) -> bool:
-    """Return whether a result's words speak of no failure: neither of a number of them, nor of one at all."""
+    """Return whether a result reports no failure: no count of failures above 0, and no word for one."""
     return not _counted(text) and _uncounted(text) is None and not any(int(each) for each in re.findall(_EXIT, text))
 
 
 def failures(text: str) -> int | None:
-    """Return how many failures a result speaks of; None where it speaks of one without a number."""
+    """Return the number of failures that a result reports; None where it reports one without a number."""
     counted = _counted(text)
     return None if not counted and _uncounted(text) else counted
 
@@ -86,20 +87,20 @@ def _counted(text: str) -> int:
 
 
 def _uncounted(text: str) -> re.Match[str] | None:
-    """Return the first word that speaks of failure and has no number, and is not denied."""
+    """Return the first word for a failure that has no number and is not negated."""
     for pattern in (_COUNTED, _LABELLED, _NONE):
         text = re.sub(pattern, " ", text)
     return re.search(_FAILING, text)
 
 
 def coverage(name: str, text: str) -> Decimal | None:
-    """Return the percentage that a result gives as coverage: a check of that name, or a text that says so."""
-    found = re.search(_PERCENT if "cov" in name.casefold() else _COVERED, text)
-    return Decimal(next(filter(None, found.groups()))) if found else None
+    """Return the coverage percentage of a result: by the name of the check, or where the text says so."""
+    match = re.search(_PERCENT if "cov" in name.casefold() else _COVERED, text)
+    return Decimal(next(filter(None, match.groups()))) if match else None
 
 
 def front_matter_results(results: Mapping[str, CheckResult]) -> dict[str, object]:
-    """Return results as a front matter holds them, in the order of their names."""
+    """Return results as a front matter stores them, in the order of their names."""
     return {name: results[name]._asdict() for name in sorted(results)}
 
 
@@ -107,10 +108,11 @@ def front_matter_results(results: Mapping[str, CheckResult]) -> dict[str, object
 
 
 def compare(baseline: Mapping[str, CheckResult], results: Mapping[str, CheckResult]) -> Comparison:
-    """Return what differs between two runs.
+    """Return the differences between two runs.
 
-    Worse is: a check that was well and is not; more failures; coverage that fell by more than two points; a check that
-    is gone; a new one that fails. The other way round it is better, but for a failing check that comes or goes.
+    Regressions are: a check that passed and now fails; more failures; coverage lower by more than two points; a check
+    that is missing; a new one that fails. Improvements are the opposite of the first three, and a new check that
+    passes.
     """
     worse: list[Difference] = []
     better: list[Difference] = []
@@ -118,13 +120,13 @@ def compare(baseline: Mapping[str, CheckResult], results: Mapping[str, CheckResu
     for name in sorted({*baseline, *results}):
         before, after = baseline.get(name), results.get(name)
         if before is None or after is None:
-            told = _one_sided(name, before, after)
-            (better if told.aspect == NEW and after and after.ok else worse).append(told)
+            difference = _one_sided(name, before, after)
+            (better if difference.aspect == NEW and after and after.ok else worse).append(difference)
             continue
-        found = [*_status(name, before, after), *_figures(name, before, after)]
-        for is_better, difference in found:
+        changes = [*_status(name, before, after), *_figures(name, before, after)]
+        for is_better, difference in changes:
             (better if is_better else worse).append(difference)
-        if not found:
+        if not changes:
             same.append(name)
     return Comparison(tuple(worse), tuple(better), tuple(same))
 

@@ -1,1 +1,1 @@
-"""Snapshots of the working tree: taking, comparing, restoring and purging them, and accepting drift."""
+"""Snapshots of the working tree: take, compare, restore and purge them, and accept drift."""

@@ -1,4 +1,4 @@
-"""Accepts a drift: who did, why, and which files; the snapshots concerned are taken anew from what is there."""
+"""Accepts drift: records who accepted it, why and for which files, and takes the affected snapshots again."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
-_NAMED = 20  # files that an event names
+_MAX_LISTED = 20  # files that an event lists
 
 
 class AcceptResult(NamedTuple):
-    """What was accepted: the write, the roles whose snapshots were taken anew, and the base commit from now on."""
+    """The result of accepting drift: the outcome, the roles with a new snapshot, and the new base commit."""
 
     outcome: Outcome
     retaken: tuple[str, ...]
@@ -42,7 +42,7 @@ class AcceptResult(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """Whose drift is accepted, who takes the snapshot anew, from which commit, and the files by role that differ."""
+    """The roles whose drift is accepted, those that get a new snapshot, the new base commit, and files by role."""
 
     accepted: tuple[str, ...]
     retaken: tuple[str, ...]
@@ -51,11 +51,11 @@ class _Plan(NamedTuple):
 
 
 def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> AcceptResult:
-    """Accept the working tree and HEAD as they are: drift budgets are 0 again, and the note stays as an event.
+    """Accept the working tree and HEAD as they are: reset drift budgets to 0, and record the note as an event.
 
     Raises:
-        TaskstateError: code "nothing-to-resolve": nothing differs from what was left; code "task-complete"; or the
-            repository is not at rest.
+        TaskstateError: code "nothing-to-resolve": nothing differs from the snapshots; code "task-complete"; or the
+            repository cannot be compared.
     """
     note = escaping.one_line(note, what="--note")
     head = snapshot_base.require_at_rest(workspace)
@@ -63,21 +63,21 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
     def job(loaded: Loaded) -> Change[_Plan]:
         require_open(loaded.state)
         blocks = blocks_of(loaded.document)
-        made: list[NewSnapshot] = []
+        created: list[NewSnapshot] = []
         delta = blocks.delta
-        with snapshot_base.snapshot_base(workspace, delta, head) as seen:
-            planned = _plan(seen, loaded, blocks, head)
-            for role in planned.retaken:
-                wanted = SnapshotRequest(role, planned.base, request, clean=True)
-                made.append(create_snapshot(seen, loaded.state, delta, wanted))
-                delta = read_delta(with_snapshots(delta, made, planned.base))
-        text = _settled(loaded, blocks, with_snapshots(blocks.delta, made, planned.base))
-        events = [_event(role, planned, note, request) for role in planned.accepted or ("",)]
+        with snapshot_base.snapshot_base(workspace, delta, head) as current:
+            plan = _plan(current, loaded, blocks, head)
+            for role in plan.retaken:
+                snapshot_request = SnapshotRequest(role, plan.base, request, clean=True)
+                created.append(create_snapshot(current, loaded.state, delta, snapshot_request))
+                delta = read_delta(with_snapshots(delta, created, plan.base))
+        text = _settled(loaded, blocks, with_snapshots(blocks.delta, created, plan.base))
+        events = [_event(role, plan, note, request) for role in plan.accepted or ("",)]
         for event in events[:-1]:
             text = with_event(text, event)
-        text, rolled = remember(workspace, text, events[-1])
-        notes = tuple(each for one in made for each in one.notes)
-        return Change(text=text, before=rolled, notes=notes, result=planned)
+        text, archive_plan = remember(workspace, text, events[-1])
+        notes = tuple(each for snapshot in created for each in snapshot.notes)
+        return Change(text=text, before=archive_plan, notes=notes, result=plan)
 
     try:
         outcome = change(workspace, task_id, job, request)
@@ -87,22 +87,23 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
     return AcceptResult(outcome, outcome.result.retaken, outcome.result.base)
 
 
-def _plan(seen: SnapshotBase, loaded: Loaded, blocks: ToolBlocks, head: str) -> _Plan:
-    names, (base, left, _) = seen.workspace.config.roles, blocks.delta
-    newest, open_ = newest_role(left, names), roles.unresolved(blocks)
-    start = head if base is None else _start(seen.workspace, loaded.state.id, base, head)
-    candidates = tuple(name for name in names if name in open_) or ((newest,) if newest else ())
-    snapshots = {name: left[name] for name in candidates if name in left}
-    now = (seen.tree, start)
-    retaken = tuple(name for name, each in snapshots.items() if (each.tree, each.base_commit) != now)
-    if not open_ and not retaken and start == (head if base is None else base):
-        what = f"nothing to resolve: the working tree and HEAD are as they were left in task {loaded.state.id}"
-        raise TaskstateError(what, help="go on with the work", code="nothing-to-resolve")
-    return _Plan(open_ or retaken, retaken, start, {name: _differing(seen, each) for name, each in snapshots.items()})
+def _plan(current: SnapshotBase, loaded: Loaded, blocks: ToolBlocks, head: str) -> _Plan:
+    role_names, (base, snapshots, _) = current.workspace.config.roles, blocks.delta
+    newest, unresolved = newest_role(snapshots, role_names), roles.unresolved(blocks)
+    new_base = head if base is None else _new_base(current.workspace, loaded.state.id, base, head)
+    candidates = tuple(name for name in role_names if name in unresolved) or ((newest,) if newest else ())
+    affected = {name: snapshots[name] for name in candidates if name in snapshots}
+    state = (current.tree, new_base)
+    retaken = tuple(name for name, each in affected.items() if (each.tree, each.base_commit) != state)
+    if not unresolved and not retaken and new_base == (head if base is None else base):
+        message = f"nothing to resolve: the working tree and HEAD are as they were left in task {loaded.state.id}"
+        raise TaskstateError(message, help="go on with the work", code="nothing-to-resolve")
+    differing = {name: _differing(current, each) for name, each in affected.items()}
+    return _Plan(unresolved or retaken, retaken, new_base, differing)
 
 
-def _start(workspace: Workspace, task_id: str, base: str, head: str) -> str:
-    """Return the base commit from now on: HEAD where work was committed since, or the old one is gone."""
+def _new_base(workspace: Workspace, task_id: str, base: str, head: str) -> str:
+    """Return the new base commit: HEAD where work was committed since, or where the old one no longer exists."""
     try:
         return head if snapshot_base.committed_since(workspace, base, task_id) else base
     except TaskstateError as error:
@@ -111,17 +112,17 @@ def _start(workspace: Workspace, task_id: str, base: str, head: str) -> str:
         return head
 
 
-def _differing(seen: SnapshotBase, snapshot: Snapshot) -> tuple[str, ...]:
-    """Return the paths that differ between a snapshot and now; none where its tree is lost."""
+def _differing(current: SnapshotBase, snapshot: Snapshot) -> tuple[str, ...]:
+    """Return the paths that differ between a snapshot and the working tree; empty where its tree is lost."""
     try:
-        entries = seen.store.changes(str(snapshot.tree), seen.tree)
+        entries = current.store.changes(str(snapshot.tree), current.tree)
     except GitFailed:
         return ()
-    return tuple(drift.quoted(each.path) for each in leaves(entries, seen.workspace.is_ours))
+    return tuple(drift.quoted(each.path) for each in leaves(entries, current.workspace.is_ours))
 
 
 def _settled(loaded: Loaded, blocks: ToolBlocks, delta: Mapping[str, object]) -> str:
-    """Return a task's text with no drift unresolved, and with this block `delta`."""
+    """Return the task's text with all drift resolved, and with `delta` as its delta block."""
     document, drifted = loaded.document, roles.unresolved(blocks)
     if drifted:
         settled = roles.with_role_values(blocks, {name: {"drift_budget": 0} for name in drifted})
@@ -129,8 +130,8 @@ def _settled(loaded: Loaded, blocks: ToolBlocks, delta: Mapping[str, object]) ->
     return apply(document.text, set_front_matter(document, "delta", delta))
 
 
-def _event(role: str, planned: _Plan, note: str, request: Request) -> dict[str, object]:
-    paths = planned.files.get(role, ())
+def _event(role: str, plan: _Plan, note: str, request: Request) -> dict[str, object]:
+    paths = plan.files.get(role, ())
     event: dict[str, object] = {
         "at": timestamp(request.stamp.now),
         "actor": request.stamp.actor,
@@ -139,7 +140,7 @@ def _event(role: str, planned: _Plan, note: str, request: Request) -> dict[str, 
     }
     if role:
         event["role"] = role
-    event["files"] = list(paths[:_NAMED])
-    if len(paths) > _NAMED:
+    event["files"] = list(paths[:_MAX_LISTED])
+    if len(paths) > _MAX_LISTED:
         event["file_count"] = len(paths)
     return event

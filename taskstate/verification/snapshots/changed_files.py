@@ -1,4 +1,4 @@
-"""The files that a working tree changes, as a snapshot lists them, and which of them belong to a task."""
+"""Lists the files that the working tree changes since the base commit, and those outside of the task's scope."""
 
 from __future__ import annotations
 
@@ -28,57 +28,60 @@ if TYPE_CHECKING:
 _WILD = frozenset("*?[\\")
 
 
-def changed_files(seen: SnapshotBase, entries: Iterable[TreeEntry]) -> tuple[ChangedFile, ...]:
-    """Return what a snapshot records of the files that differ from the base commit, sorted by path."""
+def changed_files(current: SnapshotBase, entries: Iterable[TreeEntry]) -> tuple[ChangedFile, ...]:
+    """Return the files that differ from the base commit as a snapshot records them, sorted by path."""
     entries = tuple(entries)
-    fresh = {path for state, path in worktree.status_entries(seen.report) if state == b"??"}
-    prefix = os.fsencode(seen.place.prefix)
-    before = _before(seen, entries)
-    listed = (_file(seen, each, before.get(each.old_id), new=prefix + each.path in fresh) for each in entries)
-    return tuple(sorted(listed))
+    untracked = {path for state, path in worktree.status_entries(current.report) if state == b"??"}
+    prefix = os.fsencode(current.scratch.prefix)
+    base_hashes = _base_hashes(current, entries)
+    return tuple(
+        sorted(
+            _file(current, each, base_hashes.get(each.old_id), new=prefix + each.path in untracked) for each in entries
+        )
+    )
 
 
-def _before(seen: SnapshotBase, entries: Iterable[TreeEntry]) -> dict[str, str]:
-    """Return the hashes of what the base commit has; where that is not here, the repository itself is broken."""
+def _base_hashes(current: SnapshotBase, entries: Iterable[TreeEntry]) -> dict[str, str]:
+    """Return the hashes of the files' contents at the base commit; a missing object means a broken repository."""
     try:
-        return object_hashes(seen, ((each.old_mode, each.old_id) for each in entries))
+        return object_hashes(current, ((each.old_mode, each.old_id) for each in entries))
     except TaskstateError as error:
-        what = "the repository lacks a git object that the base commit needs"
+        message = "the repository lacks a git object that the base commit needs"
         help_ = "`git fsck` names what is missing; fetch it, or copy it from another clone"
-        raise TaskstateError(f"{what}: {error.message}", help=help_, code=error.code) from error
+        raise TaskstateError(f"{message}: {error.message}", help=help_, code=error.code) from error
 
 
-def _file(seen: SnapshotBase, entry: TreeEntry, then: str | None, *, new: bool) -> ChangedFile:
+def _file(current: SnapshotBase, entry: TreeEntry, previous: str | None, *, new: bool) -> ChangedFile:
     status = "?" if entry.status == "A" and new else entry.status
     if not entry.new_id:
-        return ChangedFile(quoted(entry.path), status, None, 0, None, then)
-    size, now = file_size_and_hash(seen, entry)
-    return ChangedFile(quoted(entry.path), status, entry.new_mode, size, now, then)
+        return ChangedFile(quoted(entry.path), status, None, 0, None, previous)
+    size, sha256 = file_size_and_hash(current, entry)
+    return ChangedFile(quoted(entry.path), status, entry.new_mode, size, sha256, previous)
 
 
-def file_size_and_hash(seen: SnapshotBase, entry: TreeEntry) -> tuple[int, str | None]:
-    """Return size and hash of a file of the newer tree: on disk, or as git has it where a sparse checkout lacks it."""
+def file_size_and_hash(current: SnapshotBase, entry: TreeEntry) -> tuple[int, str | None]:
+    """Return size and hash of a file of the newer tree: from disk, or from git where a sparse checkout omits it."""
     if entry.new_mode == GITLINK:
         return 0, None
-    on_disk = worktree.held(seen.workspace.root, os.fsdecode(entry.path))
+    on_disk = worktree.held(current.workspace.root, os.fsdecode(entry.path))
     if on_disk:
         return on_disk
-    content = seen.store.read(entry.new_id)
+    content = current.store.read(entry.new_id)
     return len(content), files.digest(content)
 
 
-def object_hashes(seen: SnapshotBase, objects: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the SHA-256 of what git has as objects of some mode, by their ids; nothing for submodules.
+def object_hashes(current: SnapshotBase, objects: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the SHA-256 of git objects by their ids; `objects` are pairs of mode and id. Submodules have none.
 
     Raises:
-        TaskstateError: code "objects-lost": one is not here.
+        TaskstateError: code "objects-lost": an object is missing.
     """
     ids = tuple(dict.fromkeys(each for mode, each in objects if each and mode != GITLINK))
-    return {each: files.digest(content) for each, content in zip(ids, seen.store.contents(ids), strict=True)}
+    return {each: files.digest(content) for each, content in zip(ids, current.store.contents(ids), strict=True)}
 
 
 def recorded_files(workspace: Workspace, snapshot: Snapshot) -> tuple[ChangedFile, ...] | None:
-    """Return the changed files that a snapshot recorded; None where the artifact that lists them is not as it was."""
+    """Return the changed files that a snapshot recorded; None where the artifact listing them is lost or changed."""
     listed = snapshot.file_list
     if listed is None:
         return drift.read_file_list(snapshot.files_changed)
@@ -89,28 +92,29 @@ def recorded_files(workspace: Workspace, snapshot: Snapshot) -> tuple[ChangedFil
 
 
 def scope_of(state: TaskState, config: Config) -> Scope:
-    """Return which files belong to a task, as its Repository Paths say."""
+    """Return which files belong to a task, according to its Repository Paths."""
     section, document = state.subsection("Static Context", "Repository Paths"), state.document
     items = (item.content.of(document.text) for item in document.items(section.body)) if section else ()
     return read_scope(items, config.scope)
 
 
-def scope_hash(seen: SnapshotBase, scope: Scope) -> str | None:
-    """Return the hash of the paths of the tree that belong to a task; None where it does not say which do."""
+def scope_hash(current: SnapshotBase, scope: Scope) -> str | None:
+    """Return the hash of the paths in the tree that belong to a task; None where the task names no paths."""
     if not scope.inside:
         return None
-    return drift.scope_hash(path for path in seen.store.paths(seen.tree, _beginnings(scope)) if scope.covers(path))
+    paths = current.store.paths(current.tree, _literal_prefixes(scope))
+    return drift.scope_hash(path for path in paths if scope.covers(path))
 
 
-def _beginnings(scope: Scope) -> tuple[str, ...]:
-    """Return the folders and files that a scope lies in; none where it may lie anywhere."""
-    found = set()
+def _literal_prefixes(scope: Scope) -> tuple[str, ...]:
+    """Return the paths that a scope's patterns begin with, up to the first wildcard; empty if any path may match."""
+    prefixes = set()
     for parts in scope.inside:
-        plain = next((at for at, part in enumerate(parts) if _WILD & set(part)), len(parts))
-        found.add("/".join(parts[:plain]))
-    return () if "" in found else tuple(sorted(found))
+        literal = next((index for index, part in enumerate(parts) if _WILD & set(part)), len(parts))
+        prefixes.add("/".join(parts[:literal]))
+    return () if "" in prefixes else tuple(sorted(prefixes))
 
 
 def paths_outside(scope: Scope, changed: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths that do not belong to a task; none where it does not say what does."""
+    """Return the paths that do not belong to a task; empty where the task names no paths."""
     return tuple(path for path in changed if not scope.covers(path)) if scope.inside else ()

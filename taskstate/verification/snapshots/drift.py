@@ -1,7 +1,7 @@
-"""What a working tree is compared by: the list of changed files, the differences to it, and what they mean.
+"""Compares lists of changed files and describes drift: what differs from a snapshot, why, and what to do about it.
 
-Pure. A snapshot is compared with what is there now in seven checks; the messages tell the cases apart, since what to do
-differs: a file edited by hand, work committed too early, a branch rebased or merged, changes stashed or reset.
+Pure. A comparison consists of seven checks. The messages distinguish the causes, since the remedy differs: a file
+edited by hand, work committed too early, a branch rebased or merged, changes stashed or reset.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
     from taskstate.storage.git.objects import TreeEntry
 
-SHOWN = 5  # files that a message names
-LISTED = 20  # changed files that a state file lists
+SHOWN = 5  # paths listed in a message
+LISTED = 20  # changed files listed in a state file; longer lists become an artifact
 CHECKS = ("base_commit", "tree_state", "checksums", "status", "metadata", "scope", "diff")
 STAGED_OTHERWISE = "only what is staged differs from the snapshot"
 
 _SUBMODULE = "160000"
 _ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
 _ESCAPED = rb'\\([abtnvfr"\\]|[0-3][0-7]{2})'
-_EMPTY = {  # the ids of a file that holds nothing: two of those say nothing of a renaming
+_EMPTY = {  # blob ids of an empty file, SHA-1 and SHA-256: two empty files do not show that one was renamed
     "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
     "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
 }
 
 
 class ChangedFile(NamedTuple):
-    """A changed file as a snapshot records it, with git's letter for what happened to it since the base commit."""
+    """A changed file as a snapshot records it; `status` is git's letter for its change since the base commit."""
 
     path: str
     status: str
@@ -44,9 +44,9 @@ class ChangedFile(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A file that differs from a snapshot: hashes of its bytes then and now; `origin` is where it was before.
+    """A file that differs from a snapshot: the hashes of its content then and now.
 
-    Of a submodule those are the commits that it has checked out.
+    `origin` is its earlier path if it was renamed. Of a submodule, the hashes are the commits checked out.
     """
 
     path: str
@@ -56,14 +56,14 @@ class Difference(NamedTuple):
     origin: str = ""
     is_submodule: bool = False
 
-    def told(self) -> dict[str, str | None]:
-        """Return it as JSON has it."""
-        more = {"from": self.origin} if self.origin else {}
-        return {"path": self.path, "change": self.change, "expected": self.expected, "current": self.current, **more}
+    def as_json(self) -> dict[str, str | None]:
+        """Return the difference as JSON values."""
+        origin = {"from": self.origin} if self.origin else {}
+        return {"path": self.path, "change": self.change, "expected": self.expected, "current": self.current, **origin}
 
 
 class Artifacts(Enum):
-    """What there is of the files that were kept with a snapshot, and the note about it."""
+    """Whether the artifacts of a snapshot are present, and the note to print about it."""
 
     WHOLE = ""
     LOST = "the snapshot's artifacts are lost or broken, as in another clone: it can be compared, and not restored"
@@ -79,7 +79,7 @@ class Check(NamedTuple):
 
 
 class DriftReport(NamedTuple):
-    """What a comparison found; `help` says what to do about a drift, and notes are worth knowing and no drift."""
+    """The result of a comparison; `help` says what to do about drift, `notes` are remarks that are not drift."""
 
     drift: bool
     checks: tuple[Check, ...]
@@ -93,7 +93,7 @@ class DriftReport(NamedTuple):
 
 
 def quoted(path: bytes) -> str:
-    """Return a path as text: as it is where it is UTF-8 and does not begin like a quoted one, else as git quotes it."""
+    """Return a path as text: unchanged if it is UTF-8 and does not begin with a quote, else quoted as git does it."""
     try:
         text = path.decode("utf-8")
     except UnicodeDecodeError:
@@ -110,21 +110,22 @@ def _escaped(byte: int) -> str:
 
 
 def unquoted(text: str) -> bytes:
-    """Return the path that a text stands for."""
+    """Return the path in bytes that a text of `quoted` stands for."""
     data = text.encode("utf-8", "surrogateescape")
     if len(data) < len('""') or not (data.startswith(b'"') and data.endswith(b'"')):
         return data
+    # git quotes unusual bytes like C strings: `\t`, `\"` or octal `\303`.
     letters = {letter.encode(): bytes([byte]) for byte, letter in _ESCAPES.items()}
     return re.sub(_ESCAPED, lambda match: letters.get(match[1]) or bytes([int(match[1], 8)]), data[1:-1])
 
 
 def printable_path(path: str) -> str:
-    """Return the text of a path as a report for people shows it: quoted where it has what cannot be printed."""
+    """Return a path for a report, quoted where it contains unprintable characters."""
     return path if path.isprintable() else f'"{"".join(map(_escaped, unquoted(path)))}"'
 
 
 def first_paths(paths: Sequence[str]) -> str:
-    """Return the first few of some paths, and how many more there are."""
+    """Return the first few paths, and how many more there are."""
     return first_of([*map(printable_path, paths)], SHOWN)
 
 
@@ -133,11 +134,11 @@ def count_files(count: int) -> str:
     return "1 file" if count == 1 else f"{count:,} files"
 
 
-# The record
+# What a snapshot records
 
 
 def diff_sha256(diff: bytes) -> str:
-    """Return the SHA-256 of a diff whose line ends are LF, the last line's too."""
+    """Return the SHA-256 of a diff with LF line ends, the last line included."""
     import hashlib
 
     text = diff.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -149,18 +150,18 @@ def file_list_json(changed: Iterable[ChangedFile]) -> str:
     return canonical_json([each._asdict() for each in changed])
 
 
-def read_file_list(told: object) -> tuple[ChangedFile, ...] | None:
-    """Return the changed files that a list from a front matter or an artifact holds, or None where it is none."""
-    if not isinstance(told, (list, tuple)) or not all(isinstance(each, dict) and "path" in each for each in told):
+def read_file_list(entries: object) -> tuple[ChangedFile, ...] | None:
+    """Return the changed files of a list from a front matter or an artifact; None where it is malformed."""
+    if not isinstance(entries, (list, tuple)) or not all(isinstance(each, dict) and "path" in each for each in entries):
         return None
     return tuple(
         ChangedFile(*(each.get(field, 0 if field == "size" else None) for field in ChangedFile._fields))
-        for each in told
+        for each in entries
     )
 
 
 def scope_hash(paths: Iterable[str]) -> str:
-    """Return the hash of the paths in a task's scope: its first 16 digits."""
+    """Return the hash of the paths in a task's scope: its first 16 hex digits."""
     import hashlib
 
     lines = b"".join(path.encode("utf-8", "surrogateescape") + b"\n" for path in sorted(paths))
@@ -175,17 +176,17 @@ def differences(
     expected: Callable[[TreeEntry], str | None],
     current: Callable[[TreeEntry], str | None],
 ) -> tuple[Difference, ...]:
-    """Return what differs between a snapshot's tree and the one of now; `expected`, `current` give a file's hashes.
+    """Return the differences between a snapshot's tree and the current one.
 
-    A file that was renamed is told at both of its paths.
+    `expected` and `current` return the hash of a file in each. A renamed file is reported at both of its paths.
     """
     entries = tuple(entries)
     origins = {each.old_id: each for each in entries if not each.new_id and each.old_id not in _EMPTY}
-    found = []
+    result = []
     for each in entries:
         change = _change(each)
         source = origins.pop(each.new_id, None) if change == "added" else None
-        found.append(
+        result.append(
             Difference(
                 path=quoted(each.path),
                 change="renamed" if source else change,
@@ -195,7 +196,7 @@ def differences(
                 is_submodule=_SUBMODULE in (each.old_mode, each.new_mode),
             )
         )
-    return tuple(sorted(found))
+    return tuple(sorted(result))
 
 
 def _change(entry: TreeEntry) -> str:
@@ -207,13 +208,15 @@ def _change(entry: TreeEntry) -> str:
 
 
 def listed_differences(then: Sequence[ChangedFile], now: Sequence[ChangedFile]) -> tuple[Difference, ...]:
-    """Return what differs between two lists of the files that differ from one base: for where the tree is lost."""
-    before, after = ({each.path: each for each in told} for told in (then, now))
-    found = [_listed(path, before.get(path), after.get(path)) for path in sorted({*before, *after})]
-    return tuple(each for each in found if each)
+    """Return the differences between two lists of changed files, for a snapshot whose tree is lost."""
+    before, after = ({each.path: each for each in files} for files in (then, now))
+    differing = [_listed(path, before.get(path), after.get(path)) for path in sorted({*before, *after})]
+    return tuple(each for each in differing if each)
 
 
 def _listed(path: str, then: ChangedFile | None, now: ChangedFile | None) -> Difference | None:
+    """Return the difference of one path between two lists of changes since the same base commit, or None."""
+    # A file that only one list names had, in the other one, the content of the base commit.
     expected = then.sha256 if then else now.previous_sha256 if now else None
     current = now.sha256 if now else then.previous_sha256 if then else None
     if then and now and (then.sha256, then.mode) == (now.sha256, now.mode):
@@ -226,7 +229,7 @@ def _listed(path: str, then: ChangedFile | None, now: ChangedFile | None) -> Dif
 
 
 def changed_modes(entries: Iterable[TreeEntry]) -> tuple[str, ...]:
-    """Return the paths of the files that have another mode than the snapshot says, apart from new and gone ones."""
+    """Return the paths of the files whose mode changed, apart from added and removed ones."""
     both = (
         each for each in entries if each.old_id and each.new_id and _SUBMODULE not in (each.old_mode, each.new_mode)
     )
@@ -234,12 +237,13 @@ def changed_modes(entries: Iterable[TreeEntry]) -> tuple[str, ...]:
 
 
 class TreeDifferences(NamedTuple):
-    """What was found when a snapshot did not match at once, told to `drift_report`.
+    """What a comparison by trees found; `drift_report` turns it into a report.
 
-    `committed`: files that are not ours and differ between the base and HEAD; `own` are those of them in which the
-    snapshot's own changes were committed, None where nobody can tell. `history`: "after", "merged" or "other", how HEAD
-    follows the base. `is_clean`: nothing differs from HEAD any more, though the snapshot had changes. `ignored`: files
-    of the snapshot that are there, and that git ignores now.
+    - `committed`: files, without ours, that differ between the base commit and HEAD;
+    - `own`: those of them that contain the snapshot's own changes; None where that cannot be determined;
+    - `history`: how HEAD relates to the base commit: "after", "merged" or "other";
+    - `is_clean`: nothing differs from HEAD any more, though the snapshot had changes;
+    - `ignored`: files of the snapshot that exist, but are ignored by git now.
     """
 
     task_id: str
@@ -261,93 +265,102 @@ class TreeDifferences(NamedTuple):
 
     @property
     def purged(self) -> bool:
-        """Whether what the snapshot kept was dropped, so that nothing can be put back from it."""
+        """Whether the snapshot's artifacts were dropped, so that nothing can be restored from it."""
         return self.artifacts is Artifacts.PURGED
 
 
-def drift_report(seen: TreeDifferences) -> DriftReport:
-    """Return what was seen as a verdict: the seven checks, what happened as far as one can tell, and what to do."""
-    drift = bool(seen.committed) or not seen.same_tree
-    notes = _noted(seen.artifacts, seen.notes)
-    if not seen.same_status and not drift:
+def drift_report(found: TreeDifferences) -> DriftReport:
+    """Return the report on a comparison: the seven checks, the probable cause, and what to do."""
+    drift = bool(found.committed) or not found.same_tree
+    notes = _with_artifact_note(found.artifacts, found.notes)
+    if not found.same_status and not drift:
         notes = (*notes, STAGED_OTHERWISE)
-    if seen.outside:
-        notes = (*notes, f"outside of the task's Repository Paths: {first_paths(seen.outside)}")
-    what, help_ = _told(seen) if drift else ("", "")
-    return DriftReport(drift, _checks(seen, drift=drift), seen.files or (), notes, what, help_)
+    if found.outside:
+        notes = (*notes, f"outside of the task's Repository Paths: {first_paths(found.outside)}")
+    message, help_ = _cause(found) if drift else ("", "")
+    return DriftReport(drift, _checks(found, drift=drift), found.files or (), notes, message, help_)
 
 
 def clean_report(artifacts: Artifacts = Artifacts.WHOLE, notes: tuple[str, ...] = ()) -> DriftReport:
-    """Return the verdict that all is as a role left it."""
+    """Return the report that nothing differs from the snapshot."""
     checks = tuple(Check(name, ok=True) for name in CHECKS)
-    return DriftReport(drift=False, checks=checks, notes=_noted(artifacts, notes))
+    return DriftReport(drift=False, checks=checks, notes=_with_artifact_note(artifacts, notes))
 
 
-def _noted(artifacts: Artifacts, notes: tuple[str, ...]) -> tuple[str, ...]:
+def _with_artifact_note(artifacts: Artifacts, notes: tuple[str, ...]) -> tuple[str, ...]:
     return (artifacts.value, *notes) if artifacts.value else notes
 
 
-def _checks(seen: TreeDifferences, *, drift: bool) -> tuple[Check, ...]:
-    contents = [each.path for each in seen.files or () if each.change != "mode"]
-    lost = f"the snapshot's list of files {'was purged' if seen.purged else 'is lost'}" if seen.files is None else ""
-    committed = f"{count_files(len(seen.committed))} committed since: {first_paths(seen.committed)}"
-    found = {
-        "base_commit": (not seen.committed, committed),
-        "tree_state": (not seen.is_clean, "nothing differs from HEAD any more"),
+def _checks(found: TreeDifferences, *, drift: bool) -> tuple[Check, ...]:
+    contents = [each.path for each in found.files or () if each.change != "mode"]
+    lost = f"the snapshot's list of files {'was purged' if found.purged else 'is lost'}" if found.files is None else ""
+    committed = f"{count_files(len(found.committed))} committed since: {first_paths(found.committed)}"
+    checks = {
+        "base_commit": (not found.committed, committed),
+        "tree_state": (not found.is_clean, "nothing differs from HEAD any more"),
         "checksums": (not contents and not lost, lost or f"{count_files(len(contents))}: {first_paths(contents)}"),
-        "status": (seen.same_status or not drift, "git's status report is another one"),
-        "metadata": (not seen.modes, f"another mode: {first_paths(seen.modes)}"),
-        "scope": (seen.same_scope, "files within the Repository Paths appeared, vanished or were renamed"),
-        "diff": (seen.same_tree, "the diff from the base commit is another one"),
+        "status": (found.same_status or not drift, "git's status report is another one"),
+        "metadata": (not found.modes, f"another mode: {first_paths(found.modes)}"),
+        "scope": (found.same_scope, "files within the Repository Paths appeared, vanished or were renamed"),
+        "diff": (found.same_tree, "the diff from the base commit is another one"),
     }
-    checks = [Check(name, ok, "" if ok else detail) for name, (ok, detail) in found.items()]
-    if drift or seen.same_status:
-        return tuple(checks)
-    return tuple(each._replace(detail=STAGED_OTHERWISE) if each.name == "status" else each for each in checks)
+    results = [Check(name, ok, "" if ok else detail) for name, (ok, detail) in checks.items()]
+    if drift or found.same_status:
+        return tuple(results)
+    return tuple(each._replace(detail=STAGED_OTHERWISE) if each.name == "status" else each for each in results)
 
 
-def _told(seen: TreeDifferences) -> tuple[str, str]:
+def _cause(found: TreeDifferences) -> tuple[str, str]:
     """Return what happened, and what to do about it."""
-    accept = f'`taskstate snapshot resolve {seen.task_id} --note "WHY"`'
-    tree = f"the working tree is not what {seen.role} left"
-    changed = "" if seen.same_tree else f"; {tree}: {_which(seen)}"
-    if seen.committed and seen.history == "other":
-        what = f"the branch was rebased, reset or switched: HEAD does not come after the base commit {seen.base[:10]}"
-        return f"{what}{changed}", f"go back to where the work began, or accept what is there: {accept}"
-    if seen.committed and (seen.history == "merged" or seen.own == ()):
-        what = f"other work was merged or pulled in since the base commit {seen.base[:10]}"
-        return f"{what}: {first_paths(seen.committed)}{changed}", f"accept what is there: {accept}"
-    if seen.committed:
-        what = f"work was committed too early, before the task was complete: {first_paths(seen.own or seen.committed)}"
-        help_ = f"take the commit back with `git reset --soft {seen.base[:10]}`, or accept it: {accept}"
-        return f"{what}{changed}", help_
-    return _edited(seen, tree, accept)
+    accept = f'`taskstate snapshot resolve {found.task_id} --note "WHY"`'
+    tree = f"the working tree is not what {found.role} left"
+    changed = "" if found.same_tree else f"; {tree}: {_differing_paths(found)}"
+    if found.committed and found.history == "other":
+        cause = f"the branch was rebased, reset or switched: HEAD does not come after the base commit {found.base[:10]}"
+        return f"{cause}{changed}", f"go back to where the work began, or accept what is there: {accept}"
+    if found.committed and (found.history == "merged" or found.own == ()):
+        cause = f"other work was merged or pulled in since the base commit {found.base[:10]}"
+        return f"{cause}: {first_paths(found.committed)}{changed}", f"accept what is there: {accept}"
+    if found.committed:
+        paths = first_paths(found.own or found.committed)
+        cause = f"work was committed too early, before the task was complete: {paths}"
+        help_ = f"take the commit back with `git reset --soft {found.base[:10]}`, or accept it: {accept}"
+        return f"{cause}{changed}", help_
+    return _edited(found, tree, accept)
 
 
-def _edited(seen: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
-    """Return what happened where HEAD is where it was, and what to do about it."""
-    restore = f"`taskstate snapshot verify {seen.task_id} --role {seen.role} --restore FILE`"
-    if seen.purged:
-        what = "nothing differs from HEAD any more" if seen.is_clean else f"changed since: {_which(seen)}"
-        return f"{tree}; {what}", f"the snapshot was purged, so nothing can be put back from it; accept this: {accept}"
-    paths = [each.path for each in seen.files or ()]
-    if seen.ignored and set(seen.ignored) == set(paths):
-        what = f"{tree}: git ignores now what it took in then: {_which(seen)}"
-        return what, f"take back the rule that ignores it (`git check-ignore -v FILE` names it), or accept it: {accept}"
-    if seen.files and all(each.is_submodule for each in seen.files):
-        what = f"{tree}: another commit is checked out in the submodule {_which(seen)}"
-        return what, f"check out the expected commit there (`git -C SUBMODULE checkout COMMIT`), or accept it: {accept}"
-    more = f"; git ignores now: {first_paths(seen.ignored)}" if seen.ignored else ""
-    if seen.is_clean:
-        what = f"the changes that {seen.role} left are gone from the working tree: they were stashed or reset{more}"
-        return what, f"bring them back with `git stash pop`, or by {restore}; or accept that they are gone: {accept}"
-    by_hand = [each for each in paths if each not in seen.ignored]
-    which = _which(seen) if seen.files is None else first_paths(by_hand)
-    return f"{tree}; edited by hand since: {which}{more}", f"put files back by {restore}, or accept them: {accept}"
+def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
+    """Return cause and remedy for drift without commits since the snapshot."""
+    restore = f"`taskstate snapshot verify {found.task_id} --role {found.role} --restore FILE`"
+    if found.purged:
+        cause = "nothing differs from HEAD any more" if found.is_clean else f"changed since: {_differing_paths(found)}"
+        return f"{tree}; {cause}", f"the snapshot was purged, so nothing can be put back from it; accept this: {accept}"
+    paths = [each.path for each in found.files or ()]
+    if found.ignored and set(found.ignored) == set(paths):
+        cause = f"{tree}: git ignores now what it took in then: {_differing_paths(found)}"
+        help_ = "take back the rule that ignores it (`git check-ignore -v FILE` names it), or accept it"
+        return cause, f"{help_}: {accept}"
+    if found.files and all(each.is_submodule for each in found.files):
+        cause = f"{tree}: another commit is checked out in the submodule {_differing_paths(found)}"
+        help_ = "check out the expected commit there (`git -C SUBMODULE checkout COMMIT`), or accept it"
+        return cause, f"{help_}: {accept}"
+    ignored = f"; git ignores now: {first_paths(found.ignored)}" if found.ignored else ""
+    if found.is_clean:
+        cause = (
+            f"the changes that {found.role} left are gone from the working tree: they were stashed or reset{ignored}"
+        )
+        return cause, f"bring them back with `git stash pop`, or by {restore}; or accept that they are gone: {accept}"
+    by_hand = [each for each in paths if each not in found.ignored]
+    which = _differing_paths(found) if found.files is None else first_paths(by_hand)
+    return (
+        f"{tree}; edited by hand since: {which}{ignored}",
+        f"put files back by {restore}, or accept them: {accept}",
+    )
 
 
-def _which(seen: TreeDifferences) -> str:
-    if seen.files is None:
-        why = "were purged" if seen.purged else "are lost"
-        return f"which files differ cannot be told, since the snapshot's artifacts {why}"
-    return first_paths([each.path for each in seen.files])
+def _differing_paths(found: TreeDifferences) -> str:
+    """Return the paths that differ, or the reason why they are unknown."""
+    if found.files is None:
+        reason = "were purged" if found.purged else "are lost"
+        return f"which files differ cannot be told, since the snapshot's artifacts {reason}"
+    return first_paths([each.path for each in found.files])

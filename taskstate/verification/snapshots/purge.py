@@ -1,6 +1,6 @@
-"""Drops what a task's snapshots and logs left behind: the artifacts, and their places in the state file.
+"""Drops the artifacts of a task's snapshots and check logs, and their paths in the state file.
 
-Who left what is remembered: one event for each role, with its diff in numbers and the diff's hash.
+One event per role remains, with the size of its diff and the diff's hash.
 """
 
 from __future__ import annotations
@@ -26,39 +26,39 @@ if TYPE_CHECKING:
 
 EVENT = "role-done"
 _SNAPSHOT_PATHS = ("diff_from_base", "incremental_diff", "pack")
-_BULKY = "files_changed"
+_FILE_LIST = "files_changed"
 
 
 def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
-    """Drop a task's delta data and its artifacts; where there are none any more, nothing happens.
+    """Drop a task's delta data and artifacts; does nothing where there are none left.
 
     Raises:
-        TaskstateError: code "drift-unresolved": what a role left may be nowhere but in its snapshot; or the file cannot
+        TaskstateError: code "drift-unresolved": the snapshot may be the only copy of a role's work; or the file cannot
             be changed, or the artifacts cannot be deleted.
     """
 
     def job(loaded: Loaded) -> Change:
         roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
-        text, rolled = purged_text(workspace, loaded.document.text, request.stamp)
-        return Change(text=text, before=rolled)
+        text, archive_plan = purged_text(workspace, loaded.document.text, request.stamp)
+        return Change(text=text, before=archive_plan)
 
     outcome = change(workspace, task_id, job, request)
     if request.dry_run:
         return outcome
-    gone = remove(workspace, outcome.state.id)
-    return outcome._replace(changed=outcome.changed or gone)
+    removed = remove(workspace, outcome.state.id)
+    return outcome._replace(changed=outcome.changed or removed)
 
 
 def purged_text(workspace: Workspace, text: str, stamp: WriteMetadata) -> tuple[str, journal.Plan]:
-    """Return a state file's text that names no artifact, and the change that its oldest events may need.
+    """Return a state file's text without artifact paths, and the archive change that its oldest events may need.
 
-    The artifacts themselves are deleted by `remove`, after that text is written.
+    Call `remove` to delete the artifacts themselves after that text is written.
     """
     document = parse(text)
     blocks = blocks_of(document)
-    whole = {name: snapshot for name, snapshot in blocks.delta.snapshots.items() if _is_whole(snapshot)}
-    events = [_event(name, snapshot, stamp) for name, snapshot in whole.items()]
-    for key, value in _without_paths(blocks, whole).items():
+    unpurged = {name: snapshot for name, snapshot in blocks.delta.snapshots.items() if _is_unpurged(snapshot)}
+    events = [_event(name, snapshot, stamp) for name, snapshot in unpurged.items()]
+    for key, value in _without_paths(blocks, unpurged).items():
         document = parse(apply(document.text, set_front_matter(document, key, value)))
     if not events:
         return document.text, ()
@@ -72,36 +72,37 @@ def remove(workspace: Workspace, task_id: str) -> bool:
     """Delete the artifacts of a task, and return whether there were any.
 
     Raises:
-        TaskstateError: the system refuses.
+        TaskstateError: a file cannot be deleted.
     """
     return artifacts.remove_all(workspace, task_id)
 
 
-def _is_whole(snapshot: Snapshot) -> bool:
+def _is_unpurged(snapshot: Snapshot) -> bool:
     """Return whether a snapshot has not been purged yet."""
-    return _BULKY in snapshot.values or any(snapshot.values.get(key) for key in _SNAPSHOT_PATHS)
+    return _FILE_LIST in snapshot.values or any(snapshot.values.get(key) for key in _SNAPSHOT_PATHS)
 
 
 def _event(role: str, snapshot: Snapshot, stamp: WriteMetadata) -> dict[str, object]:
-    held = snapshot.values
-    told = {key: held[key] for key in ("snapshot_time", "diff_stat", "diff_sha") if held.get(key)}
-    return {"at": timestamp(stamp.now), "actor": held.get("actor", stamp.actor), "event": EVENT, "role": role, **told}
+    values = snapshot.values
+    summary = {key: values[key] for key in ("snapshot_time", "diff_stat", "diff_sha") if values.get(key)}
+    actor = values.get("actor", stamp.actor)
+    return {"at": timestamp(stamp.now), "actor": actor, "event": EVENT, "role": role, **summary}
 
 
-def _without_paths(blocks: ToolBlocks, whole: dict[str, Snapshot]) -> dict[str, object]:
-    """Return the blocks of a front matter that name artifacts, as they are without them."""
-    found: dict[str, object] = {}
-    if whole:
-        found["delta"] = with_snapshots(blocks.delta, {name: _bare(each) for name, each in whole.items()})
+def _without_paths(blocks: ToolBlocks, unpurged: dict[str, Snapshot]) -> dict[str, object]:
+    """Return the front matter blocks that name artifacts, by key, without those paths."""
+    blocks_without: dict[str, object] = {}
+    if unpurged:
+        blocks_without["delta"] = with_snapshots(blocks.delta, {name: _bare(each) for name, each in unpurged.items()})
     logs = {name: {"qa_log_path": None} for name, role in blocks.roles.items() if role.values.get("qa_log_path")}
     if logs:
-        found["coordination"] = roles.with_role_values(blocks, logs)
+        blocks_without["coordination"] = roles.with_role_values(blocks, logs)
     if blocks.baseline.values.get("log"):
-        found["baseline"] = {**blocks.baseline.values, "log": None}
-    return found
+        blocks_without["baseline"] = {**blocks.baseline.values, "log": None}
+    return blocks_without
 
 
 def _bare(snapshot: Snapshot) -> dict[str, object]:
-    """Return a snapshot without its list of files, and with null for each of its paths."""
-    kept = {key: value for key, value in snapshot.values.items() if key != _BULKY}
-    return kept | {key: None for key in _SNAPSHOT_PATHS if key in kept}
+    """Return a snapshot without its list of files, and with null for each artifact path."""
+    values = {key: value for key, value in snapshot.values.items() if key != _FILE_LIST}
+    return values | {key: None for key in _SNAPSHOT_PATHS if key in values}

@@ -1,9 +1,8 @@
-"""Compares the working tree with what a role left, and lets somebody accept a drift.
+"""Compares the working tree with a role's snapshot, and counts drift.
 
-The common case is decided cheaply: git's status report is the one of the snapshot, and no file differs from the index
-that was kept with it. Else the tree id of what is there decides; only where that differs are files looked at one by
-one. A comparison reads and writes nothing; a verification counts each drift in the budget of the role whose snapshot
-failed.
+The common case is cheap: git's status report is that of the snapshot, and no file differs from the kept copy of the
+index. Otherwise the tree ids decide, and only where those differ are files compared one by one. `compare` changes
+nothing; `verify` adds each drift to the budget of the role whose snapshot it failed.
 """
 
 from __future__ import annotations
@@ -30,38 +29,38 @@ if TYPE_CHECKING:
 
 
 def verify(workspace: Workspace, task_id: str, role: str, request: Request) -> DriftReport:
-    """Compare the working tree with the snapshot of a role; a drift counts up the role's drift budget.
+    """Compare the working tree with the snapshot of a role; drift adds 1 to the role's drift budget.
 
     Raises:
-        TaskstateError: code "no-snapshot"; or the repository is not at rest.
+        TaskstateError: code "no-snapshot"; or the repository cannot be compared.
     """
     roles.require_role(role, workspace.config.roles)
-    verified = compare(workspace, workspace.load(workspace.locate(task_id)), role)
-    if verified.drift:
+    report = compare(workspace, workspace.load(workspace.locate(task_id)), role)
+    if report.drift:
         count_up(workspace, task_id, role, request)
-    return verified
+    return report
 
 
 def require_match(workspace: Workspace, task_id: str, role: str, request: Request) -> None:
-    """Refuse to go on where the working tree is not what a role left; that counts up the role's drift budget.
+    """Refuse where the working tree differs from a role's snapshot, and add 1 to the role's drift budget.
 
     Raises:
-        TaskstateError: code "drift", with the files named; code "no-snapshot".
+        TaskstateError: code "drift", which names the files; code "no-snapshot".
     """
-    verified = verify(workspace, task_id, role, request)
-    if verified.drift:
-        raise TaskstateError(verified.message, help=verified.help, code="drift")
+    report = verify(workspace, task_id, role, request)
+    if report.drift:
+        raise TaskstateError(report.message, help=report.help, code="drift")
 
 
 def count_up(workspace: Workspace, task_id: str, role: str, request: Request) -> None:
-    """Count one more drift in a role's budget, which nobody but who resolves it takes back."""
+    """Add 1 to a role's drift budget, which only accepting the drift resets."""
     from taskstate.workspace.change import Change
     from taskstate.workspace.writer import change
 
     def job(loaded: Loaded) -> Change:
         blocks = blocks_of(loaded.document)
-        told = roles.with_role_values(blocks, {role: {"drift_budget": blocks.role(role).budget + 1}})
-        return Change(text=apply(loaded.document.text, set_front_matter(loaded.document, "coordination", told)))
+        coordination = roles.with_role_values(blocks, {role: {"drift_budget": blocks.role(role).budget + 1}})
+        return Change(text=apply(loaded.document.text, set_front_matter(loaded.document, "coordination", coordination)))
 
     change(workspace, task_id, job, request)
 
@@ -70,20 +69,20 @@ def count_up(workspace: Workspace, task_id: str, role: str, request: Request) ->
 
 
 def compare(workspace: Workspace, loaded: Loaded, role: str) -> DriftReport:
-    """Compare the working tree with the snapshot of a role, and write nothing.
+    """Compare the working tree with the snapshot of a role, without writing anything.
 
     Raises:
-        TaskstateError: code "task-complete"; code "no-snapshot"; code "no-commit": its base commit is gone; or the
-            repository is not at rest.
+        TaskstateError: code "task-complete"; code "no-snapshot"; code "no-commit": its base commit is missing; or the
+            repository cannot be compared.
     """
     require_open(loaded.state)
     snapshot_base.require_no_git_operation(workspace)
     snapshot = require_snapshot(workspace, loaded, role)
-    kept = snapshot_base.object_folder(workspace, snapshot)
+    object_folder = snapshot_base.object_folder(workspace, snapshot)
     artifacts = snapshot_base.artifact_state(workspace, snapshot)
     notes = snapshot_base.submodule_notes(workspace.root)
-    unmoved = kept is not None and _is_unmoved(workspace, str(snapshot.base_commit), loaded.state.id)
-    if kept and unmoved and snapshot_base.is_certainly_unchanged(workspace, snapshot, kept):
+    is_unmoved = object_folder is not None and _is_unmoved(workspace, str(snapshot.base_commit), loaded.state.id)
+    if object_folder and is_unmoved and snapshot_base.is_certainly_unchanged(workspace, snapshot, object_folder):
         return drift.clean_report(artifacts, notes)
     from taskstate.verification.snapshots.tree_comparison import compare_trees
 
@@ -91,15 +90,15 @@ def compare(workspace: Workspace, loaded: Loaded, role: str) -> DriftReport:
 
 
 def _is_unmoved(workspace: Workspace, base: str, task_id: str) -> bool:
-    """Return whether HEAD is where it was but for our own files."""
+    """Return whether no commit since the base commit touched files other than our own."""
     head = git.head(workspace.root)
     return head is not None and (head == base or not snapshot_base.committed_since(workspace, base, task_id))
 
 
 def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
-    """Return whether HEAD holds just what the newest snapshot recorded, our own files aside.
+    """Return whether HEAD contains exactly what the newest snapshot recorded, our own files aside.
 
-    Not where there is no snapshot, or its tree is lost.
+    False where there is no snapshot, or its tree is lost.
     """
     from taskstate.storage.git.objects import Store, leaves
 
@@ -109,9 +108,9 @@ def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
     if newest is None or head is None:
         return False
     snapshot = snapshots[newest]
-    kept = snapshot_base.object_folder(workspace, snapshot)
-    with worktree.scratch(workspace.root, *([kept] if kept else [])) as place:
-        store = Store(place, head)
+    object_folder = snapshot_base.object_folder(workspace, snapshot)
+    with worktree.scratch(workspace.root, *([object_folder] if object_folder else [])) as scratch:
+        store = Store(scratch, head)
         try:
             changed = store.changes(store.tree_of(head), str(snapshot.tree))
         except GitFailed:
@@ -122,6 +121,6 @@ def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
 
 
 def newest_role(snapshots: Mapping[str, Snapshot], names: tuple[str, ...]) -> str | None:
-    """Return the role that took the newest snapshot; of several at the same time the first in order."""
+    """Return the role with the newest snapshot; of several at the same time, the first in the configured order."""
     taken = [name for name in names if name in snapshots]
     return max(taken, key=lambda name: str(snapshots[name].snapshot_time), default=None)

@@ -144,5 +144,5 @@ def test_submodule_is_not_to_be_restored() -> None:
 def test_difference_as_json() -> None:
     """JSON gives a difference its four keys, and `from` where the file was elsewhere before."""
     four = {"path": "a", "change": "modified", "expected": "1", "current": None}
-    assert Difference("a", "modified", "1", None).told() == four
-    assert Difference("a", "modified", "1", None, origin="b").told() == {**four, "from": "b"}
+    assert Difference("a", "modified", "1", None).as_json() == four
+    assert Difference("a", "modified", "1", None, origin="b").as_json() == {**four, "from": "b"}
