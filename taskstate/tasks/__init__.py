@@ -1,4 +1,4 @@
-"""What is done to a task: create it, add sessions, tick the checklist, change roles, pull inputs, complete, split it.
+"""Operations on a task: create it, add sessions, tick the checklist, change roles, pull inputs, complete, split it.
 
-Each module is one job or the rules behind it; commands only call them.
+Each module is one operation or the rules behind it; commands only call them.
 """

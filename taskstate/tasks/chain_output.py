@@ -1,6 +1,6 @@
-"""What a task has brought about, as its Chain Output says it: part by part, and the files that it names.
+"""Reads a task's Chain Output: its parts, the files it names, and what completion still requires of it.
 
-Pure: whether the files are there, and what they hold, is for those who know the disk.
+Pure: whether the files exist, and what they contain, is for callers to find out.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ if TYPE_CHECKING:
 
 FILES = "Files Created/Modified"
 _OTHER = r"[\W_]+"
+# One code span of a series at the beginning of an item: `a.py`, `b.py` and `c.py`.
 _LEADING_CODE = r"(`+)(.+?)\1(?!`)[ \t]*(?:,|&|and\b)?[ \t]*"
 _CODE = r"(`+)(.+?)\1(?!`)"
 _LINK = r"\[[^\]\n]*\]\(<?([^)\s>]+)>?[^)\n]*\)"
+# A remark after the path: ` - text` (any dash), `: text`, `# text` or `(text)`.
 _REMARK = r"(?s)\s+(?:[-\u2013\u2014#:]\s|\().*"
+# A word with a slash, an extension, or a leading dot.
 _PATH_LIKE = r"(?:[^\s/]+/)+[^\s/]*|[^\s/]*[^\s/.]\.[A-Za-z][A-Za-z0-9]{0,9}|\.[A-Za-z][\w.-]*"
-_REAL = (
-    r"(?s)(?:\.{0,2}/|~).*|(?:.*/)?(?:[^/]*[^/.])?\.[A-Za-z][A-Za-z0-9_-]{0,20}"  # begins like a path, or ends like one
-)
-_ADDRESS = r"[A-Za-z][A-Za-z0-9+.-]+:|//|#"  # of a page, or of a place on one
+# A word that begins like a path, or has an extension.
+_REAL = r"(?s)(?:\.{0,2}/|~).*|(?:.*/)?(?:[^/]*[^/.])?\.[A-Za-z][A-Za-z0-9_-]{0,20}"
+_ADDRESS = r"[A-Za-z][A-Za-z0-9+.-]+:|//|#"  # a URL, or a fragment
 _LINES = r":L?\d+(?:[-:]L?\d+)?\Z"
 _BOLD = r"\A(?:\*\*|__)(?=`)"
 _DELETED = r"(?i)\((?:file )?(?:deleted|removed)\)"
@@ -41,7 +43,7 @@ _NO_FILE = {"", "none", "nothing", "n/a", "-"}
 
 
 class OutputPart(NamedTuple):
-    """A part of an output: `text` from its heading on, `code` what stands in its code fences, each by itself."""
+    """A part of an output: `text` includes its heading, `code` are the contents of its code fences."""
 
     title: str
     slug: str
@@ -50,9 +52,9 @@ class OutputPart(NamedTuple):
 
 
 class NamedFile(NamedTuple):
-    """A file that an output names, as a path from the repository's root, and whether it says that it is gone.
+    """A file that an output names, by its path from the repository's root, and whether it is marked as deleted.
 
-    What is not `sure` is a word without a mark or an extension: it names a file only where there is one.
+    One that is not `sure` is a plain word without code marks or an extension: it counts only if such a file exists.
     """
 
     path: str
@@ -61,19 +63,19 @@ class NamedFile(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """A thing that completion asks for and that is not there: `key` names it for good, `words` tell people of it."""
+    """Something that completion requires and that is missing: `key` identifies it permanently, `words` describe it."""
 
     key: str
     words: str
 
 
 def slug_of(title: str) -> str:
-    """Return the name by which a part is asked for: its title's words in lower case, joined by `-`."""
+    """Return the name by which a part is requested: the words of its title in lower case, joined by `-`."""
     return re.sub(_OTHER, "-", section_key(title)).strip("-")
 
 
 def parts(output: str) -> tuple[OutputPart, ...]:
-    """Return the parts of an output; what stands before the first heading is called `lead`."""
+    """Return the parts of an output; the text before the first heading is called `lead`."""
     return tuple(_part(text) for text in parts_of(output))
 
 
@@ -87,64 +89,64 @@ def _part(text: str) -> OutputPart:
 
 
 def find_parts(output: str, name: str, task_id: str) -> tuple[OutputPart, ...]:
-    """Return the parts of an output that `name` means by their slug or title: several where headings are alike.
+    """Return the parts of an output with this slug or title: several where headings repeat.
 
     Raises:
-        TaskstateError: code "not-found": there is none.
+        TaskstateError: code "not-found".
     """
-    found = parts(output)
-    wanted = slug_of(name.lstrip("# "))
-    meant = tuple(part for part in found if part.slug == wanted)
-    if meant:
-        return meant
-    slugs = [part.slug for part in found]
-    near = next((slug for slug in slugs if wanted and slug.startswith(wanted)), closest(wanted, slugs))
-    has = f"did you mean {near}?" if near else f"it has: {', '.join(slugs)}"
-    raise TaskstateError(f"the output of task {task_id} has no part {name!r}", help=has, code="not-found")
+    all_parts = parts(output)
+    slug = slug_of(name.lstrip("# "))
+    matches = tuple(part for part in all_parts if part.slug == slug)
+    if matches:
+        return matches
+    slugs = [part.slug for part in all_parts]
+    near = next((each for each in slugs if slug and each.startswith(slug)), closest(slug, slugs))
+    hint = f"did you mean {near}?" if near else f"it has: {', '.join(slugs)}"
+    raise TaskstateError(f"the output of task {task_id} has no part {name!r}", help=hint, code="not-found")
 
 
 # Files
 
 
 def named_files(state: TaskState) -> tuple[NamedFile, ...]:
-    """Return the files that the Chain Output names under Files Created/Modified, each once."""
+    """Return the files that the Chain Output lists under Files Created/Modified, each once."""
     section, document = state.subsection(chain.OUTPUT, FILES), state.document
-    found: dict[str, NamedFile] = {}
+    by_path: dict[str, NamedFile] = {}
     for item in document.items(section.body) if section else ():
         for named in _named(item_text(document.text, item.span, item.content)):
-            found.setdefault(named.path, named)
-    return tuple(found.values())
+            by_path.setdefault(named.path, named)
+    return tuple(by_path.values())
 
 
 def _named(text: str) -> list[NamedFile]:
-    """Return the files that a list item names before its remark; an item in plain words names none."""
+    """Return the files that a list item names before its remark; an item of plain words names none."""
     text = re.sub(_BOLD, "", with_newlines(text, "\n").strip())
     deleted = bool(re.search(_DELETED, text))
-    marked = _marked(text)
-    found = marked or _bare(text)
+    code_paths = _code_paths(text)
+    paths = code_paths or _plain_paths(text)
     return [
-        NamedFile(path, deleted, sure=bool(marked) or deleted or bool(re.fullmatch(_REAL, path)))
-        for written in found
-        if (path := _path(written)) and not re.match(_ADDRESS, path)
+        NamedFile(path, deleted, sure=bool(code_paths) or deleted or bool(re.fullmatch(_REAL, path)))
+        for text_path in paths
+        if (path := _path(text_path)) and not re.match(_ADDRESS, path)
     ]
 
 
-def _marked(text: str) -> list[str]:
-    """Return the paths that stand in code marks at the beginning of an item, or in a link there."""
-    leading, at = [], 0
-    while match := re.compile(_LEADING_CODE).match(text, at):
+def _code_paths(text: str) -> list[str]:
+    """Return the paths in code marks at the beginning of an item, or in a link there."""
+    leading, position = [], 0
+    while match := re.compile(_LEADING_CODE).match(text, position):
         leading.append(match[2])
-        at = match.end()
+        position = match.end()
     link = re.match(_LINK, text)
     return leading or ([link[1]] if link else [])
 
 
-def _bare(text: str) -> list[str]:
-    """Return the paths of an item that begins with none in code marks: the words before a remark, or the first one."""
-    before = re.sub(_REMARK, "", text).strip()
-    if before and not re.search(r"\s", before):
-        return [] if before.rstrip(".").casefold() in _NO_FILE else [before.rstrip(":,;")]
-    listed = before.split(", ")
+def _plain_paths(text: str) -> list[str]:
+    """Return the paths of an item that does not begin with code marks: before its remark, or its first word."""
+    without_remark = re.sub(_REMARK, "", text).strip()
+    if without_remark and not re.search(r"\s", without_remark):
+        return [] if without_remark.rstrip(".").casefold() in _NO_FILE else [without_remark.rstrip(":,;")]
+    listed = without_remark.split(", ")
     if all(re.fullmatch(_PATH_LIKE, each) for each in listed):
         return listed
     first = text.split(maxsplit=1)[0].rstrip(":,;") if text else ""
@@ -160,11 +162,11 @@ def _path(written: str) -> str:
 
 
 def is_pattern(path: str) -> bool:
-    """Return whether a path has wildcards, so that it stands for any number of files."""
+    """Return whether a path has wildcards and may match several files."""
     return bool(re.search(_WILDCARD, path))
 
 
-# What an output lacks
+# Missing parts
 
 
 def output_gaps(state: TaskState) -> tuple[Gap, ...]:
@@ -176,11 +178,11 @@ def output_gaps(state: TaskState) -> tuple[Gap, ...]:
         return (Gap("section", f"there is no section {chain.OUTPUT}"),)
     group = spec.some_filled.of if spec.some_filled else ()
     needed = tuple(each.name for each in spec.subsections if COMPLETE in each.must_be_filled)
-    lacking = (name for name in needed if not _is_written(state, name))
-    gaps = [Gap(f"part:{name}", f"the {name} of the {chain.OUTPUT} is not written") for name in lacking]
+    unwritten = (name for name in needed if not _is_written(state, name))
+    gaps = [Gap(f"part:{name}", f"the {name} of the {chain.OUTPUT} is not written") for name in unwritten]
     if group and not any(_is_written(state, name) for name in group):
-        words = f"no part of the {chain.OUTPUT} besides the summary is written: one of {', '.join(group)}"
-        gaps.append(Gap("output", words))
+        message = f"no part of the {chain.OUTPUT} besides the summary is written: one of {', '.join(group)}"
+        gaps.append(Gap("output", message))
     return tuple(gaps)
 
 

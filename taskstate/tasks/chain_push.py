@@ -1,4 +1,4 @@
-"""Hands the output of a task down into the tasks that depend on it, as changes that its own change takes along."""
+"""Propagates the output of a task to the tasks that depend on it, as changes within the same write."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def downstream_of(workspace: Workspace, task_id: str) -> tuple[str, ...]:
     """Return the paths of the state files that name a task in `depends_on`, in the natural order of their ids."""
     key = task_id.casefold()
     tasks = (task for task in task_index.all_tasks(workspace) if key in task.upstream.casefold().split())
-    found = sorted((id_key(task.id), task.path) for task in tasks if task.id.casefold() != key)
-    return tuple(path for _, path in found)
+    downstream = sorted((id_key(task.id), task.path) for task in tasks if task.id.casefold() != key)
+    return tuple(path for _, path in downstream)
 
 
 def propagate(
     workspace: Workspace, upstream: Upstream, request: Request
 ) -> tuple[tuple[journal.Operation, ...], tuple[str, ...]]:
-    """Return the changes of the tasks that depend on `upstream`, and what to tell.
+    """Return the changes of the tasks that depend on `upstream`, and notes on them.
 
-    A task that cannot take the output is left out and named: it pulls it when it can be read again. So is one of which
-    nobody can tell what it depends on.
+    A task that cannot take the output is skipped and named; it can pull it once its file can be read. So is a file
+    whose dependencies cannot be read.
     """
     changes: list[journal.Operation] = []
     notes: list[str] = []
-    words = "would hand" if request.dry_run else "handed"
+    verb = "would hand" if request.dry_run else "handed"
     for path in downstream_of(workspace, upstream.id):
         try:
             changed, warnings = _changed(workspace, path, upstream, request)
@@ -48,23 +48,23 @@ def propagate(
             continue
         if changed:
             changes.append(changed)
-            notes += [f"{words} the output down to {path}", *warnings]
+            notes += [f"{verb} the output down to {path}", *warnings]
     unread = (f"{each}; whether it builds on task {upstream.id} nobody can tell" for each in unreadable(workspace))
     return tuple(changes), (*notes, *unread)
 
 
 def unreadable(workspace: Workspace) -> tuple[str, ...]:
-    """Return why state files cannot be read, a line each."""
+    """Return why state files cannot be read, one line each."""
     return tuple(sorted(f"not looked at: {task.problem}" for task in task_index.all_tasks(workspace) if task.problem))
 
 
 def _changed(
     workspace: Workspace, path: str, upstream: Upstream, request: Request
 ) -> tuple[journal.Operation | None, tuple[str, ...]]:
-    """Return the change of one task, or None where it has the output already, and what to warn of.
+    """Return the change of one task, None where it has the output already, and warnings.
 
     Raises:
-        TaskstateError: it cannot be read, or cannot be changed safely; or what comes looks like a credential.
+        TaskstateError: it cannot be read or changed safely; or the output contains what looks like a credential.
     """
     _require_no_link(workspace, path)
     loaded = workspace.load(workspace.root / path)
@@ -74,16 +74,16 @@ def _changed(
     preconditions.require_writable(loaded, "")
     preconditions.require_whole(loaded)
     change = _stamped(loaded, text, request)
-    found = secret_check.found_in(workspace, (change,), loaded.relative, loaded.document.text)
-    if found.lines and not request.force_secrets:
-        raise secret_check.refusal(found.lines)
-    if found.lines:
-        change = _stamped(loaded, with_event(text, secret_check.event(found, request.stamp)), request)
-    return change, secret_check.warnings(found.lines)
+    secrets = secret_check.found_in(workspace, (change,), loaded.relative, loaded.document.text)
+    if secrets.lines and not request.force_secrets:
+        raise secret_check.refusal(secrets.lines)
+    if secrets.lines:
+        change = _stamped(loaded, with_event(text, secret_check.event(secrets, request.stamp)), request)
+    return change, secret_check.warnings(secrets.lines)
 
 
 def _require_no_link(workspace: Workspace, path: str) -> None:
-    """Refuse a link before a plan names it: nothing of that plan would be carried out.
+    """Refuse a symbolic link before it gets into a plan: the journal would reject the whole plan.
 
     Raises:
         TaskstateError: code "is-link".

@@ -1,4 +1,4 @@
-"""Changes to the Feature Checklist and the acceptance criteria: single values, in place."""
+"""Changes single values of the Feature Checklist and the acceptance criteria, in place."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FEATURE_KEYS = ("id", "description", "passes", "tested_at", "evidence", "notes",
 
 
 def add_feature(workspace: Workspace, task_id: str, feature_id: str, description: str, request: Request) -> Outcome:
-    """Add a feature that does not pass yet to a task's checklist."""
+    """Add a feature, which does not pass yet, to a task's checklist."""
     feature_id = parse_feature_id(feature_id)
     description = escaping.one_line(description, what="the feature's description")
 
@@ -50,14 +50,14 @@ def add_feature(workspace: Workspace, task_id: str, feature_id: str, description
 
 
 def new_feature(feature_id: str, description: str) -> dict[str, Any]:
-    """Return a feature that does not pass yet, as the checklist holds it."""
+    """Return a feature that does not pass yet, as the checklist stores it."""
     return {"id": feature_id, "description": description, "passes": False, "tested_at": None}
 
 
 class FeatureResult(NamedTuple):
-    """What a test of a feature showed.
+    """The result of testing a feature.
 
-    `evidence` is a text, a commit, or the command with its exit status and its log's hash; `log` that log.
+    `evidence` is a text, a commit, or a command with its exit status and the hash of its log; `log` is that log.
     """
 
     passes: bool
@@ -66,7 +66,7 @@ class FeatureResult(NamedTuple):
 
 
 def require_feature(workspace: Workspace, task_id: str, feature_id: str) -> None:
-    """Refuse a feature that the task has not, before anything is run to prove it.
+    """Refuse a feature that the task does not have, before any command is run to prove it.
 
     Raises:
         TaskstateError: code "not-found", "duplicate-id" or "unreadable".
@@ -77,7 +77,7 @@ def require_feature(workspace: Workspace, task_id: str, feature_id: str) -> None
 def set_feature(
     workspace: Workspace, task_id: str, feature_id: str, result: FeatureResult, request: Request
 ) -> Outcome:
-    """Record that a feature was tested now, and what came out."""
+    """Record that a feature was tested now, and with which result."""
     now = timestamp(request.stamp.now)
     changes = {"passes": result.passes, "tested_at": now, "evidence": result.evidence}
 
@@ -90,11 +90,11 @@ def set_feature(
 
 
 def _logs(task_id: str, feature_id: str, before: Node, log: bytes | None) -> dict[str, Any]:
-    """Return the artifact that keeps the log of a test, and the path of the one that the feature named before."""
+    """Return the artifact that keeps the log of a test, and the path of the one that it replaces."""
     stem, sha256 = log_stem(feature_id), before.get("evidence", "log_sha256")
     kept = () if log is None else (artifacts.packed(task_id, stem, log, ".log"),)
-    gone = (artifacts.path_for(task_id, stem, sha256.text, ".log"),) if sha256 else ()
-    return {"kept": kept, "gone": gone}
+    replaced = (artifacts.path_for(task_id, stem, sha256.text, ".log"),) if sha256 else ()
+    return {"kept": kept, "gone": replaced}
 
 
 def set_criterion(workspace: Workspace, task_id: str, number: int, request: Request, *, checked: bool) -> Outcome:
@@ -103,9 +103,9 @@ def set_criterion(workspace: Workspace, task_id: str, number: int, request: Requ
     def job(loaded: Loaded) -> Change:
         criteria = loaded.state.criteria
         if not 1 <= number <= len(criteria):
-            known = f"it has {len(criteria)}, counted from 1" if criteria else "it has none"
+            hint = f"it has {len(criteria)}, counted from 1" if criteria else "it has none"
             raise TaskstateError(
-                f"task {loaded.state.id} has no criterion {number}: {known}",
+                f"task {loaded.state.id} has no criterion {number}: {hint}",
                 help="`taskstate show` lists them",
                 code="not-found",
             )
@@ -122,11 +122,11 @@ def _changed(loaded: Loaded, edits: tuple[Edit, ...]) -> Change:
 
 def _checklist(state: TaskState) -> Checklist:
     if state.checklist is None:
-        why = next(
+        reason = next(
             (problem.message for problem in state.problems if problem.kind == "json-invalid"), "there is no json fence"
         )
         raise TaskstateError(
-            f"the Feature Checklist of task {state.id} cannot be read: {why}",
+            f"the Feature Checklist of task {state.id} cannot be read: {reason}",
             help="run `taskstate lint`",
             code="unreadable",
         )
@@ -134,12 +134,12 @@ def _checklist(state: TaskState) -> Checklist:
 
 
 def _feature(state: TaskState, feature_id: str) -> Feature:
-    found = [feature for feature in _checklist(state).features if feature.id == feature_id]
-    if len(found) == 1:
-        return found[0]
-    if found:
+    matches = [feature for feature in _checklist(state).features if feature.id == feature_id]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
         raise TaskstateError(
-            f"task {state.id} has {len(found)} features {feature_id}",
+            f"task {state.id} has {len(matches)} features {feature_id}",
             help="give each its own id first",
             code="duplicate-id",
         )

@@ -1,7 +1,7 @@
-"""Completes a task: looks for all that completion asks for, then sets the status and hands the output down, at once.
+"""Completes a task (its checks, its status and the propagation of its output in one write), and reopens one.
 
-What is missing is told together. Whoever completes a task all the same says why, and an event remembers what was let
-pass; the linter heeds it.
+All gaps are reported together. Completing a task despite gaps needs a reason; an event records both, and the linter
+accepts those gaps from then on.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class Incomplete(TaskstateError):
-    """A task lacks what completion asks for; `gaps` has a line for each thing."""
+    """A task lacks what completion requires; `gaps` has one line for each thing."""
 
     def __init__(self, task_id: str, gaps: tuple[str, ...]) -> None:
         count = "1 thing is" if len(gaps) == 1 else f"{len(gaps)} things are"
@@ -52,11 +52,11 @@ class Incomplete(TaskstateError):
 
 
 def complete(workspace: Workspace, task_id: str, request: Request, *, note: str = "") -> Outcome:
-    """Complete a task and hand its output down; a `note` is the reason for which what is missing is let pass.
+    """Complete a task and propagate its output; a `note` is the reason for completing it despite gaps.
 
     Raises:
         Incomplete: something is missing, and there is no note.
-        TaskstateError: it is complete already, cannot be read fully, or a drift is unresolved.
+        TaskstateError: it is complete already, cannot be read fully, or drift is unresolved.
     """
     note = escaping.clean(note, what="--note") if note else ""
 
@@ -74,17 +74,17 @@ def complete(workspace: Workspace, task_id: str, request: Request, *, note: str 
 
 
 def _without_artifacts(workspace: Workspace, task_id: str, outcome: Outcome) -> Outcome:
-    """Delete what the task left among the artifacts; where the system refuses, that is a warning and no more."""
+    """Delete the artifacts of the completed task; a failure is only a warning, since the task is complete already."""
     try:
         purge.remove(workspace, outcome.state.id)
     except TaskstateError as error:
-        told = f"{error}; `taskstate purge {task_id}` tries again"
-        return outcome._replace(warnings=(*outcome.warnings, told))
+        warning = f"{error}; `taskstate purge {task_id}` tries again"
+        return outcome._replace(warnings=(*outcome.warnings, warning))
     return outcome
 
 
 def _require_completable(loaded: Loaded) -> None:
-    """Refuse a task that is complete already, whose file cannot be read fully, or which has nothing to hand down.
+    """Refuse a task that is complete already, cannot be read fully, or is of a kind without an output.
 
     Raises:
         TaskstateError: code "complete", "unreadable" or "kind".
@@ -92,21 +92,21 @@ def _require_completable(loaded: Loaded) -> None:
     state = loaded.state
     preconditions.require_whole(loaded)
     if state.status == COMPLETE:
-        what = f"task {state.id} is complete already"
-        raise TaskstateError(what, help=f"`taskstate reopen {state.id} --note WHY` reopens it", code="complete")
+        message = f"task {state.id} is complete already"
+        raise TaskstateError(message, help=f"`taskstate reopen {state.id} --note WHY` reopens it", code="complete")
     if kind_of(state.kind).section(chain.OUTPUT) is None:
-        what = f"{state.id} is a {state.kind} task, which hands nothing down"
-        raise TaskstateError(what, help="complete an ordinary task", code="kind")
+        message = f"{state.id} is a {state.kind} task, which hands nothing down"
+        raise TaskstateError(message, help="complete an ordinary task", code="kind")
     if state.problems:
         problem = state.problems[0]
         line = state.document.position(problem.span.start).line + 1
-        what = f"{loaded.relative}, line {line}: {problem.message}"
-        raise TaskstateError(what, help="mend it; `taskstate lint` says how", code="unreadable")
+        message = f"{loaded.relative}, line {line}: {problem.message}"
+        raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
     _require_phases(loaded)
 
 
 def _require_phases(loaded: Loaded) -> None:
-    """Refuse a task with a phase whose fence is no JSON.
+    """Refuse a task with a phase whose fence is not valid JSON.
 
     Raises:
         TaskstateError: code "unreadable".
@@ -116,25 +116,25 @@ def _require_phases(loaded: Loaded) -> None:
         fault = document.json(part.fences[0]) if part.fences else None
         if isinstance(fault, Fault):
             line = document.position(fault.span.start).line + 1
-            what = f"{loaded.relative}, line {line}: phase {part.name} cannot be read: {fault.message}"
-            raise TaskstateError(what, help="mend it; `taskstate lint` says how", code="unreadable")
+            message = f"{loaded.relative}, line {line}: phase {part.name} cannot be read: {fault.message}"
+            raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
 
 
 # The change
 
 
 class _Waived(NamedTuple):
-    """What is let pass, and why."""
+    """The gaps that are accepted, and the reason."""
 
     note: str
     gaps: tuple[Gap, ...]
 
     def event(self, request: Request) -> dict[str, object]:
-        """Return what is remembered of it."""
+        """Return the event that records the accepted gaps."""
         at, actor = timestamp(request.stamp.now), request.stamp.actor
-        told = {"at": at, "actor": actor, "event": "waived", "note": self.note}
+        event = {"at": at, "actor": actor, "event": "waived", "note": self.note}
         keys = dict.fromkeys(each.key for each in self.gaps)
-        return told | {"waived": [*keys], "missing": [each.words for each in self.gaps]}
+        return event | {"waived": [*keys], "missing": [each.words for each in self.gaps]}
 
 
 def _plan(workspace: Workspace, loaded: Loaded, request: Request, waived: _Waived) -> Change:
@@ -147,25 +147,25 @@ def _plan(workspace: Workspace, loaded: Loaded, request: Request, waived: _Waive
         text, before = remember(workspace, text, waived.event(request))
     archived = _archived(workspace, loaded, text, request, busy=bool(before))
     upstream = _upstream(archived.text, loaded)
-    changes, told = propagate(workspace, upstream, request) if upstream.output else ((), ())
+    changes, propagated = propagate(workspace, upstream, request) if upstream.output else ((), ())
     return Change(
         text=archived.text,
         before=(*before, *archived.before, *changes),
-        notes=(*notes, *archived.notes, *told),
+        notes=(*notes, *archived.notes, *propagated),
         after=archived.after,
     )
 
 
 def completed_text(text: str, output: Mapping[str, object]) -> str:
-    """Return the text of a task as that of a complete one; `output` is what is kept of what it hands down."""
+    """Return the text of the task with status complete; `output` is the record of its output."""
     text = apply(text, set_front_matter(parse(text), "status", COMPLETE))
     return apply(text, set_front_matter(parse(text), "output", output))
 
 
 def _output(workspace: Workspace, state: TaskState, request: Request) -> dict[str, object]:
-    """Return what is kept of an output: when it was, its hash, and those of the files that it names."""
-    told = {"completed_at": timestamp(request.stamp.now), "sha256": sha256(chain.output_of(state.document))}
-    hashed = []
+    """Return the record of an output: the time, its hash, and the hashes of the files that it names."""
+    record = {"completed_at": timestamp(request.stamp.now), "sha256": sha256(chain.output_of(state.document))}
+    files = []
     for each in chain_output.named_files(state):
         if escape_reason(each.path):
             continue
@@ -173,17 +173,17 @@ def _output(workspace: Workspace, state: TaskState, request: Request) -> dict[st
             is_file = not (workspace.root / each.path).is_dir() and not chain_output.is_pattern(each.path)
             sha = file_state.sha256_of(workspace.root, each.path)
         except TaskstateError:
-            continue  # it leads out of the repository, or nobody may read it: what it was, nobody can tell later
+            continue  # it leads out of the repository or is unreadable, so there is nothing to compare with later
         if sha is not None or (is_file and each.sure):
-            hashed.append({"path": each.path, "sha256": sha})
-    return told | ({"files": hashed} if hashed else {})
+            files.append({"path": each.path, "sha256": sha})
+    return record | ({"files": files} if files else {})
 
 
 def _archived(workspace: Workspace, loaded: Loaded, text: str, request: Request, *, busy: bool) -> Change:
-    """Return the change that also archives older sessions, where the file is over its limit."""
+    """Return the change that also archives older sessions, where the file exceeds its limit."""
     if not archiver.is_too_large(text, workspace.config):
         return Change(text=text)
-    if busy:  # one plan changes a file once, and the archive file takes older events in it
+    if busy:  # a plan changes each file once, and the archive file already takes older events in this one
         return Change(text=text, notes=(f"not archived yet: run `taskstate archive {loaded.state.id}`",))
     keep, reason = workspace.config.size.keep_sessions, archiver.limit_reason(workspace.config)
     program = workspace.config.archive.summarizer
@@ -198,7 +198,7 @@ def _archived(workspace: Workspace, loaded: Loaded, text: str, request: Request,
 
 
 def _upstream(text: str, loaded: Loaded) -> Upstream:
-    """Return what the task will say to those that build on it, at the revision that this change gives it."""
+    """Return the task as its dependents see it, at the revision that this change gives it."""
     upstream = chain.read_upstream(parse(text), loaded.relative)
     return upstream._replace(revision=loaded.state.revision + 1)
 
@@ -207,9 +207,9 @@ def _upstream(text: str, loaded: Loaded) -> Upstream:
 
 
 def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -> Outcome:
-    """Take a complete task back to work, and remember who did, and why.
+    """Reopen a complete task, and record who did and why.
 
-    What was handed down stays where it is; the tasks that hold it are named.
+    Tasks that have pulled its output keep it; they are named in the notes.
 
     Raises:
         TaskstateError: code "not-complete": the task is still open.
@@ -220,8 +220,8 @@ def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -
         state = loaded.state
         preconditions.require_whole(loaded)
         if state.status != COMPLETE:
-            what = f"task {state.id} is {state.status or 'of no status'}, and not complete"
-            raise TaskstateError(what, help="there is nothing to reopen", code="not-complete")
+            message = f"task {state.id} is {state.status or 'of no status'}, and not complete"
+            raise TaskstateError(message, help="there is nothing to reopen", code="not-complete")
         text = reopened_text(loaded.document.text)
         at, actor = timestamp(request.stamp.now), request.stamp.actor
         text, before = remember(workspace, text, {"at": at, "actor": actor, "event": "reopened", "note": note})
@@ -231,7 +231,7 @@ def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -
 
 
 def reopened_text(text: str) -> str:
-    """Return the text of a complete task as that of one in progress, without what was kept of its output."""
+    """Return the text of a complete task with status in_progress, without the record of its output."""
     from taskstate.syntax.yaml_edit import remove_key
 
     text = apply(text, set_front_matter(parse(text), "status", IN_PROGRESS))
@@ -240,14 +240,15 @@ def reopened_text(text: str) -> str:
 
 
 def _holders(workspace: Workspace, state: TaskState) -> tuple[str, ...]:
+    """Return a note for each task that has pulled the output of this one."""
     from taskstate.tasks.chain_push import downstream_of
 
-    found = []
+    notes = []
     for path in downstream_of(workspace, state.id):
         try:
             holds = chain.has_input(workspace.load(workspace.root / path).document, state.id)
         except TaskstateError:
-            continue  # what it holds nobody can tell; `taskstate lint` says why
+            continue  # unreadable; `taskstate lint` reports it
         if holds:
-            found.append(f"{path} holds what was handed down, and gets it anew when the task is complete again")
-    return tuple(found)
+            notes.append(f"{path} holds what was handed down, and gets it anew when the task is complete again")
+    return tuple(notes)

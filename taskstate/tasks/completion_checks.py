@@ -1,7 +1,7 @@
-"""What completion asks of a task and what of it is not there, all of it at once, a line for each thing.
+"""Completion checks: what completion requires of a task and is missing, all of it at once, one line for each thing.
 
-Each gap has a key that stays the same as long as the gap does: by it an event remembers what was let pass, and the
-linter tells that from what came later.
+Each gap has a key that stays the same as long as the gap exists. By its key, an event records that the gap was
+accepted, and the linter distinguishes it from later ones.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _COMMIT = r"[0-9a-f]{4,64}"
 
 
 def gaps(workspace: Workspace, loaded: Loaded) -> tuple[Gap, ...]:
-    """Return each thing that completion asks for and that is not there."""
+    """Return everything that completion requires and that is missing."""
     from taskstate.tasks.role_changes import completion_gaps
 
     state = loaded.state
     return (
-        *gaps_in(state, asked=workspace.config.lint.require_command_evidence),
+        *gaps_in(state, require_command=workspace.config.lint.require_command_evidence),
         *_commit_gaps(workspace, state),
         *_moved_gaps(workspace, state),
         *_file_gaps(workspace, state),
@@ -47,19 +47,19 @@ def gaps(workspace: Workspace, loaded: Loaded) -> tuple[Gap, ...]:
     )
 
 
-def gaps_in(state: TaskState, *, asked: bool = False) -> tuple[Gap, ...]:
-    """Return each thing that a state file itself lacks; `asked`: words are no evidence."""
+def gaps_in(state: TaskState, *, require_command: bool = False) -> tuple[Gap, ...]:
+    """Return everything that is missing in the state file itself; `require_command`: a text is no evidence."""
     counted = state.checklist.counted if state.checklist else ()
     unchecked = (each for each in state.criteria if not each.checked)
     return (
         *_status_gaps(state),
         *_placeholders(state),
-        *(gap for feature in counted for gap in _feature_gaps(feature, asked=asked)),
+        *(gap for feature in counted for gap in _feature_gaps(feature, require_command=require_command)),
         *(
             Gap(f"criterion:{each.number}", f"criterion {each.number} is not checked: {_cut(each.text)}")
             for each in unchecked
         ),
-        *(chain_output.output_gaps(state) or _handing_down_gaps(state)),
+        *(chain_output.output_gaps(state) or _propagation_gaps(state)),
     )
 
 
@@ -69,44 +69,44 @@ def _status_gaps(state: TaskState) -> Iterator[Gap]:
 
 
 def _placeholders(state: TaskState) -> Iterator[Gap]:
-    """Yield what a complete task has written, the output aside, and this one has not."""
+    """Yield the parts, the output aside, that a complete task must have written and this one has not."""
     kind = kind_of(state.kind)
     for section in kind.sections:
         for spec in section.subsections if section.name != chain.OUTPUT else ():
             if COMPLETE in spec.must_be_filled:
-                found = state.subsection(section.name, spec.name)
-                text = found.body.of(state.document.text).strip() if found else ""
+                part = state.subsection(section.name, spec.name)
+                text = part.body.of(state.document.text).strip() if part else ""
                 if escaping.is_blank(text) or kind.is_placeholder(text):
                     yield Gap(f"part:{spec.name}", f"{spec.name} is not written")
 
 
-def _handing_down_gaps(state: TaskState) -> Iterator[Gap]:
-    """Yield what keeps an output that is written from ever being handed down."""
+def _propagation_gaps(state: TaskState) -> Iterator[Gap]:
+    """Yield what prevents a written output from being propagated."""
     if kind_of(state.kind).section(chain.OUTPUT) is None:
         return
     output = chain.output_of(state.document)
-    told = "" if output else "a fence never closes, or a merge was not finished in it"
+    cause = "" if output else "a fence never closes, or a merge was not finished in it"
     try:
         chain_quotes.require_clean(state.id, " ".join(state.title.split()), output)
     except TaskstateError as error:
-        yield Gap("handing-down", f"the {chain.OUTPUT} cannot be handed down: {told or error.message}")
+        yield Gap("handing-down", f"the {chain.OUTPUT} cannot be handed down: {cause or error.message}")
 
 
 # Features
 
 
-def _feature_gaps(feature: Feature, *, asked: bool) -> Iterator[Gap]:
+def _feature_gaps(feature: Feature, *, require_command: bool) -> Iterator[Gap]:
     if not feature.passes:
         yield Gap(f"feature:{feature.id}", f"feature {feature.id} does not pass: {_cut(feature.description)}")
         return
-    lack = _lack_of_proof(feature.evidence, asked=asked)
-    if lack or not feature.tested_at:
-        told = f"feature {feature.id}{lack or ' passes without having been tested'}"
-        yield Gap(f"evidence:{feature.id}", told)
+    missing_proof = _missing_proof(feature.evidence, require_command=require_command)
+    if missing_proof or not feature.tested_at:
+        message = f"feature {feature.id}{missing_proof or ' passes without having been tested'}"
+        yield Gap(f"evidence:{feature.id}", message)
 
 
-def _lack_of_proof(evidence: object, *, asked: bool) -> str:
-    """Return what an evidence lacks to be one; nothing where it is one."""
+def _missing_proof(evidence: object, *, require_command: bool) -> str:
+    """Return what an evidence lacks, as the rest of a sentence; empty where it is sufficient."""
     if isinstance(evidence, dict) and evidence:
         status = evidence.get("exit_status")
         if "command" in evidence:
@@ -117,64 +117,66 @@ def _lack_of_proof(evidence: object, *, asked: bool) -> str:
         return "" if is_commit else " has an evidence that names neither a command nor a commit"
     if not isinstance(evidence, str) or not evidence.strip():
         return " passes without evidence"
-    return " has words as its evidence, and neither a command nor a commit" if asked else ""
+    return " has words as its evidence, and neither a command nor a commit" if require_command else ""
 
 
 def _commit_gaps(workspace: Workspace, state: TaskState) -> Iterator[Gap]:
-    """Yield the evidence that is a commit which is not here; a shallow clone cannot tell."""
-    told = {each.id: each.evidence for each in (state.checklist.counted if state.checklist else ()) if each.passes}
-    named_here = {key: str(each["commit"]) for key, each in told.items() if isinstance(each, dict) and "commit" in each}
-    named_here = {key: commit for key, commit in named_here.items() if re.fullmatch(_COMMIT, commit)}
+    """Yield the evidence that is a commit missing here; a shallow clone is not checked, since it lacks history."""
+    evidence = {each.id: each.evidence for each in (state.checklist.counted if state.checklist else ()) if each.passes}
+    commits = {
+        key: str(each["commit"]) for key, each in evidence.items() if isinstance(each, dict) and "commit" in each
+    }
+    commits = {key: commit for key, commit in commits.items() if re.fullmatch(_COMMIT, commit)}
     root = workspace.root
-    if not named_here or git.toplevel(root) is None or git.is_shallow(root):
+    if not commits or git.toplevel(root) is None or git.is_shallow(root):
         return
     objects = git.Objects(root)
     try:
-        found = objects.kinds(tuple(named_here.values()))
+        kinds = objects.kinds(tuple(commits.values()))
     finally:
         objects.close()
-    for (key, commit), kind in zip(named_here.items(), found, strict=True):
+    for (key, commit), kind in zip(commits.items(), kinds, strict=True):
         if kind not in {"commit", "tag"}:
             yield Gap(f"evidence:{key}", f"feature {key}: its evidence is the commit {commit}, which is not here")
 
 
 def _moved_gaps(workspace: Workspace, state: TaskState) -> Iterator[Gap]:
-    """Yield the features that were moved to a task that is not there, or to this very one."""
+    """Yield the features that were moved to a missing task, or to this very one."""
     for feature in state.checklist.features if state.checklist else ():
-        goal = feature.moved_to
-        if not goal:
+        target = feature.moved_to
+        if not target:
             continue
-        lack = "to this very task" if goal.casefold() == state.id.casefold() else ""
+        problem = "to this very task" if target.casefold() == state.id.casefold() else ""
         try:
-            workspace.locate(goal)
+            workspace.locate(target)
         except TaskstateError as error:
-            lack = f"to task {goal}: {error.message}"
-        if lack:
-            yield Gap(f"feature:{feature.id}", f"feature {feature.id} is moved {files.shown(lack)}")
+            problem = f"to task {target}: {error.message}"
+        if problem:
+            yield Gap(f"feature:{feature.id}", f"feature {feature.id} is moved {files.shown(problem)}")
 
 
-# What lies around the file
+# Other files
 
 
 def _file_gaps(workspace: Workspace, state: TaskState) -> Iterator[Gap]:
     for each in (each for each in chain_output.named_files(state) if each.sure):
         key = f"file:{each.path}"
         try:
-            there = each.deleted or file_state.is_there(workspace.root, each.path)
+            exists = each.deleted or file_state.is_there(workspace.root, each.path)
         except TaskstateError as error:
             yield Gap(key, f"{chain_output.FILES}: {error.message}")
             continue
-        if not there:
+        if not exists:
             hint = "mark it (deleted) if it is meant to be gone"
             yield Gap(key, f"{chain_output.FILES} names {files.shown(each.path)}, which is not there; {hint}")
 
 
 def _handoff_gaps(workspace: Workspace, loaded: Loaded) -> Iterator[Gap]:
-    """Yield the handoffs that are open: the one that the front matter names, and each document that says so."""
+    """Yield the open handoffs: the one that the front matter names, and each document with an open status."""
     task_id = loaded.state.id
-    written = [each.path for each in handoff_files(workspace, task_id) if each.status == OPEN]
-    told = (blocks_of(loaded.document).handoffs.open, *(path for path in written if path != archive_path(path)))
-    for path in dict.fromkeys(filter(None, told)):
+    open_documents = [each.path for each in handoff_files(workspace, task_id) if each.status == OPEN]
+    paths = (blocks_of(loaded.document).handoffs.open, *(path for path in open_documents if path != archive_path(path)))
+    for path in dict.fromkeys(filter(None, paths)):
         accept = f"`taskstate handoff accept {task_id}`"
         yield Gap("handoff", f"a handoff is open: {files.shown(path)}; {accept}")
 

@@ -1,4 +1,4 @@
-"""Creates state files: from what is said on the command line, from a task file, or from both."""
+"""Creates state files from the command line, from a task file, or from both."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TEMPLATE = "task-state.md.j2"
 
 
 class NewTask(NamedTuple):
-    """What is known of a task that is to be created; parts that are empty get placeholders, or are left out."""
+    """A task to create; empty fields become placeholders or are left out."""
 
     id: str
     title: str = ""
@@ -52,26 +52,28 @@ class NewTask(NamedTuple):
     task_file: str = ""
     task_file_sha: str = ""
     parent: str = ""
-    carried: tuple[Mapping[str, Any], ...] = ()  # features that another task gives away, as its checklist holds them
+    carried: tuple[Mapping[str, Any], ...] = ()  # features moved from another task, as stored in its checklist
 
 
 def create(workspace: Workspace, task: NewTask, request: Request) -> Outcome:
     """Write the state file of a new task.
 
     Raises:
-        TaskstateError: the id is taken, an upstream task is unknown, or a text cannot be taken over.
+        TaskstateError: the id is taken, an upstream task is unknown, or a text cannot be embedded.
     """
     _require_free(workspace, task.id)
     upstreams = tuple(_upstream(workspace, upstream) for upstream in sorted(task.depends_on, key=names.id_key))
     relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
     text = render(workspace, task, request, upstreams)
-    made = create_file(workspace, relative, format_text(text, relative), request)  # what was given has its own layout
-    words = left_out_notes(task.scope_in, paths_among(task.scope_in)) if task.paths else ()
-    return made._replace(notes=(*made.notes, *words))
+    outcome = create_file(
+        workspace, relative, format_text(text, relative), request
+    )  # the given texts may not be in canonical form
+    scope_notes = left_out_notes(task.scope_in, paths_among(task.scope_in)) if task.paths else ()
+    return outcome._replace(notes=(*outcome.notes, *scope_notes))
 
 
 def _upstream(workspace: Workspace, task_id: str) -> Upstream:
-    """Return what an upstream task says to those that build on it.
+    """Return an upstream task as its dependents see it.
 
     Raises:
         TaskstateError: there is no such task, or its file cannot be read.
@@ -94,7 +96,7 @@ def _require_free(workspace: Workspace, task_id: str) -> None:
 
 
 def render(workspace: Workspace, task: NewTask, request: Request, upstreams: tuple[Upstream, ...] = ()) -> str:
-    """Return the text of a new state file, not stamped yet; `upstreams` hand down what they have."""
+    """Return the text of a new state file without write metadata; `upstreams` provide its Chain Inputs."""
     title = escaping.one_line(task.title, what="the title")
     front_matter: dict[str, Any] = {"taskstate": FORMAT, "task_id": task.id, "title": title, "status": CREATED}
     area = escaping.one_line(task.area, what="the area") if task.area else ""
@@ -138,48 +140,48 @@ def _description(text: str) -> str:
 
 def _sorted(standards: tuple[Mapping[str, str], ...]) -> list[dict[str, str]]:
     """Return citations in their canonical order, and the keys of each too."""
-    in_order = sorted(standards, key=lambda each: (each["file"], each["section"]))
-    return [dict(sorted(each.items())) for each in in_order]
+    ordered = sorted(standards, key=lambda each: (each["file"], each["section"]))
+    return [dict(sorted(each.items())) for each in ordered]
 
 
 def _features(task: NewTask) -> list[tuple[str, str]]:
-    found: dict[str, str] = {}
-    for given, description in task.features:
-        feature_id = names.parse_feature_id(given)
-        if feature_id in found:
+    by_id: dict[str, str] = {}
+    for text, description in task.features:
+        feature_id = names.parse_feature_id(text)
+        if feature_id in by_id:
             raise TaskstateError(f"the feature {feature_id} is given twice", help="give each its own id", code="usage")
-        found[feature_id] = escaping.one_line(description, what=f"the description of feature {feature_id}")
-    return list(found.items())
+        by_id[feature_id] = escaping.one_line(description, what=f"the description of feature {feature_id}")
+    return list(by_id.items())
 
 
 def with_task_file(task: NewTask, name: str, data: bytes) -> NewTask:
-    """Return `task` with what it leaves open taken from a task file (YAML), and the file remembered.
+    """Return `task` with its empty fields taken from a task file (YAML), and the path of that file.
 
-    The file is not remembered where `name` is that of standard input, `-`. Of its scope, what surely are paths are the
-    repository paths.
+    The path is not recorded where `name` is `-`, standard input. Of the scope, everything that is certainly a path
+    becomes a repository path.
 
     Raises:
-        TaskstateError: the file is no such YAML, or a value has the wrong type.
+        TaskstateError: the file is no valid task file, or a value has the wrong type.
     """
     is_file = name != STANDARD_INPUT
-    given = read_task_file(name if is_file else "standard input", data)
+    from_file = read_task_file(name if is_file else "standard input", data)
     return task._replace(
-        title=task.title or given.title,
-        description=task.description or given.description,
-        criteria=task.criteria or given.criteria,
-        priority=task.priority or given.priority,
-        area=task.area or given.area,
-        scope_in=given.scope_in,
-        scope_out=given.scope_out,
-        commands=given.commands,
-        standards=tuple(_citation(each) for each in given.standards),
-        paths=tuple(sorted({pattern_of(each) for each in paths_among(given.scope_in)})),
+        title=task.title or from_file.title,
+        description=task.description or from_file.description,
+        criteria=task.criteria or from_file.criteria,
+        priority=task.priority or from_file.priority,
+        area=task.area or from_file.area,
+        scope_in=from_file.scope_in,
+        scope_out=from_file.scope_out,
+        commands=from_file.commands,
+        standards=tuple(_citation(each) for each in from_file.standards),
+        paths=tuple(sorted({pattern_of(each) for each in paths_among(from_file.scope_in)})),
         task_file=name if is_file else "",
-        task_file_sha=given.sha if is_file else "",
+        task_file_sha=from_file.sha if is_file else "",
     )
 
 
-def _citation(given: Citation) -> Mapping[str, str]:
-    """Return a citation as the Standards fence holds it before `context init` has looked the section up."""
-    requirement = given.requirement or default_requirement(given.section)
-    return {"file": given.file, "section": given.section, "requirement": requirement}
+def _citation(citation: Citation) -> Mapping[str, str]:
+    """Return a citation as stored in the Standards fence before `context init` has looked the section up."""
+    requirement = citation.requirement or default_requirement(citation.section)
+    return {"file": citation.file, "section": citation.section, "requirement": requirement}

@@ -1,8 +1,8 @@
-"""How a task that has grown too long could be divided: which open features go into which subtask, and in which order.
+"""Plans how to split a task that has grown too long: which open features go into which subtask, and in which order.
 
-Pure, and a suggestion only. Features go together that are the same kind of work, bear the same prefix, or touch the
-same files; how many of them, the task's own pace says: what it took for the features that pass, others will take too.
-Here too is the one table that says how many sessions are too many.
+Pure, and only a suggestion. Features belong together that are the same kind of work, share a prefix, or touch the same
+files. How many fit into a subtask follows from the pace of the task so far. The one table of how many sessions are too
+many is here, too.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from taskstate.model.task_state import Feature, TaskState
 
-LEAST, MOST = 3, 8  # sessions of a subtask: fewer are not worth a task of their own, more are the old trouble again
+LEAST, MOST = 3, 8  # sessions of a subtask: fewer are not worth a task, more would soon be too long again
 PHASES = ("design", "implementation", "tests", "documentation")
 
 _IMPLEMENTATION = 1
-_WORDS = (  # by which a feature's id or the beginning of its description tells its phase
+_PHASE_WORDS = (  # words in a feature's id or at the beginning of its description that determine its phase
     frozenset(
         {"design", "decide", "specify", "specification", "spec", "research", "prototype", "architecture", "plan"}
     ),
@@ -32,7 +32,7 @@ _WORDS = (  # by which a feature's id or the beginning of its description tells 
     frozenset({"doc", "docs", "document", "documents", "documentation", "readme", "changelog", "guide", "tutorial"}),
 )
 _WRITING = frozenset({"write", "writes", "add", "adds", "update", "updates", "extend", "extends", "complete"})
-_OBJECT = 4  # words behind "write" or "add" among which stands what is written
+_OBJECT = 4  # words after "write" or "add" that are searched for its object, as in "write the tests"
 _WAITING = re.compile(
     r"\b(?:after|needs|requires|depends on|builds on|based on|follows|blocked by|once)\b", re.IGNORECASE
 )
@@ -43,7 +43,7 @@ _OPENING = "`'\"([<*"
 
 
 class Sizing(NamedTuple):
-    """A row of the table that says what a number of sessions means; `last` is None in the last row."""
+    """A row of the table of session counts; `last` is None in the last row."""
 
     name: str
     first: int
@@ -58,14 +58,14 @@ class Sizing(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How many sessions so many features took; `own`: they are this task's, and not what is assumed without any."""
+    """How many sessions a number of features took; `own`: measured in this task, not assumed."""
 
     sessions: int
     features: int
     own: bool
 
     def cost(self, features: int) -> int:
-        """Return how many sessions so many features take, rounded up."""
+        """Return how many sessions a number of features take, rounded up."""
         return -(-self.sessions * features // self.features)
 
 
@@ -73,7 +73,7 @@ ASSUMED = Pace(sessions=2, features=1, own=False)
 
 
 class OpenFeature(NamedTuple):
-    """An open feature as far as dividing needs it: its files, and the ids of the features that it says it waits for."""
+    """An open feature as far as splitting needs it: its files, and the ids of the features that it waits for."""
 
     id: str
     phase: int = _IMPLEMENTATION
@@ -83,9 +83,9 @@ class OpenFeature(NamedTuple):
 
 
 class Subtask(NamedTuple):
-    """A subtask that is suggested: its id, the features that it would take over, and what it would take.
+    """A suggested subtask: its id, the features it would take over, and its estimated sessions.
 
-    `work` are its phases, in words; `depends_on` are the ids of the other subtasks that come before it.
+    `work` names its phases; `depends_on` are the ids of the other subtasks that come first.
     """
 
     id: str
@@ -96,7 +96,7 @@ class Subtask(NamedTuple):
 
 
 def sizings(most: int) -> tuple[Sizing, ...]:
-    """Return what numbers of sessions mean where more than `most` are too many: the table that all guidance is from."""
+    """Return the table of what numbers of sessions mean, where more than `most` are too many."""
     ends = (
         ("simple", most * 3 // 20, "simple"),
         ("watch", most // 2, "watch"),
@@ -112,7 +112,7 @@ def sizings(most: int) -> tuple[Sizing, ...]:
 
 
 def sizing(sessions: int, most: int) -> Sizing:
-    """Return the row of the table that a number of sessions falls into."""
+    """Return the row of the table for a number of sessions."""
     return next(row for row in sizings(most) if row.last is None or sessions <= row.last)
 
 
@@ -122,107 +122,107 @@ def guidance(most: int) -> str:
 
 
 def pace_of(state: TaskState) -> Pace:
-    """Return the pace of a task: its sessions and the features that pass; without any of them, what is assumed."""
+    """Return the pace of a task: its sessions per passing features; the assumed pace while no feature passes."""
     passing, sessions = state.checklist.passing if state.checklist else 0, session_counts(state).total
     return Pace(sessions, passing, own=True) if passing and sessions else ASSUMED
 
 
 def open_features(state: TaskState) -> tuple[Feature, ...]:
-    """Return the features that neither pass nor went elsewhere."""
+    """Return the features that neither pass nor were moved."""
     return state.checklist.open if state.checklist else ()
 
 
 def subtasks_of(state: TaskState, task_id: str = "", taken: Collection[str] = ()) -> tuple[Subtask, ...]:
-    """Return the subtasks that are suggested for a task; ids that are `taken`, or that it names, are left out."""
-    told = state.document.front_matter.node and state.document.front_matter.node.get("subtasks")
-    named = {item.text for item in told.items if item.text} if told else set()
+    """Return the suggested subtasks of a task, without ids that are `taken` or already used by it."""
+    node = state.document.front_matter.node and state.document.front_matter.node.get("subtasks")
+    recorded = {item.text for item in node.items if item.text} if node else set()
     moved = {each.moved_to for each in state.checklist.features if each.moved_to} if state.checklist else set()
-    return plan_subtasks(task_id or state.id, read_open_features(state), pace_of(state), {*taken, *named, *moved})
+    return plan_subtasks(task_id or state.id, read_open_features(state), pace_of(state), {*taken, *recorded, *moved})
 
 
 def read_open_features(state: TaskState) -> tuple[OpenFeature, ...]:
-    """Return what the open features of a task say of themselves, and the sessions of them."""
+    """Return the open features of a task, with the files and prerequisites found in their texts and in sessions."""
     features = open_features(state)
     ids = {each.id for each in features}
-    files = _files_in_sessions(state, ids)
-    found = []
+    session_files = _files_in_sessions(state, ids)
+    result = []
     for each in features:
         notes = each.node.get("notes")
         text = f"{each.description}\n{notes.text if notes and notes.text else ''}"
-        touched = files.get(each.id, set()) | set(_paths(text))
+        touched = session_files.get(each.id, set()) | set(_paths(text))
         waits = frozenset(_waits(text, ids)) - {each.id}
-        found.append(
+        result.append(
             OpenFeature(each.id, _phase(each.id, each.description), _prefix(each.id), frozenset(touched), waits)
         )
-    return tuple(found)
+    return tuple(result)
 
 
 def plan_subtasks(
     task_id: str, parts: Sequence[OpenFeature], pace: Pace = ASSUMED, taken: Collection[str] = ()
 ) -> tuple[Subtask, ...]:
-    """Return the subtasks for the open features of a task: each is in exactly one, behind those that it waits for."""
+    """Return the subtasks for open features: each feature is in exactly one, after those that it waits for."""
     clusters = _clusters(parts)
     pieces = _cut(_ordered(parts, clusters), clusters, pace)
     chunks = [[parts[number] for number in piece] for piece in pieces]
-    before = _order(chunks)
-    free = _free_ids(task_id, {each.casefold() for each in taken})
-    ids = [next(free) for _ in chunks]
+    prerequisites = _order(chunks)
+    free_ids = _free_ids(task_id, {each.casefold() for each in taken})
+    ids = [next(free_ids) for _ in chunks]
     return tuple(
         Subtask(
             id=ids[number],
             features=tuple(part.id for part in chunk),
             sessions=min(max(pace.cost(len(chunk)), LEAST), MOST),
             work=" and ".join(PHASES[phase] for phase in sorted({part.phase for part in chunk})),
-            depends_on=tuple(ids[other] for other in before[number]),
+            depends_on=tuple(ids[other] for other in prerequisites[number]),
         )
         for number, chunk in enumerate(chunks)
     )
 
 
-# What features say
+# Features
 
 
 def _phase(feature_id: str, description: str) -> int:
-    """Return the phase that a feature's id names, else the one that the beginning of its description does."""
+    """Return the phase that a feature's id names, else the one that the beginning of its description names."""
     in_id = _SEPARATORS.split(feature_id.casefold())
     words = [word.strip(_MARKS) for word in description.casefold().split()[: _OBJECT + 1]]
     opening = words if words[:1] and words[0] in _WRITING else words[:1]
-    for said in (in_id, opening):
-        for phase, known in enumerate(_WORDS):
-            if not known.isdisjoint(said):
+    for candidates in (in_id, opening):
+        for phase, phase_words in enumerate(_PHASE_WORDS):
+            if not phase_words.isdisjoint(candidates):
                 return phase
     return _IMPLEMENTATION
 
 
 def _prefix(feature_id: str) -> str:
-    """Return what a feature's id begins with, as in `jwt-1` or `login-form`; empty where it has no parts."""
-    head = feature_id.rstrip("0123456789").rstrip("-_.:/")
-    parts = _SEPARATORS.split(head if head != feature_id else feature_id)
-    return (head if head != feature_id else "-".join(parts[:-1])).casefold()
+    """Return the common part of ids such as `jwt-1` or `login-form`; empty where the id has no parts."""
+    without_number = feature_id.rstrip("0123456789").rstrip("-_.:/")
+    parts = _SEPARATORS.split(without_number if without_number != feature_id else feature_id)
+    return (without_number if without_number != feature_id else "-".join(parts[:-1])).casefold()
 
 
 def _paths(text: str) -> Iterator[str]:
-    """Yield the paths of files that a text names: those with a folder and an ending, and what stands in code marks."""
+    """Yield the file paths in a text: words with a folder and an extension, and paths in code marks."""
     for word in text.split():
         bare = word.lstrip(_OPENING).rstrip(_MARKS)
-        coded = "`" in word and bool({"/", "."} & set(bare))
-        if coded or ("/" in bare and "." in bare.rpartition("/")[2] and "//" not in bare):
+        in_code = "`" in word and bool({"/", "."} & set(bare))
+        if in_code or ("/" in bare and "." in bare.rpartition("/")[2] and "//" not in bare):
             yield bare.removeprefix("./")
 
 
 def _files_in_sessions(state: TaskState, ids: Collection[str]) -> Mapping[str, set[str]]:
-    """Return the files that sessions name in one breath with a feature."""
-    found: dict[str, set[str]] = {}
+    """Return the files that sessions name in the same item as a feature, by feature."""
+    files: dict[str, set[str]] = {}
     for session in state.sessions:
         for item in session.did:
-            named = {word.strip(_MARKS) for word in item.split()} & set(ids)
-            for each in named:
-                found.setdefault(each, set()).update(_paths(item))
-    return found
+            feature_ids = {word.strip(_MARKS) for word in item.split()} & set(ids)
+            for each in feature_ids:
+                files.setdefault(each, set()).update(_paths(item))
+    return files
 
 
 def _waits(text: str, ids: Collection[str]) -> Iterator[str]:
-    """Yield the ids that stand behind `after`, `needs` and the like; a mere word is an id in code marks alone."""
+    """Yield the ids after words such as `after` or `needs`; an id that is a plain word counts only in code marks."""
     for sentence in _SENTENCE.split(text):
         cue = _WAITING.search(sentence)
         for word in sentence[cue.end() :].split() if cue else ():
@@ -231,13 +231,14 @@ def _waits(text: str, ids: Collection[str]) -> Iterator[str]:
                 yield bare
 
 
-# Which go together, and in which order
+# Grouping and ordering
 
 
 def _clusters(parts: Sequence[OpenFeature]) -> tuple[int, ...]:
-    """Return for each part the number of the first one of its phase that it is tied to, by prefix or files."""
+    """Return for each feature the number of the first one of its phase that shares its prefix or files."""
     leaders = list(range(len(parts)))
 
+    # Disjoint sets with path compression, which stay fast for thousands of features.
     def leader(number: int) -> int:
         while leaders[number] != number:
             leaders[number] = leaders[leaders[number]]
@@ -256,24 +257,24 @@ def _clusters(parts: Sequence[OpenFeature]) -> tuple[int, ...]:
 
 
 def _ordered(parts: Sequence[OpenFeature], clusters: Sequence[int]) -> list[int]:
-    """Return the numbers of the parts by phase and cluster, none before one that it waits for; circles are cut."""
+    """Return the numbers of the features by phase and cluster, each after those it waits for; cycles are broken."""
     numbers = {part.id: number for number, part in enumerate(parts)}
     waits = [{numbers[each] for each in part.waits if each in numbers} - {n} for n, part in enumerate(parts)]
-    freed: dict[int, list[int]] = {}
-    for number, held in enumerate(waits):
-        for other in held:
-            freed.setdefault(other, []).append(number)
+    dependents: dict[int, list[int]] = {}
+    for number, prerequisites in enumerate(waits):
+        for other in prerequisites:
+            dependents.setdefault(other, []).append(number)
     keys = [(part.phase, clusters[number], number) for number, part in enumerate(parts)]
     ready = [key for key in keys if not waits[key[2]]]
     heapify(ready)
-    stuck = iter(sorted(keys))  # taken from where a circle leaves nothing ready
+    stuck = iter(sorted(keys))  # used where a cycle leaves nothing ready
     done: dict[int, None] = {}
     while len(done) < len(parts):
         number = heappop(ready)[2] if ready else next(key[2] for key in stuck if key[2] not in done)
         if number in done:
             continue
         done[number] = None
-        for other in freed.get(number, ()):
+        for other in dependents.get(number, ()):
             waits[other].discard(number)
             if not waits[other]:
                 heappush(ready, keys[other])
@@ -281,13 +282,13 @@ def _ordered(parts: Sequence[OpenFeature], clusters: Sequence[int]) -> list[int]
 
 
 def _cut(order: Sequence[int], clusters: Sequence[int], pace: Pace) -> list[list[int]]:
-    """Return the order in pieces that are a task each; a single one is cut in two, since it would be the old task."""
+    """Return the order cut into subtasks; a single one is cut in two, since it would be the same task again."""
     pieces: list[list[int]] = []
     for number in order:
         piece = pieces[-1] if pieces else []
         full = pace.cost(len(piece) + 1) > MOST
-        turns = bool(piece) and clusters[piece[-1]] != clusters[number] and pace.cost(len(piece)) >= LEAST
-        if not piece or full or turns:
+        cluster_ends = bool(piece) and clusters[piece[-1]] != clusters[number] and pace.cost(len(piece)) >= LEAST
+        if not piece or full or cluster_ends:
             pieces.append([number])
         else:
             piece.append(number)
@@ -295,44 +296,46 @@ def _cut(order: Sequence[int], clusters: Sequence[int], pace: Pace) -> list[list
     if len(others) > 1 and pace.cost(len(last)) < LEAST and pace.cost(len(others[-1]) + len(last)) <= MOST:
         pieces = [*others[:-1], others[-1] + last]
     if len(pieces) == 1 and len(order) > 1:
-        at = _middle(order, clusters)
-        pieces = [list(order[:at]), list(order[at:])]
+        middle = _middle(order, clusters)
+        pieces = [list(order[:middle]), list(order[middle:])]
     return pieces
 
 
 def _middle(order: Sequence[int], clusters: Sequence[int]) -> int:
-    """Return where two halves begin to differ, as near to the middle as can be."""
+    """Return the position nearest to the middle at which the cluster changes."""
     half = -(-len(order) // 2)
-    turns = [at for at in range(1, len(order)) if clusters[order[at - 1]] != clusters[order[at]]]
-    return min(turns, key=lambda at: abs(at - half), default=half)
+    boundaries = [at for at in range(1, len(order)) if clusters[order[at - 1]] != clusters[order[at]]]
+    return min(boundaries, key=lambda at: abs(at - half), default=half)
 
 
 def _order(chunks: Sequence[Sequence[OpenFeature]]) -> list[list[int]]:
-    """Return for each chunk the earlier ones that it waits for, without those that these wait for themselves.
+    """Return for each chunk the earlier ones that it waits for, without those that they wait for themselves.
 
-    A part waits for those that it names; one that names none, for all that have a part of an earlier phase.
+    A feature waits for those that it names; one that names none, for all chunks with a feature of an earlier phase.
     """
-    place = {part.id: number for number, chunk in enumerate(chunks) for part in chunk}
-    earlier = [0] * len(PHASES)  # for each phase the chunks so far, as bits, that it comes after
-    behind: list[int] = []
+    chunk_of = {part.id: number for number, chunk in enumerate(chunks) for part in chunk}
+    earlier = [0] * len(PHASES)  # for each phase the chunks before it, as bits
+    all_needed: list[int] = []
     direct: list[list[int]] = []
     for number, chunk in enumerate(chunks):
-        wanted = 0
+        needed = 0
         for part in chunk:
-            named = [place[each] for each in part.waits if each in place]
-            wanted |= sum(1 << other for other in {*named}) if named else earlier[part.phase]
-        wanted &= (1 << number) - 1
+            prerequisites = [chunk_of[each] for each in part.waits if each in chunk_of]
+            needed |= sum(1 << other for other in {*prerequisites}) if prerequisites else earlier[part.phase]
+        needed &= (1 << number) - 1
         covered = 0
-        for other in _bits(wanted):
-            covered |= behind[other]
-        direct.append(_bits(wanted & ~covered))
-        behind.append(wanted | covered)
+        for other in _bits(needed):
+            covered |= all_needed[other]
+        # Only direct dependencies are listed; those reached through another one are implied.
+        direct.append(_bits(needed & ~covered))
+        all_needed.append(needed | covered)
         for phase in range(min(part.phase for part in chunk) + 1, len(PHASES)):
             earlier[phase] |= 1 << number
     return direct
 
 
 def _bits(mask: int) -> list[int]:
+    """Return the positions of the bits that are set."""
     return [number for number, bit in enumerate(reversed(f"{mask:b}")) if bit == "1"]
 
 

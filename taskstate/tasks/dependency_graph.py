@@ -1,7 +1,7 @@
-"""Draws what waits for what: tasks, their status and their chains, as text, as Mermaid and as DOT.
+"""Draws the dependency graph of tasks as text, Mermaid and DOT.
 
-Pure, and linear in the number of tasks and chains, circles included. Titles are anybody's text: each form gets them so
-that nothing in them is structure there.
+Pure, and linear in the number of tasks and chains, cycles included. Titles are arbitrary text, so each format escapes
+them.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _MARKS = {CREATED: "[ ]", IN_PROGRESS: "[~]", BLOCKED: "[!]", COMPLETE: "[x]"}
 _UNKNOWN = "[?]"
 _COLOURS = {CREATED: "#eceff1", IN_PROGRESS: "#bbdefb", BLOCKED: "#ffcdd2", COMPLETE: "#c8e6c9"}
 _NO_COLOUR = "#ffffff"
-MOST_CIRCLES = 100  # that are named: each costs a search
-_DEEPEST = 16  # levels that are shown by indentation: a chain of ten thousand tasks has lines too
-# What Mermaid would read as markup, as the beginning of an entity, or as the end of the label.
+MAX_CIRCLES = 100  # reported ones: each costs a search
+_MAX_INDENT = 16  # levels shown by indentation, so that lines of a very long chain stay readable
+# Characters that Mermaid would read as markup, as the beginning of an entity, or as the end of the label.
 _MERMAID = r"[^\w .,:()+/=@'!?-]"
 
 
 class GraphTask(NamedTuple):
-    """A task as it is drawn; a `status` that is empty means that there is no such task, or that nobody can read it."""
+    """A task in the graph; an empty `status` means that it does not exist or cannot be read."""
 
     id: str
     title: str = ""
@@ -38,14 +38,14 @@ class GraphTask(NamedTuple):
 
 
 class Graph:
-    """Tasks and the chains between them; what a task names and nobody knows is a task without a status."""
+    """Tasks and the chains between them; an upstream task that is not known becomes a task without a status."""
 
     def __init__(self, tasks: Iterable[GraphTask]) -> None:
-        told = {task.id.casefold(): task for task in tasks}
-        for task in tuple(told.values()):
+        by_key = {task.id.casefold(): task for task in tasks}
+        for task in tuple(by_key.values()):
             for each in (*task.depends_on, *filter(None, [task.parent])):
-                told.setdefault(each.casefold(), GraphTask(each))
-        self.tasks: Mapping[str, GraphTask] = dict(sorted(told.items(), key=lambda item: id_key(item[1].id)))
+                by_key.setdefault(each.casefold(), GraphTask(each))
+        self.tasks: Mapping[str, GraphTask] = dict(sorted(by_key.items(), key=lambda item: id_key(item[1].id)))
         pairs = ((up.casefold(), key) for key, task in self.tasks.items() for up in task.depends_on)
         self.chains = tuple(dict.fromkeys(pairs))
         self.parts = tuple((task.parent.casefold(), key) for key, task in self.tasks.items() if task.parent)
@@ -53,59 +53,60 @@ class Graph:
         for up, down in self.chains:
             self.below[up].append(down)
 
-    def around(self, ids: Iterable[str]) -> Graph:
-        """Return the graph of these tasks, of all that they build on, and of all that builds on them."""
+    def related_to(self, ids: Iterable[str]) -> Graph:
+        """Return the graph of these tasks with all that they build on and all that builds on them."""
         above = {key: [each.casefold() for each in task.depends_on] for key, task in self.tasks.items()}
-        wanted = [each.casefold() for each in ids]
-        kept = {*_reached(wanted, above), *_reached(wanted, self.below)}
-        family = {one for pair in self.parts if kept.intersection(pair) for one in pair}
+        keys = [each.casefold() for each in ids]
+        related = {*_reached(keys, above), *_reached(keys, self.below)}
+        family = {one for pair in self.parts if related.intersection(pair) for one in pair}
         return Graph(
             task._replace(
-                depends_on=tuple(each for each in task.depends_on if each.casefold() in kept),
-                parent=task.parent if key in family and task.parent.casefold() in kept | family else "",
+                depends_on=tuple(each for each in task.depends_on if each.casefold() in related),
+                parent=task.parent if key in family and task.parent.casefold() in related | family else "",
             )
             for key, task in self.tasks.items()
-            if key in kept | family
+            if key in related | family
         )
 
     def circles(self) -> tuple[tuple[str, ...], ...]:
-        """Return circles in which tasks wait for themselves: for each chain of any circle one of the shortest with it.
-
-        Where that would be very many, the first of them.
-        """
-        known = DependencyGraph(lambda key: tuple(each.casefold() for each in self.tasks[key].depends_on))
-        found: list[tuple[str, ...]] = []
-        named: set[tuple[str, str]] = set()
+        """Return circular dependencies: for each chain in a cycle, a shortest cycle through it, up to a limit."""
+        dependencies = DependencyGraph(lambda key: tuple(each.casefold() for each in self.tasks[key].depends_on))
+        circles: list[tuple[str, ...]] = []
+        reported: set[tuple[str, str]] = set()
         for up, down in self.chains:
-            way = () if (down, up) in named else tuple(each.casefold() for each in known.shortest_path(up, down))
-            if way:
-                named.update(pairwise((down, *way)))
-                found.append(tuple(self.tasks[each].id for each in (down, *way)))
-            if len(found) == MOST_CIRCLES:
+            path = (
+                ()
+                if (down, up) in reported
+                else tuple(each.casefold() for each in dependencies.shortest_path(up, down))
+            )
+            if path:
+                reported.update(pairwise((down, *path)))
+                circles.append(tuple(self.tasks[each].id for each in (down, *path)))
+            if len(circles) == MAX_CIRCLES:
                 break
-        return tuple(found)
+        return tuple(circles)
 
 
 def _reached(start: Iterable[str], following: Mapping[str, list[str]]) -> set[str]:
-    found = set(start)
-    waiting = list(found)
+    reached = set(start)
+    waiting = list(reached)
     while waiting:
         for each in following.get(waiting.pop(), ()):
-            if each not in found:
-                found.add(each)
+            if each not in reached:
+                reached.add(each)
                 waiting.append(each)
-    return found
+    return reached
 
 
 # Text
 
 
 def as_text(graph: Graph) -> str:
-    """Return the graph as a tree: under each task those that wait for it; one that stood before is only named again."""
+    """Return the graph as a tree: below each task those that wait for it; a repeated task is not expanded again."""
     lines = list(_tree(graph))
     circles = graph.circles()
     lines += [f"circle: {' → '.join(circle)}" for circle in circles]
-    lines += ["there may be more circles"] if len(circles) == MOST_CIRCLES else []
+    lines += ["there may be more circles"] if len(circles) == MAX_CIRCLES else []
     return "\n".join(lines) or "no tasks"
 
 
@@ -113,7 +114,7 @@ def _tree(graph: Graph) -> Iterator[str]:
     waiting_for = {down for _, down in graph.chains}
     roots = [key for key in graph.tasks if key not in waiting_for]
     shown: set[str] = set()
-    for root in (*roots, *graph.tasks):  # the second time for what waits for itself in a circle
+    for root in (*roots, *graph.tasks):  # a second pass for tasks in a cycle, which have no root
         if root in shown:
             continue
         path = [(root, 0)]
@@ -127,19 +128,19 @@ def _tree(graph: Graph) -> Iterator[str]:
 
 
 def _line(task: GraphTask, depth: int, *, again: bool) -> str:
-    deep = f"({depth}) " if depth > _DEEPEST else ""
+    deep = f"({depth}) " if depth > _MAX_INDENT else ""
     part = f" (part of {task.parent})" if task.parent else ""
     title = _printable(task.title) if task.status else "there is no such task, or it cannot be read"
-    told = " (see above)" if again else part
+    remark = " (see above)" if again else part
     mark = _MARKS.get(task.status, _UNKNOWN)
-    return f"{'  ' * min(depth, _DEEPEST)}{deep}{mark} {task.id}  {title}{told}".rstrip()
+    return f"{'  ' * min(depth, _MAX_INDENT)}{deep}{mark} {task.id}  {title}{remark}".rstrip()
 
 
 # Mermaid and DOT
 
 
 def as_mermaid(graph: Graph) -> str:
-    """Return the graph in the language of Mermaid; a dotted arrow leads from a task to its subtasks."""
+    """Return the graph in Mermaid; dotted arrows lead from a task to its subtasks."""
     names = {key: f"t{number}" for number, key in enumerate(graph.tasks)}
     lines = ["flowchart LR"]
     lines += [
@@ -153,12 +154,12 @@ def as_mermaid(graph: Graph) -> str:
 
 
 def mermaid_label(text: str) -> str:
-    """Return a text for between the quotes of a Mermaid label: what could be markup is written as its number."""
+    """Return a text for a quoted Mermaid label; possible markup becomes numeric entities."""
     return re.sub(_MERMAID, lambda match: f"#{ord(match[0])};", _printable(text))
 
 
 def as_dot(graph: Graph) -> str:
-    """Return the graph in the language of Graphviz; a dotted arrow leads from a task to its subtasks."""
+    """Return the graph in Graphviz DOT; dotted arrows lead from a task to its subtasks."""
     lines = ["digraph tasks {", "  rankdir=LR;", "  node [shape=box, style=filled];"]
     for task in graph.tasks.values():
         colour = _COLOURS.get(task.status, _NO_COLOUR)
@@ -173,7 +174,8 @@ def _dot_name(graph: Graph, key: str) -> str:
 
 
 def dot_string(text: str) -> str:
-    """Return a text as a string of DOT, in which a backslash and an ampersand stand for themselves."""
+    """Return a text as a quoted DOT string."""
+    # Graphviz expands entities in labels and escapes such as \n and \N, so both are escaped.
     return '"' + _printable(text).replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;") + '"'
 
 
@@ -183,5 +185,5 @@ def _label(task: GraphTask) -> str:
 
 
 def _printable(text: str) -> str:
-    """Return a text on one line, without what a terminal or a reader of the form would obey."""
+    """Return a text on one line, without control characters."""
     return "".join(char if char.isprintable() else "\ufffd" for char in " ".join(text.split()))

@@ -1,7 +1,7 @@
-"""What to work on now: of the tasks that are ready the one that comes first, and in it the feature.
+"""Chooses what to work on now: the first of the tasks that are ready, and its first open feature.
 
-A task is ready when all that it depends on is complete and nobody has blocked it. The priority counts first, then how
-many tasks wait for it, directly or through others; of equals what is in progress comes first, then the id decides.
+A task is ready when all its dependencies are complete and it is not blocked. The order is by priority, then by how many
+tasks wait for it, directly or through others, then tasks in progress first, then by id.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 _NO_PRIORITY = "P9"
-_SHOWN = 3  # tasks that a line names
-_MANY = 50_000  # steps of all searches together
+_SHOWN = 3  # tasks named in a line
+_MAX_STEPS = 50_000  # of all searches together
 
 
 class Ready(NamedTuple):
-    """A task that can be worked on, and how many wait for it."""
+    """A task that can be worked on, and how many tasks wait for it."""
 
     task: IndexedTask
     unblocks: int
 
 
 class Waiting(NamedTuple):
-    """A task that cannot be worked on, and why."""
+    """A task that cannot be worked on, and the reason."""
 
     task: IndexedTask
     why: str
 
 
 class Order(NamedTuple):
-    """The tasks that are ready, the one to work on first in front: as many as were asked for, of `total`."""
+    """The ready tasks in the order in which to work on them, cut to the requested number; `total` counts them all."""
 
     ready: tuple[Ready, ...]
     total: int
 
 
 class Choice(NamedTuple):
-    """What to work on now, and why; `waiting` are the tasks that are not ready, told where none is."""
+    """What to work on now, and why; `waiting` lists the tasks that are not ready, where none is."""
 
     order: Order
     waiting: tuple[Waiting, ...]
@@ -58,7 +58,7 @@ class Choice(NamedTuple):
 
 
 def choose(workspace: Workspace, most: int = 1) -> Choice:
-    """Return what to work on now, and so many of those that come then."""
+    """Return what to work on now, with up to `most` ready tasks."""
     tasks = task_index.all_tasks(workspace)
     unreadable = tuple(f"not counted: {task.problem}" for task in tasks if task.problem)
     order = in_order(tasks, most)
@@ -69,37 +69,37 @@ def choose(workspace: Workspace, most: int = 1) -> Choice:
 
 
 def is_open(task: IndexedTask) -> bool:
-    """Return whether a task is one that somebody has to work on."""
+    """Return whether a task is an ordinary one that is not complete."""
     return not task.problem and task.status != COMPLETE and task.kind == "task"
 
 
 def in_order(tasks: Iterable[IndexedTask], most: int = 0) -> Order:
-    """Return the tasks that are ready in their order; no more than `most`, where that is not 0.
+    """Return the ready tasks in order; at most `most`, where that is not 0.
 
-    How many wait for a task is found out only where that decides: most of ten thousand tasks are never asked after.
+    Waiting tasks are counted only where that decides the order: for most of ten thousand tasks it does not.
     """
-    known = task_index.by_id(tasks)
-    complete = {key for key, task in known.items() if task.status == COMPLETE}
-    alike: dict[str, list[IndexedTask]] = {}
-    below: dict[str, list[str]] = {}
-    for key, task in known.items():
+    by_id = task_index.by_id(tasks)
+    complete = {key for key, task in by_id.items() if task.status == COMPLETE}
+    by_priority: dict[str, list[IndexedTask]] = {}
+    dependents: dict[str, list[str]] = {}
+    for key, task in by_id.items():
         if not is_open(task):
             continue
         upstream = task.upstream.casefold().split() if task.upstream else ()
         for each in upstream:
-            below.setdefault(each, []).append(key)
+            dependents.setdefault(each, []).append(key)
         if task.status != BLOCKED and complete.issuperset(upstream):
-            alike.setdefault(task.priority or _NO_PRIORITY, []).append(task)
+            by_priority.setdefault(task.priority or _NO_PRIORITY, []).append(task)
     ready: list[Ready] = []
-    for rank in sorted(alike):
+    for rank in sorted(by_priority):
         if not most or len(ready) < most:
-            ready += _ranked(alike[rank], below)
-    return Order(tuple(ready[:most] if most else ready), sum(map(len, alike.values())))
+            ready += _ranked(by_priority[rank], dependents)
+    return Order(tuple(ready[:most] if most else ready), sum(map(len, by_priority.values())))
 
 
-def _ranked(tasks: Iterable[IndexedTask], below: Mapping[str, Sequence[str]]) -> list[Ready]:
-    """Return tasks of one priority: that first for which most others wait, of equals what is begun, then by the id."""
-    counts = dependent_counts(tasks, below)
+def _ranked(tasks: Iterable[IndexedTask], dependents: Mapping[str, Sequence[str]]) -> list[Ready]:
+    """Return tasks of one priority in order: by the number of waiting tasks, those in progress first, then by id."""
+    counts = dependent_counts(tasks, dependents)
     counted = (Ready(task, counts[task.id.casefold()]) for task in tasks)
     return sorted(counted, key=_rank)
 
@@ -108,94 +108,96 @@ def _rank(ready: Ready) -> tuple[int, bool, object]:
     return -ready.unblocks, ready.task.status != IN_PROGRESS, names.id_key(ready.task.id)
 
 
-def dependent_counts(tasks: Iterable[IndexedTask], below: Mapping[str, Sequence[str]]) -> Mapping[str, int]:
-    """Return for each task how many open ones wait for it, directly or through others; `below`: who waits for whom.
+def dependent_counts(tasks: Iterable[IndexedTask], dependents: Mapping[str, Sequence[str]]) -> Mapping[str, int]:
+    """Return how many open tasks wait for each task, directly or through others.
 
-    Each search is as long as what it finds; where that would be too much for all of them, sets are added up instead.
+    `dependents` maps each task to those that depend on it. Each search takes as long as its result; where all of them
+    together would take too long, `dependent_counts_by_bits` is used.
     """
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     steps = 0
     for key in (task.id.casefold() for task in tasks):
         reached = {key}
         following = [key]
         while following:
-            more = [each for each in below.get(following.pop(), ()) if each not in reached]
+            more = [each for each in dependents.get(following.pop(), ()) if each not in reached]
             reached.update(more)
             following += more
-        found[key] = len(reached) - 1
+        counts[key] = len(reached) - 1
         steps += len(reached)
-        if steps > _MANY:
-            sums = dependent_counts_by_bits(below)
-            return {task.id.casefold(): sums.get(task.id.casefold(), 0) for task in tasks}
-    return found
+        if steps > _MAX_STEPS:
+            all_counts = dependent_counts_by_bits(dependents)
+            return {task.id.casefold(): all_counts.get(task.id.casefold(), 0) for task in tasks}
+    return counts
 
 
-def dependent_counts_by_bits(below: Mapping[str, Sequence[str]]) -> Mapping[str, int]:
-    """Return for each task that others wait for how many those are; in a time that no search could keep.
+def dependent_counts_by_bits(dependents: Mapping[str, Sequence[str]]) -> Mapping[str, int]:
+    """Return how many tasks wait for each task, with sets of tasks as the bits of integers.
 
-    Sets of tasks are the bits of whole numbers. What waits for itself in a circle, or for such a task, is counted where
-    it is reached, and no further.
+    This needs one pass over the graph, where a search from every task would be quadratic. Tasks in a cycle, and those
+    that only a cycle leads to, are counted one step far.
     """
-    bits = {key: 1 << number for number, key in enumerate({each for keys in below.values() for each in keys})}
-    above: dict[str, list[str]] = {}
-    for key, keys in below.items():
+    bits = {key: 1 << number for number, key in enumerate({each for keys in dependents.values() for each in keys})}
+    upstream: dict[str, list[str]] = {}
+    for key, keys in dependents.items():
         for each in keys:
-            above.setdefault(each, []).append(key)
-    left = {key: len(keys) for key, keys in below.items()}
-    reached = dict.fromkeys([*below, *bits], 0)
-    done = [key for key in reached if key not in left]
-    for key in done:  # grows: a task's turn comes when all that wait for it had theirs
-        for each in above.get(key, ()):
+            upstream.setdefault(each, []).append(key)
+    pending = {key: len(keys) for key, keys in dependents.items()}
+    reached = dict.fromkeys([*dependents, *bits], 0)
+    done = [key for key in reached if key not in pending]
+    for key in done:  # grows while iterating: a task follows once all tasks that wait for it are done
+        for each in upstream.get(key, ()):
             reached[each] |= reached[key] | bits[key]
-            left[each] -= 1
-            if not left[each]:
+            pending[each] -= 1
+            if not pending[each]:
                 done.append(each)
     for key in reached.keys() - set(done):
-        for each in above.get(key, ()):
+        for each in upstream.get(key, ()):
             reached[each] |= reached[key] | bits[key]
     return {key: each.bit_count() for key, each in reached.items() if each}
 
 
 def waiting_of(tasks: Sequence[IndexedTask]) -> tuple[Waiting, ...]:
     """Return the open tasks that are not ready, in natural order, each with what it waits for."""
-    known = task_index.by_id(tasks)
-    found = ((task, _why_not(task, known)) for task in tasks if is_open(task))
+    by_id = task_index.by_id(tasks)
+    reasons = ((task, _why_not(task, by_id)) for task in tasks if is_open(task))
     return tuple(
-        sorted((Waiting(task, why) for task, why in found if why), key=lambda each: names.id_key(each.task.id))
+        sorted((Waiting(task, why) for task, why in reasons if why), key=lambda each: names.id_key(each.task.id))
     )
 
 
-def _why_not(task: IndexedTask, known: Mapping[str, IndexedTask]) -> str:
-    """Return what a task waits for, or nothing where it is ready."""
-    lacking = [each for each in task.depends_on if (found := known.get(each.casefold())) is None or found.problem]
-    open_ones = [each for each in task.depends_on if each not in lacking and known[each.casefold()].status != COMPLETE]
-    words = ["it is blocked"] if task.status == BLOCKED else []
-    if lacking:
-        words.append(
-            f"it depends on {first_of(lacking, _SHOWN)}, which {'is' if len(lacking) == 1 else 'are'} not there"
+def _why_not(task: IndexedTask, by_id: Mapping[str, IndexedTask]) -> str:
+    """Return what a task waits for; empty where it is ready."""
+    missing = [each for each in task.depends_on if (upstream := by_id.get(each.casefold())) is None or upstream.problem]
+    incomplete = [each for each in task.depends_on if each not in missing and by_id[each.casefold()].status != COMPLETE]
+    reasons = ["it is blocked"] if task.status == BLOCKED else []
+    if missing:
+        reasons.append(
+            f"it depends on {first_of(missing, _SHOWN)}, which {'is' if len(missing) == 1 else 'are'} not there"
         )
-    if open_ones:
-        words.append(f"it waits for {first_of(open_ones, _SHOWN)}")
-    return ", and ".join(words)
+    if incomplete:
+        reasons.append(f"it waits for {first_of(incomplete, _SHOWN)}")
+    return ", and ".join(reasons)
 
 
 def _reason(ready: Ready, feature: Feature | None) -> str:
     """Return in one line why a task comes first."""
     task, count = ready.task, ready.unblocks
     upstream = task.depends_on
-    words = ["it is in progress" if task.status == IN_PROGRESS else "it is ready to begin"]
+    reasons = ["it is in progress" if task.status == IN_PROGRESS else "it is ready to begin"]
     if task.priority:
-        words.append(f"its priority is {task.priority}")
+        reasons.append(f"its priority is {task.priority}")
     if upstream:
-        words.append(f"{first_of(upstream, _SHOWN)} {'is' if len(upstream) == 1 else 'are'} complete")
+        reasons.append(f"{first_of(upstream, _SHOWN)} {'is' if len(upstream) == 1 else 'are'} complete")
     if count:
-        words.append(f"{count} {'task waits' if count == 1 else 'tasks wait'} for it")
+        reasons.append(f"{count} {'task waits' if count == 1 else 'tasks wait'} for it")
     if feature is None:
-        words.append(f"no feature of it is open: `taskstate complete {task.id}` says what else is missing")
-    return "; ".join(words)
+        reasons.append(f"no feature of it is open: `taskstate complete {task.id}` says what else is missing")
+    return "; ".join(reasons)
 
 
 def _nothing(tasks: Sequence[IndexedTask], waiting: tuple[Waiting, ...]) -> str:
+    """Return why no task is ready."""
     if not tasks:
         return "there are no tasks"
     if not waiting:

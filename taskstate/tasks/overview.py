@@ -1,4 +1,4 @@
-"""What a task looks like in a few lines: for `show` and `list`, as text and as JSON."""
+"""Summarises tasks for `show` and `list`, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE")
 
 
 def task_shape(loaded: Loaded) -> dict[str, Any]:
-    """Return a task as programs read it; the shape is promised stable."""
+    """Return a task as JSON values; this shape is promised stable."""
     state = loaded.state
     return {
         "id": state.id,
@@ -46,7 +46,7 @@ def task_shape(loaded: Loaded) -> dict[str, Any]:
 
 
 def overview(loaded: Loaded) -> str:
-    """Return a task as a person reads it."""
+    """Return a task as text for people."""
     state = loaded.state
     counts = session_counts(state)
     archived = f", {counts.archived} of them archived" if counts.archived else ""
@@ -64,7 +64,7 @@ def overview(loaded: Loaded) -> str:
 
 
 def warning(state: TaskState, size: Size) -> tuple[str, ...]:
-    """Return the lines that warn of a task with too many sessions or too large a file, and say what to run; or none."""
+    """Return warnings for a task with too many sessions or too large a file, with the commands to run; or none."""
     total = session_counts(state).total
     over = exceeded(state.size, kb=size.max_kb, tokens=size.max_tokens)
     long = total > size.max_sessions and state.status != COMPLETE
@@ -97,15 +97,15 @@ def _checks(state: TaskState) -> list[str]:
     return lines
 
 
-READY, HELD_UP = "ready", "held up"
+READY, WAITING = "ready", "waiting"
 
 
 def list_tasks(
     workspace: Workspace, *, status: str, area: str, ready: bool, blocked: bool = False
 ) -> tuple[list[Loaded], tuple[str, ...]]:
-    """Return the tasks that fit, in natural order, and a line for each file that cannot be read.
+    """Return the tasks that match, in natural order, and a line for each file that cannot be read.
 
-    `ready` are those that can be worked on now, `blocked` those that somebody blocked or that wait for another one.
+    `ready` selects tasks that can be worked on now, `blocked` those that are blocked or wait for another task.
     """
     tasks, unreadable = [], []
     for path in workspace.state_files():
@@ -114,27 +114,27 @@ def list_tasks(
         except TaskstateError as error:
             unreadable.append(f"not listed: {error}")
     complete = {loaded.state.id.casefold() for loaded in tasks if loaded.state.status == COMPLETE}
-    standing = READY if ready else HELD_UP if blocked else ""
-    fitting = [
+    selected = READY if ready else WAITING if blocked else ""
+    matching = [
         loaded
         for loaded in tasks
         if status in ("", loaded.state.status)
         and area in ("", loaded.state.text("area"))
-        and standing in ("", _standing(loaded.state, complete))
+        and selected in ("", _standing(loaded.state, complete))
     ]
-    return fitting, tuple(unreadable)
+    return matching, tuple(unreadable)
 
 
 def _standing(state: TaskState, complete: set[str]) -> str:
-    """Return whether a task can be worked on or is held up; neither where it is complete, or none to be worked on."""
+    """Return whether a task is ready or waiting; empty where it is complete, or of a kind that is not worked on."""
     if state.status == COMPLETE or state.kind != "task":
         return ""
-    free = complete.issuperset(each.casefold() for each in state.depends_on)
-    return READY if free and state.status != BLOCKED else HELD_UP
+    upstream_complete = complete.issuperset(each.casefold() for each in state.depends_on)
+    return READY if upstream_complete and state.status != BLOCKED else WAITING
 
 
 def listing(tasks: list[Loaded], most: int) -> str:
-    """Return the tasks as a table, a line each, and what `SIZING` says where over `most` sessions are too many."""
+    """Return the tasks as a table, one line each, followed by the table of session counts."""
     rows = [_COLUMNS, *(_row(loaded, most) for loaded in tasks)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -146,5 +146,5 @@ def _row(loaded: Loaded, most: int) -> tuple[str, ...]:
     features = f"{state.checklist.passing}/{len(state.checklist.counted)}" if state.checklist else "-"
     sessions = session_counts(state).total
     size = "-" if state.status == COMPLETE else sizing(sessions, most).name
-    unread = " (cannot be read fully: run `taskstate lint`)" if state.problems else ""
-    return state.id, state.status or "?", features, str(sessions), size, str(state.size_kb), state.title + unread
+    warning_text = " (cannot be read fully: run `taskstate lint`)" if state.problems else ""
+    return state.id, state.status or "?", features, str(sessions), size, str(state.size_kb), state.title + warning_text

@@ -1,4 +1,4 @@
-"""Gives a task another id: its file, what belongs to it, and every reference in other files, in one step."""
+"""Gives a task another id: renames its files, and changes every reference in other files, in one write."""
 
 from __future__ import annotations
 
@@ -24,21 +24,23 @@ if TYPE_CHECKING:
     from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
-_REFERRING = ("depends_on", "subtasks")  # keys that hold ids; `parent` holds one
+_REFERRING = ("depends_on", "subtasks")  # keys with a list of ids; `parent` is a single one
 
 
 class _Renaming(NamedTuple):
+    """The old and the new id of a task."""
+
     old: str
     new: str
 
-    def named(self, text: str) -> str:
+    def renamed_paths(self, text: str) -> str:
         """Return `text` with the names of the task's own files and folders changed."""
         return re.sub(
             rf"\btask-{re.escape(self.old)}(?=/|-(?:state|archive)\.md|-impact-map\.json)", f"task-{self.new}", text
         )
 
-    def titled(self, text: str) -> str:
-        """Return a heading or a title line with the task's number changed."""
+    def renamed_title(self, text: str) -> str:
+        """Return a heading or a title line with the task's id changed."""
         return re.sub(rf"(?i)(?<=task #){re.escape(self.old)}(?![A-Za-z0-9]|[._-][A-Za-z0-9])", self.new, text, count=1)
 
 
@@ -46,74 +48,74 @@ def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Ou
     """Give the task whose state file is at `path` the id `new`.
 
     Raises:
-        TaskstateError: the id is taken, or a file that has to change cannot be changed safely; nothing is changed then.
+        TaskstateError: the id is taken, or a file cannot be changed safely; nothing is changed then.
     """
-    with workspace.locked() as told:
+    with workspace.locked() as recovery_notes:
         loaded = workspace.load(path)
         preconditions.require_writable(loaded, request.expect)
         preconditions.require_whole(loaded)
-        own = names.own_file(path.name)
-        renaming = _Renaming(old=(own and own.id) or loaded.state.id, new=new)
+        own_name = names.own_file(path.name)
+        renaming = _Renaming(old=(own_name and own_name.id) or loaded.state.id, new=new)
         _require_free(workspace, renaming, path)
         target = workspace.relative(path.with_name(f"task-{new}-state.md"))
         created = journal.Create(target, _own(loaded, renaming, request).encode())
-        alone = not any(_bears(other, renaming.old) for other in workspace.state_files() if other != path)
-        others = _others(workspace, path, renaming, request) if alone else ()
+        is_unique = not any(_has_id(other, renaming.old) for other in workspace.state_files() if other != path)
+        others = _others(workspace, path, renaming, request) if is_unique else ()
         plan = (created, *others, journal.Delete(loaded.relative, loaded.digest))
-        found = secret_check.found_in(workspace, plan)  # the new id, or who asks
-        warnings = secret_check.accepted(found, force=request.force_secrets)
+        secrets = secret_check.found_in(workspace, plan)  # in the new id or the actor's name
+        warnings = secret_check.accepted(secrets, force=request.force_secrets)
         if not request.dry_run:
             journal.write(workspace.root, workspace.journal, plan)
             _drop_empty(workspace, renaming)
-    notes = tuple(_what(operation) for operation in plan)
-    if not alone:
+    notes = tuple(_description(operation) for operation in plan)
+    if not is_unique:
         notes = (*notes, f"all that names task {renaming.old} stays with the other task of that id, its archive too")
     token = f"{loaded.state.revision + 1}-{files.digest(created.data)[:8]}"
-    said, text = (*told, *notes), created.data.decode()
-    return Outcome(target, token, changed=True, notes=said, diff="\n".join(notes), warnings=warnings, text=text)
+    all_notes, text = (*recovery_notes, *notes), created.data.decode()
+    return Outcome(target, token, changed=True, notes=all_notes, diff="\n".join(notes), warnings=warnings, text=text)
 
 
 def _others(workspace: Workspace, path: Path, renaming: _Renaming, request: Request) -> tuple[journal.Operation, ...]:
-    """Return the changes beside the state file itself: what is created comes first, what is removed last."""
+    """Return the changes beside the state file itself: created files first, removed ones last."""
     belongings = tuple(_belongings(workspace, renaming))
     created = (each for each in belongings if isinstance(each, journal.Create))
-    gone = (each for each in belongings if not isinstance(each, journal.Create))
-    return (*created, *_references(workspace, path, renaming, request), *gone)
+    removed = (each for each in belongings if not isinstance(each, journal.Create))
+    return (*created, *_references(workspace, path, renaming, request), *removed)
 
 
-def _what(operation: journal.Operation) -> str:
-    words = {journal.Create: "created", journal.Replace: "changed", journal.Delete: "removed", journal.Move: "moved"}
+def _description(operation: journal.Operation) -> str:
+    verbs = {journal.Create: "created", journal.Replace: "changed", journal.Delete: "removed", journal.Move: "moved"}
     paths = " to ".join(map(files.shown, transaction.paths_of(operation)))
-    return f"{words.get(type(operation), 'changed')} {paths}"
+    return f"{verbs.get(type(operation), 'changed')} {paths}"
 
 
-def _bears(path: Path, task_id: str) -> bool:
+def _has_id(path: Path, task_id: str) -> bool:
     own = names.own_file(path.name)
     return own is not None and (own.id or "").casefold() == task_id.casefold()
 
 
 def _require_free(workspace: Workspace, renaming: _Renaming, path: Path) -> None:
-    """Refuse an id that another task bears, or that leftovers of one bear."""
-    taken = [other for other in workspace.own_files() if other != path and _bears(other, renaming.new)]
+    """Refuse an id that another task has, or the leftover files of one."""
+    taken = [other for other in workspace.own_files() if other != path and _has_id(other, renaming.new)]
     if renaming.old == renaming.new or taken:
-        where = workspace.relative(taken[0] if taken else path)
+        path_of_owner = workspace.relative(taken[0] if taken else path)
         raise TaskstateError(
-            f"the id {renaming.new} is taken: {files.shown(where)}", help="choose another one", code="exists"
+            f"the id {renaming.new} is taken: {files.shown(path_of_owner)}", help="choose another one", code="exists"
         )
 
 
 def _own(loaded: Loaded, renaming: _Renaming, request: Request) -> str:
-    """Return the task's own state file under its new id, stamped."""
+    """Return the task's state file under its new id, with write metadata."""
     document = loaded.document
     edits = [*set_front_matter(document, "task_id", renaming.new)]
     title = next((section for section in document.sections if section.level == 1), None)
     if title:
-        edits.append(_edit(document.text, *title.heading, renaming.titled))
+        edits.append(_edit(document.text, *title.heading, renaming.renamed_title))
     if loaded.state.summary:
-        edits.append(_edit(document.text, *loaded.state.summary.span, renaming.named))
+        edits.append(_edit(document.text, *loaded.state.summary.span, renaming.renamed_paths))
     text = apply(document.text, [edit for edit in edits if edit.new != document.text[edit.start : edit.end]])
-    head = parse(text).front_matter.content
-    text = apply(text, [_edit(text, *head, renaming.named)])
+    front_matter = parse(text).front_matter.content
+    text = apply(text, [_edit(text, *front_matter, renaming.renamed_paths)])
     event = {"at": timestamp(request.stamp.now), "actor": request.stamp.actor, "event": "renumbered"}
     text = _stamped(loaded, with_event(text, event | {"note": f"was {renaming.old}"}), request)
     after = read_state(parse(text))
@@ -132,7 +134,7 @@ def _stamped(loaded: Loaded, text: str, request: Request) -> str:
 
 
 def _references(workspace: Workspace, own: Path, renaming: _Renaming, request: Request) -> Iterator[journal.Operation]:
-    """Yield the changes of the other state files that speak of the task."""
+    """Yield the changes of the other state files that refer to the task."""
     for path in workspace.state_files():
         if path == own:
             continue
@@ -151,10 +153,10 @@ def _with_references(document: Document, renaming: _Renaming) -> str:
     root = document.front_matter.node
     for key in _REFERRING if root else ():
         value = root.get(key) if root else None
-        told = [item.text for item in value.items] if value and value.kind == "sequence" else []
-        if renaming.old in told:
-            ids = [renaming.new if each == renaming.old else each for each in told]
-            edits += set_front_matter(document, key, sorted((each for each in ids if each), key=names.id_key))
+        ids = [item.text for item in value.items] if value and value.kind == "sequence" else []
+        if renaming.old in ids:
+            renamed = [renaming.new if each == renaming.old else each for each in ids]
+            edits += set_front_matter(document, key, sorted((each for each in renamed if each), key=names.id_key))
     parent = root.get("parent") if root else None
     if parent and parent.text == renaming.old:
         edits += set_front_matter(document, "parent", renaming.new)
@@ -164,34 +166,34 @@ def _with_references(document: Document, renaming: _Renaming) -> str:
 
 
 def _with_moved(text: str, renaming: _Renaming) -> str:
-    """Return `text` with `moved_to` of its features changed."""
+    """Return `text` with the `moved_to` of its features changed."""
     checklist = read_state(parse(text)).checklist
     entries = checklist.root.get("features") if checklist else None
     for index, node in enumerate(entries.items if entries else ()):
         target = node.get("moved_to")
         if target is not None and target.text == renaming.old:
             document = parse(text)
-            now = read_state(document).checklist
-            if now:
-                place = ("features", index, "moved_to")
-                text = apply(text, set_json(text, now.root, place, renaming.new, newline=document.newline))
+            current = read_state(document).checklist
+            if current:
+                json_path = ("features", index, "moved_to")
+                text = apply(text, set_json(text, current.root, json_path, renaming.new, newline=document.newline))
     return text
 
 
 def _with_inputs(text: str, renaming: _Renaming) -> str:
-    """Return `text` with the headings and the comments of its Chain Inputs changed."""
+    """Return `text` with the headings and comments of its Chain Inputs changed."""
     document = parse(text)
     section = read_state(document).section("Chain Inputs")
     if section is None:
         return text
-    edits = [_edit(text, *child.heading, renaming.titled) for child in document.children(section, 3)]
+    edits = [_edit(text, *child.heading, renaming.renamed_title) for child in document.children(section, 3)]
     comment = re.compile(rf"(<!-- taskstate: input ){re.escape(renaming.old)}(?= )")
     edits += [Edit(match.end(1), match.end(), renaming.new) for match in comment.finditer(text, *section.body)]
     return apply(text, [edit for edit in edits if edit.new != text[edit.start : edit.end]])
 
 
 def _belongings(workspace: Workspace, renaming: _Renaming) -> Iterator[journal.Operation]:
-    """Yield what becomes of the archive, the impact map, the handoffs, and the artifacts."""
+    """Yield the changes of the task's archive, impact map, handoffs and artifacts."""
     root, old, new = workspace.state_root, f"task-{renaming.old}", f"task-{renaming.new}"
     moved = [
         (root / "archives" / f"{old}-archive.md", root / "archives" / f"{new}-archive.md"),
@@ -211,23 +213,23 @@ def _belongings(workspace: Workspace, renaming: _Renaming) -> Iterator[journal.O
 
 
 def _renamed(name: str, data: bytes, renaming: _Renaming) -> bytes:
-    """Return what stands in a file of the task, under its new id: an archive's title, a handoff's front matter."""
+    """Return the content of one of the task's files under the new id: an archive's title, a handoff's front matter."""
     text = data.decode("utf-8", "surrogateescape")
     own = names.own_file(name)
     if own and own.type == "archive":
         head, newline, rest = text.partition("\n")
-        text = renaming.titled(head) + newline + rest
+        text = renaming.renamed_title(head) + newline + rest
     elif own and own.type == "handoff":
         document = parse(text)
         if document.front_matter.node:
             text = apply(text, set_front_matter(document, "task_id", renaming.new))
             content = parse(text).front_matter.content
-            text = apply(text, [_edit(text, *content, renaming.named)])
+            text = apply(text, [_edit(text, *content, renaming.renamed_paths)])
     return text.encode("utf-8", "surrogateescape")
 
 
 def _drop_empty(workspace: Workspace, renaming: _Renaming) -> None:
-    """Remove the folders of the old id that are empty now; git knows no empty folder, and an orphan is an ailment."""
+    """Remove the empty folders of the old id: git does not track them, and the doctor reports orphans."""
     folder = workspace.state_root / "handoffs" / f"task-{renaming.old}"
     for each in (folder / "archive", folder):
         if each.is_dir() and not files.names(each):

@@ -1,8 +1,8 @@
-"""Coordination: a task's roles begin, are blocked, are done and are taken back to work, one after the other.
+"""Changes the roles of a task: begin, block, unblock, finish and reopen them.
 
-The working tree is handed on without a commit, so a role begins on the tree that the one before it left, and is done
-with a snapshot that the tree matches. What a status needs is checked before the tree is looked at, and once more when
-the file is read to be written.
+Roles hand the working tree on without a commit, so a role begins on the tree that the previous one left, and is done
+with a snapshot that matches the tree. The rules are checked before the tree is compared, which takes long, and again
+when the file is written.
 """
 
 from __future__ import annotations
@@ -48,57 +48,65 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
-def set_role(workspace: Workspace, task_id: str, role: str, setting: RoleChange, request: Request) -> Outcome:
-    """Give a role another status; what it then rests on is verified: the snapshot of the one before, or its own.
+def set_role(workspace: Workspace, task_id: str, role: str, role_change: RoleChange, request: Request) -> Outcome:
+    """Set the status of a role, after verifying the snapshot that it depends on: the previous role's, or its own.
 
     Raises:
-        TaskstateError: code "role-order", "role-status" or "findings-open": it is not the role's turn; code
-            "drift-unresolved", "no-snapshot" or "drift": the working tree is not what a role left.
+        TaskstateError: code "role-order", "role-status" or "findings-open": the rules do not allow it; code
+            "drift-unresolved", "no-snapshot" or "drift": the working tree differs from the snapshot.
     """
-    if setting.session_id is not None:
-        setting = setting._replace(session_id=escaping.one_line(setting.session_id, what="the session's id"))
-    now, seen = timestamp(request.stamp.now), _looked(workspace, task_id, role, request)
-    rests_on = snapshot_needed_to_set(seen, setting)
-    checked = secret_check.check(workspace, log_parser.text_chunks(setting.log or b""), request, what="the log")
-    _verify(workspace, seen, rests_on, request)
+    if role_change.session_id is not None:
+        role_change = role_change._replace(
+            session_id=escaping.one_line(role_change.session_id, what="the session's id")
+        )
+    now, checked_turn = timestamp(request.stamp.now), _read_turn(workspace, task_id, role, request)
+    snapshot_role = snapshot_needed_to_set(checked_turn, role_change)
+    checked = secret_check.check(workspace, log_parser.text_chunks(role_change.log or b""), request, what="the log")
+    _verify(workspace, checked_turn, snapshot_role, request)
 
     def job(turn: Turn) -> Change:
-        _require_same(turn, seen, rests_on, snapshot_needed_to_set(turn, setting))
-        new = {**turn.role.values, "status": setting.status}
-        if setting.status != turn.role.status:
-            new |= {"completed_at": now} if setting.status == DONE else _not_completed(turn)
-        if setting.session_id is not None:
-            new["session_id"] = setting.session_id
-        kept: tuple[artifacts.Artifact, ...] = ()
-        if setting.log is not None:
-            kept = (qa_record.log_artifact(turn.task_id, turn.name, setting.log),)
-            new |= _with_log(workspace, turn, setting.log, kept[0].path)
+        _require_same(turn, checked_turn, snapshot_role, snapshot_needed_to_set(turn, role_change))
+        new = {**turn.role.values, "status": role_change.status}
+        if role_change.status != turn.role.status:
+            new |= {"completed_at": now} if role_change.status == DONE else _not_completed(turn)
+        if role_change.session_id is not None:
+            new["session_id"] = role_change.session_id
+        log_artifacts: tuple[artifacts.Artifact, ...] = ()
+        if role_change.log is not None:
+            log_artifacts = (qa_record.log_artifact(turn.task_id, turn.name, role_change.log),)
+            new |= _with_log(workspace, turn, role_change.log, log_artifacts[0].path)
         text = _with_role(turn, new)
         if text == turn.state.document.text:
-            return Change(text=text, kept=kept)
-        text, rolled = checked.remembered(workspace, text)
-        before = turn.role.qa_log_path
-        gone = (before,) if kept and before is not None else ()
-        return Change(text=text, before=rolled, notes=start_notes(turn, setting.status), kept=kept, gone=gone)
+            return Change(text=text, kept=log_artifacts)
+        text, archive_plan = checked.remembered(workspace, text)
+        old_log = turn.role.qa_log_path
+        replaced = (old_log,) if log_artifacts and old_log is not None else ()
+        return Change(
+            text=text,
+            before=archive_plan,
+            notes=start_notes(turn, role_change.status),
+            kept=log_artifacts,
+            gone=replaced,
+        )
 
     outcome = _change(workspace, task_id, role, job, request)
     return outcome._replace(warnings=(*checked.warnings, *outcome.warnings))
 
 
 def block(workspace: Workspace, task_id: str, role: str, finding: str, request: Request) -> Outcome:
-    """Record a finding that blocks a role; one that has not begun begins with it.
+    """Record a finding that blocks a role; a role that has not begun begins with it.
 
     Raises:
-        TaskstateError: as `set_role`; code "too-long": the finding is no finding but a report.
+        TaskstateError: as `set_role`; code "too-long": the finding is longer than a line or two.
     """
-    said = clean_finding(finding)
-    seen = _looked(workspace, task_id, role, request)
-    rests_on = snapshot_needed_to_block(seen)
-    _verify(workspace, seen, rests_on, request)
+    text = clean_finding(finding)
+    checked_turn = _read_turn(workspace, task_id, role, request)
+    snapshot_role = snapshot_needed_to_block(checked_turn)
+    _verify(workspace, checked_turn, snapshot_role, request)
 
     def job(turn: Turn) -> Change:
-        _require_same(turn, seen, rests_on, snapshot_needed_to_block(turn))
-        findings = [*turn.role.findings, *([said] if said not in turn.role.findings else ())]
+        _require_same(turn, checked_turn, snapshot_role, snapshot_needed_to_block(turn))
+        findings = [*turn.role.findings, *([text] if text not in turn.role.findings else ())]
         new = {**turn.role.values, "status": BLOCKED, "blocking_findings": findings}
         return Change(text=_with_role(turn, new), notes=start_notes(turn, BLOCKED))
 
@@ -106,35 +114,35 @@ def block(workspace: Workspace, task_id: str, role: str, finding: str, request: 
 
 
 def unblock(workspace: Workspace, task_id: str, role: str, finding: str | None, request: Request) -> Outcome:
-    """Take back a finding, named by its text or its number; None stands for all. The last one frees the role.
+    """Remove a finding, given by its text or number, or all if None; without findings the role is no longer blocked.
 
     Raises:
         TaskstateError: code "not-found": there is no such finding; code "drift-unresolved".
     """
 
     def job(turn: Turn) -> Change:
-        found = turn.role.findings
-        gone = None if finding is None else finding_index(turn, finding)
-        left = [each for number, each in enumerate(found) if gone is not None and number != gone]
+        findings = turn.role.findings
+        index = None if finding is None else finding_index(turn, finding)
+        remaining = [each for number, each in enumerate(findings) if index is not None and number != index]
         status = turn.role.status
-        if not left and status == BLOCKED:
+        if not remaining and status == BLOCKED:
             status = IN_PROGRESS if turn.previous is None or turn.previous.status == DONE else PENDING
-        if not found and status == turn.role.status:
+        if not findings and status == turn.role.status:
             return Change(text=turn.state.document.text)
-        new = {**turn.role.values, "status": status, "blocking_findings": left}
-        more = (f"{turn.name} is still blocked, by {counted(len(left), 'finding')}",) if left else ()
-        return Change(text=_with_role(turn, new), notes=more)
+        new = {**turn.role.values, "status": status, "blocking_findings": remaining}
+        notes = (f"{turn.name} is still blocked, by {counted(len(remaining), 'finding')}",) if remaining else ()
+        return Change(text=_with_role(turn, new), notes=notes)
 
     return _change(workspace, task_id, role, job, request)
 
 
 def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Request) -> Outcome:
-    """Take a role back to work: the later ones are pending again and lose their snapshots, but for their findings.
+    """Reopen a role: later roles become pending again and lose their snapshots, but keep their findings.
 
     Raises:
-        TaskstateError: code "role-status": there is nothing to take back; code "drift-unresolved".
+        TaskstateError: code "role-status": there is nothing to reopen; code "drift-unresolved".
     """
-    said = escaping.one_line(note, what="the note")
+    reason = escaping.one_line(note, what="the note")
     actor, at = request.stamp.actor, timestamp(request.stamp.now)
 
     def job(turn: Turn) -> Change:
@@ -145,7 +153,7 @@ def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Re
         changed = {turn.name: {**turn.role.values, "status": status, **_not_completed(turn)}}
         changed |= {each.name: _pending_again(each) for each in later}
         text = _without_snapshots(_with_roles(turn, changed), tuple(each.name for each in later))
-        event = {"at": at, "actor": actor, "event": "role-reopened", "note": said, "role": role}
+        event = {"at": at, "actor": actor, "event": "role-reopened", "note": reason, "role": role}
         text, before = remember(workspace, text, event)
         notes = tuple(f"{each.name} is pending again" for each in later)
         return Change(text=text, before=before, notes=notes)
@@ -154,9 +162,9 @@ def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Re
 
 
 def completion_gaps(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
-    """Return what stands in the way of completing a task as far as its roles and its working tree go.
+    """Return what roles and working tree lack for completion; empty where no role has begun.
 
-    Nothing where no role has begun. The tree has to be as the last snapshot left it, committed or not.
+    The tree has to match the last snapshot, committed or not.
 
     Raises:
         TaskstateError: the tree cannot be read.
@@ -165,40 +173,40 @@ def completion_gaps(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
     if not roles.has_begun(blocks):
         return ()
     names = workspace.config.roles
-    told = roles.pipeline(blocks, names)
-    gaps = [f"{role.words}, not done" for role in told if role.name in names and role.status != DONE]
-    gaps += [f"{role.name} has an open finding: {finding}" for role in told for finding in role.findings]
+    pipeline = roles.pipeline(blocks, names)
+    gaps = [f"{role.words}, not done" for role in pipeline if role.name in names and role.status != DONE]
+    gaps += [f"{role.name} has an open finding: {finding}" for role in pipeline for finding in role.findings]
     unresolved = roles.unresolved(blocks)
     if unresolved:
         return (*gaps, f"the drift since {' and '.join(unresolved)} left the tree is not resolved")
     last = snapshot_verify.newest_role(blocks.delta.snapshots, names)
-    verified = snapshot_verify.compare(workspace, loaded, last) if last else None
-    if verified and verified.drift and (verified.files or not snapshot_verify.committed_as_left(workspace, loaded)):
-        gaps.append(verified.message)
+    report = snapshot_verify.compare(workspace, loaded, last) if last else None
+    if report and report.drift and (report.files or not snapshot_verify.committed_as_left(workspace, loaded)):
+        gaps.append(report.message)
     return tuple(gaps)
 
 
-# One change
+# Steps of a change
 
 
-def _looked(workspace: Workspace, task_id: str, role: str, request: Request) -> Turn:
-    """Return the role's turn as it is before anything is verified; what could not be written is refused at once."""
+def _read_turn(workspace: Workspace, task_id: str, role: str, request: Request) -> Turn:
+    """Return the role's current turn, before anything is verified; refuses early what could not be written."""
     loaded = workspace.load(workspace.locate(task_id))
     preconditions.require_writable(loaded, request.expect)
     preconditions.require_whole(loaded)
     return turn_of(loaded.state, role, workspace.config.roles)
 
 
-def _verify(workspace: Workspace, turn: Turn, rests_on: str | None, request: Request) -> None:
-    """Refuse to go on where the working tree is not what a role left; that is counted in its drift budget."""
-    if rests_on:
-        snapshot_verify.require_match(workspace, turn.task_id, rests_on, request)
+def _verify(workspace: Workspace, turn: Turn, snapshot_role: str | None, request: Request) -> None:
+    """Refuse where the working tree differs from a role's snapshot; this counts in its drift budget."""
+    if snapshot_role:
+        snapshot_verify.require_match(workspace, turn.task_id, snapshot_role, request)
 
 
-def _require_same(turn: Turn, seen: Turn, rested_on: str | None, rests_on: str | None) -> None:
-    """Refuse where what was verified is no longer what the change rests on."""
-    left = [each.blocks.delta.snapshots.get(rests_on or "") for each in (turn, seen)]
-    if rested_on != rests_on or left[0] != left[1]:
+def _require_same(turn: Turn, checked_turn: Turn, checked_role: str | None, snapshot_role: str | None) -> None:
+    """Refuse where roles or snapshots changed while the tree was compared."""
+    snapshots = [each.blocks.delta.snapshots.get(snapshot_role or "") for each in (turn, checked_turn)]
+    if checked_role != snapshot_role or snapshots[0] != snapshots[1]:
         raise roles_changed_error(turn)
 
 
@@ -217,44 +225,51 @@ def _not_completed(turn: Turn) -> dict[str, object]:
 
 
 def _pending_again(role: Role) -> dict[str, object]:
-    """Return a role that has not begun: of what it had, its findings stay, and keys of somebody's own."""
-    kept = {key: value for key, value in role.values.items() if key == "blocking_findings" or key.startswith("x-")}
-    return {"status": PENDING, **kept}
+    """Return the block of a role that is pending again: its findings and the user's own `x-` keys stay."""
+    values = {key: value for key, value in role.values.items() if key == "blocking_findings" or key.startswith("x-")}
+    return {"status": PENDING, **values}
 
 
 def _with_log(workspace: Workspace, turn: Turn, log: bytes, path: str) -> dict[str, object]:
-    """Return what is recorded of the log of a role's own checks: the results too, where they can be read.
+    """Return the log of a role's checks as recorded, with the results that can be read from it.
 
     Raises:
-        TaskstateError: code "task-file-changed": what was checked is not what was sealed.
+        TaskstateError: code "task-file-changed": the task changed since it was sealed.
     """
     qa_record.require_task_file(workspace, turn.blocks.context, turn.task_id)
-    told: dict[str, object] = {"qa_log_path": path, "qa_log_sha256": files.digest(log)}
+    recorded: dict[str, object] = {"qa_log_path": path, "qa_log_sha256": files.digest(log)}
     results = log_parser.read_log(log, workspace.config.qa)
-    return {"qa": qa_results.front_matter_results(results), **told} if results or "qa" in turn.role.values else told
+    return (
+        {"qa": qa_results.front_matter_results(results), **recorded}
+        if results or "qa" in turn.role.values
+        else recorded
+    )
 
 
-def _with_role(turn: Turn, told: Mapping[str, object]) -> str:
-    return _with_roles(turn, {turn.name: told})
+def _with_role(turn: Turn, block: Mapping[str, object]) -> str:
+    return _with_roles(turn, {turn.name: block})
 
 
 def _with_roles(turn: Turn, changed: Mapping[str, Mapping[str, object]]) -> str:
-    """Return the task's text with some of its roles changed; the roles stand in the configured order."""
+    """Return the task's text with some of its roles changed; roles are written in the configured order."""
     document = turn.state.document
     before = turn.blocks.values.get("coordination", {})
     if not isinstance(before, dict):
-        what = f"task {turn.task_id}: `coordination` is no map of roles"
-        raise TaskstateError(what, help="mend it; `taskstate lint` says how", code="unreadable")
+        message = f"task {turn.task_id}: `coordination` is no map of roles"
+        raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
     after = roles.with_roles_in_order(before, changed, turn.names)
     return apply(document.text, set_front_matter(document, "coordination", after))
 
 
 def _without_snapshots(text: str, names: tuple[str, ...]) -> str:
-    """Return a state file's text without the snapshots of these roles; their artifacts stay until the next ones."""
+    """Return a state file's text without the snapshots of these roles.
+
+    Their artifacts are deleted with the next snapshot.
+    """
     for name in names:
         document = parse(text)
         node = document.front_matter.node
-        held = node.get("delta", "snapshots") if node else None
-        if held and held.entry(name):
-            text = apply(text, remove_key(text, held, name))
+        snapshots = node.get("delta", "snapshots") if node else None
+        if snapshots and snapshots.entry(name):
+            text = apply(text, remove_key(text, snapshots, name))
     return text

@@ -31,7 +31,7 @@ _STARTING = ("Task Description", "Acceptance Criteria")
 
 
 class NewSession(NamedTuple):
-    """What a session has to say; each text may have several lines and any Markdown in it."""
+    """The content of a session to append; each text may have several lines and any Markdown."""
 
     did: tuple[str, ...]
     state: str
@@ -43,7 +43,7 @@ class NewSession(NamedTuple):
 
 
 class SearchHit(NamedTuple):
-    """A line of a session that holds what was searched for."""
+    """A line of a session that contains the searched text."""
 
     number: int
     time: str | None
@@ -52,47 +52,49 @@ class SearchHit(NamedTuple):
 
 
 def add(workspace: Workspace, task_id: str, entry: NewSession, request: Request) -> Outcome:
-    """Append the next session to a task's Progress Log, and archive older ones where the file passes its limit."""
+    """Append the next session to a task's Progress Log; archive older ones where the file exceeds its limit."""
 
     def job(loaded: Loaded) -> Change:
-        last = archiver.read_archive(workspace, loaded.state.id).last
-        told = _taking_over(workspace, loaded, entry, request.stamp.actor)
-        longer, notes = plan_add(loaded.state, told, now=request.stamp.now, archived=last)
-        text = longer.document.text
-        finished = with_write_metadata(text, request.stamp, revision=loaded.state.revision + 1, state=longer)
+        last_archived = archiver.read_archive(workspace, loaded.state.id).last
+        new_session = _with_takeover_note(workspace, loaded, entry, request.stamp.actor)
+        appended, notes = plan_add(loaded.state, new_session, now=request.stamp.now, archived=last_archived)
+        text = appended.document.text
+        finished = with_write_metadata(text, request.stamp, revision=loaded.state.revision + 1, state=appended)
         if not archiver.is_too_large(finished, workspace.config):
-            return Change(text=text, notes=notes, state=longer, stamped=finished)
+            return Change(text=text, notes=notes, state=appended, stamped=finished)
         keep, reason = workspace.config.size.keep_sessions, archiver.limit_reason(workspace.config)
         try:
             program = workspace.config.archive.summarizer
-            shorter = archiver.plan_archive(
+            archived = archiver.plan_archive(
                 workspace, loaded.relative, text, request, keep=keep, reason=reason, summarizer=program
             )
         except TaskstateError as error:
             if error.code not in archiver.NOT_ARCHIVABLE:
                 raise
-            return Change(text=text, notes=(*notes, f"not archived: {error}"))  # the work done is recorded all the same
-        return Change(text=shorter.text, before=shorter.before, notes=(*notes, *shorter.notes))
+            return Change(
+                text=text, notes=(*notes, f"not archived: {error}")
+            )  # the session is recorded even if archiving fails
+        return Change(text=archived.text, before=archived.before, notes=(*notes, *archived.notes))
 
     archiver.rehearse(workspace, task_id, job)
     return change(workspace, task_id, job, request)
 
 
-def _taking_over(workspace: Workspace, loaded: Loaded, entry: NewSession, actor: str) -> NewSession:
-    """Return the entry; the first one after a handoff was accepted also says from where its agent took over."""
+def _with_takeover_note(workspace: Workspace, loaded: Loaded, entry: NewSession, actor: str) -> NewSession:
+    """Return the session, whose agent gets a note where it is the first one after an accepted handoff."""
     if "handoffs" not in loaded.document.front_matter:
         return entry
     from taskstate.handoff.accept import accepted_note
 
-    said = accepted_note(workspace, loaded.state)
-    return entry._replace(agent=f"{entry.agent or actor}, {said}") if said else entry
+    note = accepted_note(workspace, loaded.state)
+    return entry._replace(agent=f"{entry.agent or actor}, {note}") if note else entry
 
 
 def plan_add(state: TaskState, entry: NewSession, *, now: datetime, archived: int) -> tuple[TaskState, tuple[str, ...]]:
-    """Return the state with the next session appended, and what to tell; `archived` is the archive's highest number.
+    """Return the state with the next session appended, and notes; `archived` is the archive's highest session number.
 
     Raises:
-        TaskstateError: there is no Progress Log, or something in it swallows what is appended to it.
+        TaskstateError: there is no Progress Log, or something unclosed in it would swallow the new session.
     """
     document = state.document
     log = state.section("Progress Log")
@@ -100,34 +102,36 @@ def plan_add(state: TaskState, entry: NewSession, *, now: datetime, archived: in
         raise TaskstateError(
             f"task {state.id} has no section Progress Log", help="add `## 4. Progress Log`", code="section-missing"
         )
+    # Never count + 1: after archiving, or with a gap in the numbers, that would repeat a number.
     number = max(archived, state.archived, _highest(document)) + 1
     nl = document.newline
     text = with_newlines(_render(entry, number, _time(state, now)), nl)
-    place = end_of_content(document.text, log.span)
-    edit = Edit(place, place, nl * 2 + text + ("" if place < len(document.text) else nl))
-    notes, status = _begun(state)
-    longer = read_state(parse(apply(document.text, (edit, *status))))
-    written = [session.entry for session in longer.sessions]
+    end = end_of_content(document.text, log.span)
+    edit = Edit(end, end, nl * 2 + text + ("" if end < len(document.text) else nl))
+    notes, status = _start_of_work(state)
+    appended = read_state(parse(apply(document.text, (edit, *status))))
+    # An unclosed fence or comment makes the new session part of the previous one.
+    written = [session.entry for session in appended.sessions]
     if written != [*(session.entry for session in state.sessions), text]:
         raise TaskstateError(
             f"task {state.id}: a session cannot be appended, since something in the Progress Log never closes",
             help="run `taskstate lint` and mend the fence or comment that it names",
             code="unsafe",
         )
-    return longer, (f"session {number} recorded", *notes)
+    return appended, (f"session {number} recorded", *notes)
 
 
 def _highest(document: Document) -> int:
-    """Return the highest session number in the document, a second Progress Log included; 0 where there is none."""
+    """Return the highest session number in the document, a second Progress Log included; 0 if there is none."""
     logs = (part for part in document.sections if part.level == _LOG_LEVEL and section_key(part.title) == _LOG)
     titles = (child.title for log in logs for child in document.children(log, _LOG_LEVEL + 1))
     return max((session_number(title) or 0 for title in titles), default=0)
 
 
 def _time(state: TaskState, now: datetime) -> str:
-    """Return the later of now and the time of the last session that has one: the log's times never fall."""
-    times = (session.time for session in reversed(state.sessions) if session.time and _is_time(session.time))
-    return max(now.strftime(_TIME), next(times, ""))
+    """Return the current time, but never one before the last session's: the times of the log never decrease."""
+    earlier_times = (session.time for session in reversed(state.sessions) if session.time and _is_time(session.time))
+    return max(now.strftime(_TIME), next(earlier_times, ""))
 
 
 def _is_time(text: str) -> bool:
@@ -140,8 +144,8 @@ def _is_time(text: str) -> bool:
     return True
 
 
-def _begun(state: TaskState) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
-    """Return what to tell, and the edit that takes a created task to work once description and criteria are written."""
+def _start_of_work(state: TaskState) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
+    """Return a note, and the edit to in_progress of a created task whose description and criteria are written."""
     if state.status != CREATED:
         return (), ()
     unfilled = [name for name in _STARTING if is_unfilled(state, name)]
@@ -158,7 +162,7 @@ def is_unfilled(state: TaskState, name: str) -> bool:
 
 
 def _render(entry: NewSession, number: int, time: str) -> str:
-    """Return a session's entry in canonical form, with LF line ends."""
+    """Return a session in canonical form, with LF line ends."""
     issues = (
         _list("Issues encountered", entry.issues, what="an issue") if entry.issues else "**Issues encountered:** None"
     )
@@ -194,7 +198,7 @@ def _list(label: str, texts: tuple[str, ...], *, what: str) -> str:
 
 
 class SessionView(NamedTuple):
-    """A session as it is told to others, wherever it stands; a list is empty where its field says `None`."""
+    """A session for display, from the state file or the archive; a list is empty where its field says `None`."""
 
     number: int
     time: str | None
@@ -210,17 +214,17 @@ class SessionView(NamedTuple):
 
 
 def all_sessions(workspace: Workspace, task_id: str) -> tuple[SessionView, ...]:
-    """Return all sessions of a task, those in the archive first."""
+    """Return all sessions of a task, archived ones first."""
     state = workspace.load(workspace.locate(task_id)).state
     archived = archiver.archived_sessions(workspace, state.id)
     return (
-        *(_told(session, archived=True) for session in archived),
-        *(_told(session, archived=False) for session in state.sessions),
+        *(_view(session, archived=True) for session in archived),
+        *(_view(session, archived=False) for session in state.sessions),
     )
 
 
 def find_session(workspace: Workspace, task_id: str, number: int) -> SessionView:
-    """Return one session of a task, from the state file or from its archive.
+    """Return a session of a task, from the state file or its archive.
 
     Raises:
         TaskstateError: code "not-found".
@@ -228,10 +232,10 @@ def find_session(workspace: Workspace, task_id: str, number: int) -> SessionView
     state = workspace.load(workspace.locate(task_id)).state
     for session in state.sessions:
         if session.number == number:
-            return _told(session, archived=False)
+            return _view(session, archived=False)
     for session in archiver.archived_sessions(workspace, state.id):
         if session.number == number:
-            return _told(session, archived=True)
+            return _view(session, archived=True)
     raise TaskstateError(
         f"task {state.id} has no session {number}",
         help=f"`taskstate session list {state.id}` lists them",
@@ -240,17 +244,17 @@ def find_session(workspace: Workspace, task_id: str, number: int) -> SessionView
 
 
 def search(workspace: Workspace, task_id: str, text: str) -> tuple[SearchHit, ...]:
-    """Return each line of a task's sessions, archived ones first, that holds `text` in whatever case."""
-    wanted = " ".join(text.split()).casefold()
+    """Return each line of a task's sessions that contains `text`, ignoring case; archived ones come first."""
+    needle = " ".join(text.split()).casefold()
     return tuple(
         SearchHit(session.number, session.time, line.strip(), session.archived)
         for session in all_sessions(workspace, task_id)
         for line in with_newlines(session.entry, "\n").split("\n")
-        if wanted in " ".join(line.split()).casefold()
+        if needle in " ".join(line.split()).casefold()
     )
 
 
-def _told(session: Session, *, archived: bool) -> SessionView:
+def _view(session: Session, *, archived: bool) -> SessionView:
     return SessionView(
         number=session.number,
         time=session.time,
@@ -261,6 +265,7 @@ def _told(session: Session, *, archived: bool) -> SessionView:
         commits=_listed(session.commits),
         verification=_listed(session.verification),
         agent=session.agent,
+        # The archive keeps sessions one heading level higher than the log.
         entry=session.entry.replace("##", "###", 1) if archived else session.entry,
         archived=archived,
     )

@@ -125,7 +125,7 @@ def test_each_part_is_found_by_its_name(output: str) -> None:
 def test_any_file_can_be_judged(text: str) -> None:
     """What is missing is told of every text, damaged ones too, each thing in one line."""
     state = read_state(parse(text), "101")
-    assert all("\n" not in gap.words and gap.words for gap in completion_checks.gaps_in(state, asked=True))
+    assert all("\n" not in gap.words and gap.words for gap in completion_checks.gaps_in(state, require_command=True))
     assert all(each.path.strip() and "\n" not in each.path for each in chain_output.named_files(state))
 
 

@@ -105,7 +105,7 @@ def test_dot() -> None:
 )
 def test_graph_around_tasks(ids: tuple[str, ...], kept: list[str]) -> None:
     """What a task builds on and what builds on it is kept, with its subtasks; all else is left out."""
-    assert [task.id for task in Graph(TASKS).around(ids).tasks.values()] == kept
+    assert [task.id for task in Graph(TASKS).related_to(ids).tasks.values()] == kept
 
 
 def test_ids_that_differ_in_case_are_one_task() -> None:

@@ -39,7 +39,7 @@ def run(invocation: Invocation) -> int:
     if invocation.args.ids:
         ids = [invocation.task_id(each) for each in invocation.args.ids]
         _require_known(drawn, ids)
-        drawn = drawn.around(ids)
+        drawn = drawn.related_to(ids)
     forms = {"text": dependency_graph.as_text, "mermaid": dependency_graph.as_mermaid, "dot": dependency_graph.as_dot}
     told = forms[invocation.args.output_format](drawn)
     data = {
