@@ -1,1 +1,1 @@
-"""The command line: `main` chooses a command, and each file in `commands` is one."""
+"""The command line: `main` selects a command; each module in `commands` implements one."""

@@ -1,4 +1,4 @@
-"""What all commands share: the common flags, the workspace, who asks and when, and how results and errors are told."""
+"""One run of a command: common flags, workspace, actor and time, and the printing of results and errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Invocation:
-    """One run of a command: its arguments and its way out."""
+    """One run of a command, with its arguments and its output."""
 
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
@@ -30,7 +30,7 @@ class Invocation:
 
     @cached_property
     def any_workspace(self) -> Workspace:
-        """The workspace around the working folder, set up or not; what a killed command left is finished first."""
+        """The workspace of the working folder, set up or not; recovers from interrupted commands first."""
         from taskstate.workspace.startup import settle
         from taskstate.workspace.workspace import find_workspace
 
@@ -40,9 +40,10 @@ class Invocation:
         return workspace
 
     def flag_value(self, flag: str, *, name: str = "") -> str:
-        """Return what a flag was given; one that is given nothing, as by an unset variable, is not as good as none.
+        """Return the value of a flag, or an empty text where it is not given.
 
-        `name` is that of the flag as people write it, where it is another one than that of its value.
+        An explicit empty value, as from an unset shell variable, is refused. `name` is the flag as users write it,
+        where it differs from the attribute's name.
         """
         value: str | None = getattr(self.args, flag)
         if value == "":
@@ -52,7 +53,7 @@ class Invocation:
 
     @cached_property
     def workspace(self) -> Workspace:
-        """The workspace that the command works in.
+        """The workspace of the command.
 
         Raises:
             TaskstateError: the repository is not set up.
@@ -63,7 +64,7 @@ class Invocation:
         return self.any_workspace
 
     def request(self) -> Request:
-        """Return who asks, when, and under which condition."""
+        """Return the actor, the time and the conditions of a write."""
         from datetime import UTC, datetime
 
         from taskstate.model.write_metadata import WriteMetadata
@@ -78,11 +79,11 @@ class Invocation:
         from taskstate.storage.git import client as git
         from taskstate.syntax import escaping
 
-        named = self.args.actor or os.environ.get("TASKSTATE_ACTOR") or git.user_name(self.workspace.root) or _login()
-        return escaping.one_line(named, what="the actor's name")
+        name = self.args.actor or os.environ.get("TASKSTATE_ACTOR") or git.user_name(self.workspace.root) or _login()
+        return escaping.one_line(name, what="the actor's name")
 
     def print_outcome(self, outcome: Outcome, text: str, **more: object) -> int:
-        """Tell what a change did, and return the exit status."""
+        """Print the outcome of a change, and return the exit status."""
         data = {
             "path": outcome.path,
             "revision": outcome.revision,
@@ -94,58 +95,59 @@ class Invocation:
         if self.args.dry_run:
             data["diff"] = outcome.diff
             return self.print_result(data, outcome.diff or "nothing would change")
-        told = "\n".join(
+        message = "\n".join(
             [
                 text if outcome.changed else f"{outcome.path}: nothing to change",
                 *(f"  {note}" for note in outcome.notes),
             ]
         )
         return self.print_result(
-            data, f"{told}\n  {outcome.path} is at revision {outcome.revision}" if self.args.verbose else told
+            data, f"{message}\n  {outcome.path} is at revision {outcome.revision}" if self.args.verbose else message
         )
 
     def print_result(self, data: object, text: str, *, status: int = 0) -> int:
-        """Print a result, as JSON or as text, and return the exit status."""
+        """Print a result as JSON or as text, and return the exit status."""
         if self.as_json:
             self.print_json({"success": True, "data": data, "error": None, "code": None})
         self.print_text(text)
         return status
 
     def print_text(self, text: str) -> None:
-        """Print text for people, where that was asked for."""
+        """Print text for people, unless JSON or `--quiet` was requested."""
         if text and not self.as_json and not self.args.quiet:
             _print(text, sys.stdout)
 
     def print_json(self, value: object) -> None:
-        """Print JSON in which no control character stands raw."""
+        """Print JSON with all control characters escaped."""
         text = json.dumps(value, ensure_ascii=False, indent=None, separators=(", ", ": "))
+        # `json.dumps` escapes only ASCII controls; a terminal obeys others, too.
         sys.stdout.write(re.compile(CONTROLS).sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
 
     def print_error(self, error: TaskstateError, status: int) -> int:
-        """Print one line on standard error, and the envelope where JSON was asked for; return the exit status."""
+        """Print an error in one line on standard error, and as JSON if requested; return the exit status."""
         from taskstate.validation.secrets import masked
 
-        what = masked(str(error))  # what was typed is quoted, and may be what must not be shown
+        message = masked(str(error))  # the message may quote an argument that contains a secret
         if self.as_json:
-            self.print_json({"success": False, "data": None, "error": what, "code": error.code})
-        _print("taskstate: " + re.sub(r"\s*[\r\n]+\s*", " ", what), sys.stderr)
+            self.print_json({"success": False, "data": None, "error": message, "code": error.code})
+        _print("taskstate: " + re.sub(r"\s*[\r\n]+\s*", " ", message), sys.stderr)
         return status
 
     def print_notes(self, notes: tuple[str, ...]) -> None:
-        """Print remarks on standard error."""
+        """Print notes on standard error, unless `--quiet` was requested."""
         if not self.args.quiet:
             self.print_problems(notes)
 
     def print_warning(self, lines: tuple[str, ...]) -> None:
-        """Print a warning on standard error: in a box where somebody sees it on a terminal, else line by line."""
+        """Print a warning on standard error: framed on a terminal, else line by line."""
         from taskstate.cli.terminal import boxed
 
         self.print_notes(boxed(lines, sys.stderr))
 
-    def print_problems(self, what: tuple[str, ...]) -> None:
-        """Print on standard error what could not be done, also where quiet was asked for."""
-        if what:
-            _print("\n".join(what), sys.stderr)
+    def print_problems(self, lines: tuple[str, ...]) -> None:
+        """Print problems on standard error, even with `--quiet`."""
+        if lines:
+            _print("\n".join(lines), sys.stderr)
 
     def read(self, name: str) -> str:
         """Return the text of the file `name`, or of standard input for `-`.
@@ -159,62 +161,66 @@ class Invocation:
         return decoded(data, name)
 
     def text_of(self, value: str) -> str:
-        """Return a text argument; `-` stands for standard input."""
+        """Return a text argument; `-` reads standard input."""
         return self.read("-") if value == "-" else value
 
     def task_id(self, value: str) -> str:
-        """Return the id that a task argument names.
+        """Return the id that a task argument stands for.
 
         Raises:
-            TaskstateError: it is none, or the path of a file that is not the one which the id stands for.
+            TaskstateError: it is no id, or the path of a file other than that task's state file.
         """
         from taskstate.model.names import own_file, parse_task_id
 
         task = parse_task_id(value)
         if own_file(value) and os.path.isfile(value) and not os.path.samefile(value, self.workspace.locate(task)):
-            meant = self.workspace.relative(self.workspace.locate(task))
-            raise TaskstateError(f"{value} is not the state file of task {task}", help=f"that is {meant}", code="path")
+            expected = self.workspace.relative(self.workspace.locate(task))
+            raise TaskstateError(
+                f"{value} is not the state file of task {task}", help=f"that is {expected}", code="path"
+            )
         return task
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that every command takes."""
+    """Add the flags that all commands have."""
     common = parser.add_argument_group("common flags")
+    common.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
     common.add_argument(
-        "--format", choices=("text", "json"), default="text", help="how to print the result (default: text)"
+        "--root", metavar="DIR", help="root of the repository (default: TASKSTATE_ROOT, or the nearest one upwards)"
     )
-    common.add_argument(
-        "--root", metavar="DIR", help="the repository's root (default: found upwards from here, or TASKSTATE_ROOT)"
-    )
-    common.add_argument("--config", metavar="FILE", help="the configuration file")
-    common.add_argument("--quiet", action="store_true", help="print nothing but errors and JSON")
-    common.add_argument("--verbose", action="store_true", help="print more")
-    common.add_argument("--no-color", action="store_true", help="print without colour, as NO_COLOR does")
+    common.add_argument("--config", metavar="FILE", help="path to the configuration file")
+    common.add_argument("--quiet", action="store_true", help="print only errors and JSON")
+    common.add_argument("--verbose", action="store_true", help="print more details")
+    common.add_argument("--no-color", action="store_true", help="disable colours (also: NO_COLOR)")
 
 
 def add_writing(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that every command takes which writes."""
+    """Add the flags of commands that write."""
     writing = parser.add_argument_group("writing")
     writing.add_argument(
-        "--actor", metavar="NAME", help="who writes (default: TASKSTATE_ACTOR, the git user, or the login)"
+        "--actor",
+        metavar="NAME",
+        help="name to record as author (default: TASKSTATE_ACTOR, the git user, or the login)",
     )
     writing.add_argument(
         "--expect-revision",
         metavar="TOKEN",
-        help="refuse if the file is no longer at this revision, such as 14 or 14-1a2b3c4d",
+        help="fail if the file is not at this revision, such as 14 or 14-1a2b3c4d",
     )
-    writing.add_argument("--dry-run", action="store_true", help="print the unified diff instead of writing")
+    writing.add_argument(
+        "--dry-run", action="store_true", help="print the changes as a unified diff, and write nothing"
+    )
     writing.add_argument(
         "--force-secrets",
         action="store_true",
-        help="write what looks like a credential all the same; it is warned of, and remembered in the audit",
+        help="write even if the text looks like it contains credentials; this is recorded in the audit",
     )
     add_common(parser)
 
 
 def add_task(parser: argparse.ArgumentParser) -> None:
     """Add the argument that names a task."""
-    parser.add_argument("id", metavar="ID", help="the task: 101, #101, TASK-101, task-101-state.md or a path")
+    parser.add_argument("id", metavar="ID", help="task: 101, #101, TASK-101, task-101-state.md or a path")
 
 
 def _print(text: str, stream: Any) -> None:  # noqa: ANN401 - a text stream
@@ -222,11 +228,11 @@ def _print(text: str, stream: Any) -> None:  # noqa: ANN401 - a text stream
 
 
 def standard_input(limit: int) -> bytes:
-    """Return what standard input holds, nothing where it is closed; more than `limit` bytes are refused."""
+    """Return the content of standard input, empty where it is closed; refuse more than `limit` bytes."""
     data: bytes = sys.stdin.buffer.read(limit + 1) if sys.stdin else b""
     if len(data) > limit:
-        what = f"standard input holds more than {limit // 1024**2} MiB"
-        raise TaskstateError(what, help="split it", code="too-large")
+        message = f"standard input holds more than {limit // 1024**2} MiB"
+        raise TaskstateError(message, help="split it", code="too-large")
     return data
 
 

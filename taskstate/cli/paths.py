@@ -1,4 +1,4 @@
-"""Paths as people type them, and as they are shown to them."""
+"""Conversion of paths typed by the user, and for display."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 
 def real(path: str) -> Path:
-    """Return where a path leads, links on the way followed; a file that is one itself is told when it is read."""
+    """Return an absolute path with links in its folders resolved; a link at the end is kept, and refused when read."""
     folder, name = os.path.split(os.path.abspath(path))
     return Path(os.path.realpath(folder), name)
 
 
 def shown(path: Path) -> str:
-    """Return a path relative to the working folder where it lies in it."""
+    """Return a path for display: relative to the working folder where it lies inside."""
     here = os.getcwd()
     return os.path.relpath(path, here).replace(os.sep, "/") if path.is_relative_to(here) else str(path)

@@ -1,6 +1,6 @@
-"""How far a long run has come: a bar on standard error, for people at a terminal.
+"""A progress bar on standard error, for long runs on a terminal.
 
-A run that is over within a second shows none, and loads nothing for it.
+Runs shorter than a second show no bar, and do not import `rich`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ PATIENCE = 1.0  # seconds without a bar
 
 
 class Bar:
-    """Is called with how much is done and how much there is; the bar disappears when the `with` block ends."""
+    """A callable that shows the progress; the bar disappears at the end of the `with` block."""
 
-    def __init__(self, what: str, *, wanted: bool = True, no_color: bool = False) -> None:
-        self._what = what
-        self._wanted = wanted and is_terminal(sys.stderr)
+    def __init__(self, description: str, *, enabled: bool = True, no_color: bool = False) -> None:
+        self._description = description
+        self._enabled = enabled and is_terminal(sys.stderr)
         self._no_color = no_color
         self._begin = time.monotonic()
         self._shown: tuple[Progress, TaskID] | None = None
@@ -40,8 +40,8 @@ class Bar:
             self._shown = None
 
     def __call__(self, done: int, total: int) -> None:
-        """Show how far it is."""
-        if not self._wanted or time.monotonic() - self._begin < PATIENCE:
+        """Show that `done` of `total` steps are done."""
+        if not self._enabled or time.monotonic() - self._begin < PATIENCE:
             return
         if not self._shown:
             self._shown = self._show(total)
@@ -56,4 +56,4 @@ class Bar:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         progress = Progress(*columns, console=console, transient=True)
         progress.start()
-        return progress, progress.add_task(self._what, total=total)
+        return progress, progress.add_task(self._description, total=total)

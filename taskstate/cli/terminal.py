@@ -1,4 +1,4 @@
-"""What stands at the other end of a stream: whether somebody sees colours there, and whether somebody is watching."""
+"""Terminal detection for output streams: whether to use colours and boxes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Return whether a stream leads to a terminal on which one can move about."""
+    """Return whether a stream is a terminal with cursor control."""
     return stream.isatty() and os.environ.get("TERM", "") not in {"", "dumb"}
 
 
 def shows_colour(stream: TextIO, *, refused: bool) -> bool:
-    """Return whether to print in colour: not where it is refused by a flag or NO_COLOR, always with FORCE_COLOR."""
+    """Return whether to print in colour: never if refused by flag or NO_COLOR, always with FORCE_COLOR."""
     if refused or os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR", "") not in {"", "0"}:
@@ -24,7 +24,7 @@ def shows_colour(stream: TextIO, *, refused: bool) -> bool:
 
 
 def boxed(lines: tuple[str, ...], stream: TextIO) -> tuple[str, ...]:
-    """Return lines in a frame where `stream` is a terminal that is wide enough for it, else as they are."""
+    """Return lines in a frame where `stream` is a terminal that is wide enough, else unchanged."""
     width = max(map(len, lines), default=0)
     if not lines or not is_terminal(stream) or width + 4 > os.get_terminal_size(stream.fileno()).columns:
         return lines

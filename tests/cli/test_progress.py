@@ -17,7 +17,7 @@ STEPS = """
 import sys, time
 from taskstate.cli.progress import Bar
 
-with Bar("checking", wanted={wanted}) as bar:
+with Bar("checking", enabled={enabled}) as bar:
     for done in range(1, 8):
         bar(done, 7)
         time.sleep({pause})
@@ -25,9 +25,9 @@ print("rich" in sys.modules)
 """
 
 
-def command(*, pause: float, wanted: bool = True) -> tuple[str, ...]:
+def command(*, pause: float, enabled: bool = True) -> tuple[str, ...]:
     """Return a command that takes seven steps, and says at its end whether it loaded what draws the bar."""
-    return (sys.executable, "-c", STEPS.format(wanted=wanted, pause=pause))
+    return (sys.executable, "-c", STEPS.format(enabled=enabled, pause=pause))
 
 
 @pytest.mark.slow
@@ -42,10 +42,10 @@ def test_a_long_run_shows_how_far_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("wanted", "env"), [(False, {}), (True, {"TERM": "dumb"})])
-def test_nobody_is_shown_a_bar_that_is_not_wanted(tmp_path: Path, wanted: bool, env: dict[str, str]) -> None:  # noqa: FBT001 - a parameter of the test
+@pytest.mark.parametrize(("enabled", "env"), [(False, {}), (True, {"TERM": "dumb"})])
+def test_nobody_is_shown_a_bar_that_is_not_wanted(tmp_path: Path, enabled: bool, env: dict[str, str]) -> None:  # noqa: FBT001 - a parameter of the test
     """Where it is refused, or the terminal could not take it back, a long run shows nothing and loads nothing."""
-    assert seen(command(pause=0.2, wanted=wanted), cwd=tmp_path, env=env) == (0, "False\n")
+    assert seen(command(pause=0.2, enabled=enabled), cwd=tmp_path, env=env) == (0, "False\n")
 
 
 def test_a_short_run_shows_nothing(tmp_path: Path) -> None:

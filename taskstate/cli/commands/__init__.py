@@ -1,1 +1,1 @@
-"""One file for each command: it declares its arguments, calls a job, and prints the result as text or JSON."""
+"""The commands, one module each: declares arguments, calls an operation, and prints the result as text or JSON."""

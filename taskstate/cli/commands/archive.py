@@ -1,4 +1,4 @@
-"""`taskstate archive`: moves older sessions into the archive; `verify`, `restore` and `search` come before the ids.
+"""`taskstate archive`: moves older sessions to the archive; `verify`, `restore` and `search` are words before the ids.
 
 A task whose id is one of these words is named as `#verify` or by its file.
 """
@@ -31,45 +31,44 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "       %(prog)s search ID TEXT"
     )
     parser.epilog = (
-        "`verify` checks each archived session against its hash, `restore` takes the last batch (--all: every one) "
-        "back into the progress log, `search` finds a text in all sessions. A task with such a name: `#verify`."
+        "`verify` checks each archived session against its hash. `restore` moves the last batch (--all: all batches) "
+        "back to the progress log. `search` finds a text in all sessions. Write `#verify` for a task with such an id."
     )
-    parser.add_argument("ids", metavar="ID", nargs="*", help="the tasks (default: every task that is over the limit)")
+    parser.add_argument("ids", metavar="ID", nargs="*", help="tasks to archive (default: all tasks over the limit)")
     parser.add_argument(
-        "--all", action="store_true", help="every task that is over the limit, as without an ID; restore: every batch"
-    )
-    parser.add_argument(
-        "--keep", type=int, metavar="N", help="how many of the newest sessions stay in full (default: 5)"
-    )
-    parser.add_argument("--force", action="store_true", help="archive also where the file is within the limit")
-    parser.add_argument(
-        "--check", action="store_true", help="archive nothing; exit with 1 if a task should be archived"
+        "--all", action="store_true", help="archive all tasks over the limit, as without an ID; restore: all batches"
     )
     parser.add_argument(
-        "--summarizer", metavar="CMD", help="a program that writes the summary ('': the built-in one; see the manual)"
+        "--keep", type=int, metavar="N", help="number of newest sessions to keep in the state file (default: 5)"
     )
+    parser.add_argument("--force", action="store_true", help="archive even if the file is within the limit")
+    parser.add_argument(
+        "--check", action="store_true", help="archive nothing; exit with status 1 if a task is over the limit"
+    )
+    parser.add_argument("--summarizer", metavar="CMD", help="program that writes the summary ('': the built-in one)")
     parser.add_argument(
         "--fix",
         action="store_true",
-        help="with --check: archive what is over the limit, and stage what that changed of files that are staged",
+        help="with --check: archive the tasks over the limit, and stage the changes of files that are staged",
     )
     add_writing(parser)
     parser.set_defaults(run=run)
 
 
 def run(invocation: Invocation) -> int:
-    """Archive, check whether something should be archived, or do what the first word says."""
+    """Archive, check for tasks over the limit, or run the action that the first word names."""
+    # argparse cannot mix sub-commands with plain ids, so the first word decides.
     if invocation.args.ids and invocation.args.ids[0] in VERBS:
         return VERBS[invocation.args.ids[0]](invocation, *invocation.args.ids[1:])
     keep = invocation.workspace.config.size.keep_sessions if invocation.args.keep is None else invocation.args.keep
-    for wrong, what, help_ in _clashes(invocation.args, keep):
+    for wrong, message, help_ in _clashes(invocation.args, keep):
         if wrong:
-            raise TaskstateError(what, help=help_, code="usage")
+            raise TaskstateError(message, help=help_, code="usage")
     return _check(invocation, keep) if invocation.args.check else _archive(invocation, keep)
 
 
 def _clashes(args: argparse.Namespace, keep: int) -> tuple[tuple[object, str, str], ...]:
-    """Return what cannot be asked for together: whether it was, what is wrong with it, and what to do."""
+    """Return the invalid combinations of flags: whether each applies, the message, and the advice."""
     return (
         (keep < 1, f"--keep {keep}: at least one session stays in the state file", "give 1 or more"),
         (args.all and args.ids, "archive takes either --all or the tasks' ids", "leave one of them out"),
@@ -81,9 +80,9 @@ def _clashes(args: argparse.Namespace, keep: int) -> tuple[tuple[object, str, st
 
 
 def _archive(invocation: Invocation, keep: int) -> int:
-    named = list(dict.fromkeys(invocation.task_id(task) for task in invocation.args.ids))
-    outcomes = _archived(invocation, named or _fitting(invocation, keep), keep)
-    if len(named) == 1:
+    tasks = list(dict.fromkeys(invocation.task_id(task) for task in invocation.args.ids))
+    outcomes = _archived(invocation, tasks or _tasks_to_archive(invocation, keep), keep)
+    if len(tasks) == 1:
         return invocation.print_outcome(outcomes[0], f"{outcomes[0].path}: archived")
     data = [
         {"path": o.path, "revision": o.revision, "changed": o.changed, "notes": list(o.notes), "diff": o.diff}
@@ -95,10 +94,10 @@ def _archive(invocation: Invocation, keep: int) -> int:
 
 
 def _archived(invocation: Invocation, tasks: list[str], keep: int) -> list[Outcome]:
-    """Archive the tasks, all of them or none: what keeps one of several from it is found in a dry run first."""
+    """Archive all tasks or none: a dry run of several tasks finds first what prevents one of them."""
     from taskstate.archive.archiver import archive_sessions
 
-    request, workspace = invocation.request(), _summarized(invocation)
+    request, workspace = invocation.request(), _with_summarizer(invocation)
     if len(tasks) > 1 and not request.dry_run:
         for task in tasks:
             archive_sessions(workspace, task, request._replace(dry_run=True), keep=keep, force=invocation.args.force)
@@ -108,22 +107,22 @@ def _archived(invocation: Invocation, tasks: list[str], keep: int) -> list[Outco
     return outcomes
 
 
-def _summarized(invocation: Invocation) -> Workspace:
-    """Return the workspace with the summarizer that was given."""
+def _with_summarizer(invocation: Invocation) -> Workspace:
+    """Return the workspace with the summarizer of the flag, if given."""
     command, config = invocation.args.summarizer, invocation.workspace.config
     if command is None:
         return invocation.workspace
     return invocation.workspace._replace(config=config._replace(archive=config.archive._replace(summarizer=command)))
 
 
-def _fitting(invocation: Invocation, keep: int) -> list[str]:
-    """Return the tasks that are over the limit, or with `--force` all that have more sessions than are kept."""
+def _tasks_to_archive(invocation: Invocation, keep: int) -> list[str]:
+    """Return the tasks over the limit, or with `--force` all that have more sessions than are kept."""
     from taskstate.archive.archiver import tasks_over_limit
 
     paths = invocation.workspace.state_files()
-    fitting, unreadable = tasks_over_limit(invocation.workspace, paths, keep=keep, force=invocation.args.force)
+    tasks, unreadable = tasks_over_limit(invocation.workspace, paths, keep=keep, force=invocation.args.force)
     invocation.print_problems(unreadable)
-    return fitting
+    return tasks
 
 
 def _line(invocation: Invocation, outcome: Outcome) -> str:
@@ -147,7 +146,7 @@ def _check(invocation: Invocation, keep: int) -> int:
 
 
 def _fix(invocation: Invocation, tasks: list[str], keep: int, *, status: int) -> int:
-    """Archive the tasks, and stage what changed: a commit then holds what it would have been refused for."""
+    """Archive the tasks and stage the changes, so that the commit contains what the hook would refuse it for."""
     from taskstate.archive.restage import require_staged, restage
 
     require_staged(invocation.workspace, tasks)
@@ -164,7 +163,7 @@ def _fix(invocation: Invocation, tasks: list[str], keep: int, *, status: int) ->
 
 
 def _state_file(invocation: Invocation, name: str) -> Path:
-    """Return the state file that an argument names: a hook names the very file, also one that the tool leaves out."""
+    """Return the state file that an argument names; a hook passes paths, also of files that are excluded."""
     path = Path(os.path.realpath(name))
-    named = own_file(path.name) is not None and path.is_file()
-    return path if named else invocation.workspace.locate(invocation.task_id(name))
+    is_state_file = own_file(path.name) is not None and path.is_file()
+    return path if is_state_file else invocation.workspace.locate(invocation.task_id(name))

@@ -1,4 +1,4 @@
-"""`taskstate archive verify`, `restore` and `search`: what else is done with an archive."""
+"""`taskstate archive verify`, `restore` and `search`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WRITING = ("dry_run", "expect_revision", "actor")
 
 
 def run_verify(invocation: Invocation, *names: str) -> int:
-    """Verify the archives of the tasks named."""
+    """Verify the archives of tasks."""
     from taskstate.archive.verify import verify
 
     _refuse_flags(invocation, "verify", *_WRITING, "all")
@@ -22,13 +22,13 @@ def run_verify(invocation: Invocation, *names: str) -> int:
         raise TaskstateError("archive verify: ID is missing", help="name a task, or several", code="usage")
     verdicts = [verify(invocation.workspace, invocation.task_id(name)) for name in names]
     data = [_shape(verdict) for verdict in verdicts]
-    text = "\n".join(_told(verdict) for verdict in verdicts)
+    text = "\n".join(_text(verdict) for verdict in verdicts)
     status = 1 if any(verdict.problems for verdict in verdicts) else 0
     return invocation.print_result(data[0] if len(data) == 1 else data, text, status=status)
 
 
 def _shape(verdict: ArchiveVerdict) -> dict[str, object]:
-    found = [
+    faults = [
         {
             "path": wrong.path,
             "line": wrong.line,
@@ -43,11 +43,11 @@ def _shape(verdict: ArchiveVerdict) -> dict[str, object]:
         "ok": not verdict.problems,
         "batches": verdict.batches,
         "sessions": verdict.sessions,
-        "faults": found,
+        "faults": faults,
     }
 
 
-def _told(verdict: ArchiveVerdict) -> str:
+def _text(verdict: ArchiveVerdict) -> str:
     if verdict.problems:
         return "\n".join(f"{each.path}:{each.line}: {each.message}; {each.help}" for each in verdict.problems)
     if not verdict.batches:
@@ -62,13 +62,13 @@ def _counted(number: int, word: str, plural: str = "s") -> str:
 
 
 def run_restore(invocation: Invocation, *names: str) -> int:
-    """Take the last batch of a task's archive back into its log, or with `--all` every one."""
+    """Restore the last batch of a task's archive to its log, or all batches with `--all`."""
     from taskstate.archive.restore import restore
 
     _refuse_flags(invocation, "restore")
     if len(names) != 1:
-        what = "archive restore takes one task" if names else "archive restore: ID is missing"
-        raise TaskstateError(what, help="`taskstate archive restore ID [--all]`", code="usage")
+        message = "archive restore takes one task" if names else "archive restore: ID is missing"
+        raise TaskstateError(message, help="`taskstate archive restore ID [--all]`", code="usage")
     outcome = restore(
         invocation.workspace, invocation.task_id(names[0]), invocation.request(), everything=invocation.args.all
     )
@@ -76,29 +76,29 @@ def run_restore(invocation: Invocation, *names: str) -> int:
 
 
 def run_search(invocation: Invocation, *words: str) -> int:
-    """Search all sessions of a task, archived or not."""
+    """Search all sessions of a task, archived ones included."""
     from taskstate.tasks.sessions import search
 
     _refuse_flags(invocation, "search", *_WRITING, "all")
     name, *texts = words or ("",)
     text = " ".join(texts)
     if not name or not text.strip():
-        what = f"archive search: {'TEXT' if name else 'ID'} is missing"
-        raise TaskstateError(what, help="`taskstate archive search ID TEXT`", code="usage")
-    found = search(invocation.workspace, invocation.task_id(name), text)
+        message = f"archive search: {'TEXT' if name else 'ID'} is missing"
+        raise TaskstateError(message, help="`taskstate archive search ID TEXT`", code="usage")
+    hits = search(invocation.workspace, invocation.task_id(name), text)
     lines = [
         f"{each.number:>4}  {each.time or '?':16}  {'archived' if each.archived else '':8}  {each.line}"
-        for each in found
+        for each in hits
     ]
-    return invocation.print_result([each._asdict() for each in found], "\n".join(lines) or "no session says that")
+    return invocation.print_result([each._asdict() for each in hits], "\n".join(lines) or "no session says that")
 
 
 def _refuse_flags(invocation: Invocation, verb: str, *more: str) -> None:
-    """Refuse a flag that means nothing here: whoever gives it expects something of it."""
+    """Refuse flags that have no effect on this action, since their user expects one."""
     for flag in ("keep", "force", "check", "fix", "summarizer", *more):
         if getattr(invocation.args, flag) not in (None, False):
-            what = f"archive {verb} does not take --{flag.replace('_', '-')}"
-            raise TaskstateError(what, help="leave it out", code="usage")
+            message = f"archive {verb} does not take --{flag.replace('_', '-')}"
+            raise TaskstateError(message, help="leave it out", code="usage")
 
 
 VERBS = {"verify": run_verify, "restore": run_restore, "search": run_search}

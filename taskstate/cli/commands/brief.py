@@ -1,4 +1,4 @@
-"""`taskstate brief`: prints what an agent needs to start on a task."""
+"""`taskstate brief`: prints a briefing for an agent that starts on a task."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_task(parser)
-    parser.add_argument("--role", default="", metavar="R", help="the role that it is for")
+    parser.add_argument("--role", default="", metavar="R", help="role to write the brief for")
     parser.add_argument(
         "--budget",
         type=int,
         metavar="TOKENS",
-        help="how many tokens it may have (default: 4000, and no more sessions than archiving keeps)",
+        help="maximum number of tokens (default: 4000, and no more sessions than archiving keeps)",
     )
     add_common(parser)
     parser.set_defaults(run=run)
@@ -35,5 +35,5 @@ def run(invocation: Invocation) -> int:
     if budget is not None and budget < 1:
         raise TaskstateError(f"--budget {budget} is no budget", help="say how many tokens, at least 1", code="usage")
     loaded = invocation.workspace.load(invocation.workspace.locate(invocation.task_id(invocation.args.id)))
-    told = brief(invocation.workspace, loaded, role=invocation.args.role, budget=budget)
-    return invocation.print_result(shape(loaded, told, invocation.args.role), told.text)
+    result = brief(invocation.workspace, loaded, role=invocation.args.role, budget=budget)
+    return invocation.print_result(shape(loaded, result, invocation.args.role), result.text)

@@ -1,4 +1,4 @@
-"""`taskstate chain`: what tasks hand down to one another: shown, pulled, and how it stands."""
+"""`taskstate chain`: shows the output of a task, pulls upstream outputs, and reports the state of inputs."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     output = actions.add_parser(
-        "output", help="print what a task hands down", description="Print a task's Chain Output, word for word."
+        "output", help="print the output of a task", description="Print the Chain Output of a task, verbatim."
     )
     add_task(output)
-    output.add_argument("--part", metavar="NAME", help="one part alone, such as summary or api-contract")
-    output.add_argument("--code", action="store_true", help="only what stands in code fences, word for word")
+    output.add_argument("--part", metavar="NAME", help="print only this part, such as summary or api-contract")
+    output.add_argument("--code", action="store_true", help="print only the contents of code fences")
     add_common(output)
     output.set_defaults(run=run_output)
     pull = actions.add_parser(
         "pull",
-        help="take over what upstream tasks hand down",
-        description="Bring the Chain Inputs of tasks up to date with the outputs that they come from.",
+        help="pull the outputs of upstream tasks",
+        description="Update the Chain Inputs of tasks from the outputs of their upstream tasks.",
     )
-    pull.add_argument(
-        "ids", metavar="ID", nargs="*", help="the tasks: 101, #101, TASK-101, task-101-state.md or a path"
-    )
-    pull.add_argument("--all", action="store_true", help="every task of the repository")
-    pull.add_argument("--from", dest="source", metavar="UPSTREAM", help="only the output of this task")
+    pull.add_argument("ids", metavar="ID", nargs="*", help="tasks: 101, #101, TASK-101, task-101-state.md or a path")
+    pull.add_argument("--all", action="store_true", help="pull into all tasks of the repository")
+    pull.add_argument("--from", dest="source", metavar="UPSTREAM", help="pull only the output of this task")
     add_writing(pull)
     pull.set_defaults(run=run_pull)
     status = actions.add_parser(
         "status",
-        help="tell how the inputs of tasks stand",
-        description="Tell which Chain Inputs are missing, stale, unknown or circular; exit with 1 if one is.",
+        help="show the state of the inputs of tasks",
+        description="Show which Chain Inputs are missing, stale, unknown or circular. Exit with status 1 if any are.",
     )
-    status.add_argument("ids", metavar="ID", nargs="*", help="the tasks (default: all that build on another one)")
+    status.add_argument(
+        "ids", metavar="ID", nargs="*", help="tasks to check (default: all that depend on another task)"
+    )
     add_common(status)
     status.set_defaults(run=run_status)
 
@@ -57,16 +57,29 @@ def run_output(invocation: Invocation) -> int:
     from taskstate.tasks.chain_inputs import output
     from taskstate.tasks.chain_output import find_parts, parts
 
-    found = output(invocation.workspace, invocation.task_id(invocation.args.id))
-    chosen = find_parts(found.text, invocation.args.part, found.id) if invocation.args.part else parts(found.text)
-    if found.status != COMPLETE:
-        invocation.print_notes((f"task {found.id} is {found.status or 'of no status'}: this may still change",))
+    task_output = output(invocation.workspace, invocation.task_id(invocation.args.id))
+    chosen = (
+        find_parts(task_output.text, invocation.args.part, task_output.id)
+        if invocation.args.part
+        else parts(task_output.text)
+    )
+    if task_output.status != COMPLETE:
+        invocation.print_notes(
+            (f"task {task_output.id} is {task_output.status or 'of no status'}: this may still change",)
+        )
     code = [each for part in chosen for each in part.code]
-    text = "\n\n".join(part.text for part in chosen) if invocation.args.part else found.text
-    shape = {"id": found.id, "path": found.path, "status": found.status, "complete": found.status == COMPLETE}
-    told = [{"part": part.slug, "title": part.title, "text": part.text, "code": list(part.code)} for part in chosen]
+    text = "\n\n".join(part.text for part in chosen) if invocation.args.part else task_output.text
+    shape = {
+        "id": task_output.id,
+        "path": task_output.path,
+        "status": task_output.status,
+        "complete": task_output.status == COMPLETE,
+    }
+    part_shapes = [
+        {"part": part.slug, "title": part.title, "text": part.text, "code": list(part.code)} for part in chosen
+    ]
     return invocation.print_result(
-        shape | {"text": text, "parts": told}, "\n".join(code) if invocation.args.code else text
+        shape | {"text": text, "parts": part_shapes}, "\n".join(code) if invocation.args.code else text
     )
 
 
@@ -74,16 +87,16 @@ def run_output(invocation: Invocation) -> int:
 
 
 def run_pull(invocation: Invocation) -> int:
-    """Bring the inputs of tasks up to date, each for itself."""
+    """Update the inputs of tasks, each task on its own."""
     from taskstate.tasks.chain_inputs import pull
 
     args = invocation.args
     if bool(args.ids) == args.all:
-        what = "chain pull takes either the tasks' ids or --all"
-        raise TaskstateError(what, help="name the tasks, or give --all", code="usage")
+        message = "chain pull takes either the tasks' ids or --all"
+        raise TaskstateError(message, help="name the tasks, or give --all", code="usage")
     if args.expect_revision and len(args.ids) != 1:
-        what = "--expect-revision is that of one task"
-        raise TaskstateError(what, help="name that one alone", code="usage")
+        message = "--expect-revision is that of one task"
+        raise TaskstateError(message, help="name that one alone", code="usage")
     source = invocation.task_id(args.source) if args.source else ""
     if len(args.ids) == 1:
         pulled = pull(invocation.workspace, invocation.task_id(args.ids[0]), invocation.request(), source=source)
@@ -93,33 +106,33 @@ def run_pull(invocation: Invocation) -> int:
 
 
 def _pull_all(invocation: Invocation, source: str) -> int:
-    """Pull into several tasks; one that cannot take its inputs keeps no other from it."""
+    """Pull into several tasks; a failure in one does not stop the others."""
     from taskstate.tasks.chain_inputs import pull
 
     request = invocation.request()
-    told: list[PullResult] = []
+    results: list[PullResult] = []
     failed: list[str] = []
     tasks: Iterable[str] = dict.fromkeys(map(invocation.task_id, invocation.args.ids))
     if invocation.args.all:
-        tasks, unreadable = _building_on(invocation, source)
+        tasks, unreadable = _dependents(invocation, source)
         failed += unreadable
     for task in tasks:
         try:
-            told.append(pull(invocation.workspace, task, request, source=source))
+            results.append(pull(invocation.workspace, task, request, source=source))
         except TaskstateError as error:
             failed.append(f"not pulled into task {task}: {error}")
-    invocation.print_problems((*failed, *(warning for each in told for warning in each.outcome.warnings)))
-    lines = [line for each in told for line in _lines(each)]
-    shape = {"tasks": [_shape(each) for each in told], "failed": failed}
+    invocation.print_problems((*failed, *(warning for each in results for warning in each.outcome.warnings)))
+    lines = [line for each in results for line in _lines(each)]
+    shape = {"tasks": [_shape(each) for each in results], "failed": failed}
     return invocation.print_result(shape, "\n".join(lines) or "nothing to pull", status=1 if failed else 0)
 
 
-def _building_on(invocation: Invocation, source: str) -> tuple[list[str], tuple[str, ...]]:
-    """Return the tasks that build on any other one, or on the task `source`, and a line for each unreadable file."""
-    standing, unreadable = _standing(invocation)
-    wanted = source.casefold()
-    found = (each for each in standing if each.links)
-    ids = [each.id for each in found if any(wanted in ("", link.id.casefold()) for link in each.links)]
+def _dependents(invocation: Invocation, source: str) -> tuple[list[str], tuple[str, ...]]:
+    """Return the tasks that depend on any other one, or on the task `source`, and a line for each unreadable file."""
+    statuses, unreadable = _statuses(invocation)
+    source_key = source.casefold()
+    dependents = (each for each in statuses if each.links)
+    ids = [each.id for each in dependents if any(source_key in ("", link.id.casefold()) for link in each.links)]
     return ids, unreadable
 
 
@@ -133,25 +146,25 @@ def _lines(pulled: PullResult) -> list[str]:
 
 def _shape(pulled: PullResult) -> dict[str, Any]:
     outcome = pulled.outcome
-    told = {"path": outcome.path, "revision": outcome.revision, "changed": outcome.changed}
-    return told | {"notes": list(outcome.notes), "diff": outcome.diff or pulled.inputs}
+    shape = {"path": outcome.path, "revision": outcome.revision, "changed": outcome.changed}
+    return shape | {"notes": list(outcome.notes), "diff": outcome.diff or pulled.inputs}
 
 
 # status
 
 
 def run_status(invocation: Invocation) -> int:
-    """Tell how the inputs stand."""
-    standing, unreadable = _standing(invocation)
+    """Show the state of the inputs."""
+    statuses, unreadable = _statuses(invocation)
     invocation.print_problems(unreadable)
-    shown = [each for each in standing if each.links or invocation.args.ids]
+    shown = [each for each in statuses if each.links or invocation.args.ids]
     wrong = sum(link.is_wrong for each in shown for link in each.links)
-    data = {"tasks": [_standing_shape(each) for each in shown], "wrong": wrong, "unreadable": list(unreadable)}
+    data = {"tasks": [_status_shape(each) for each in shown], "wrong": wrong, "unreadable": list(unreadable)}
     text = "\n".join(_table(each) for each in shown) or "no task builds on another one"
     return invocation.print_result(data, text, status=1 if wrong or unreadable else 0)
 
 
-def _standing(invocation: Invocation) -> tuple[tuple[InputStatus, ...], tuple[str, ...]]:
+def _statuses(invocation: Invocation) -> tuple[tuple[InputStatus, ...], tuple[str, ...]]:
     from taskstate.tasks.chain_inputs import status
 
     ids = dict.fromkeys(map(invocation.task_id, invocation.args.ids))
@@ -159,8 +172,8 @@ def _standing(invocation: Invocation) -> tuple[tuple[InputStatus, ...], tuple[st
     return status(invocation.workspace, paths)
 
 
-def _standing_shape(standing: InputStatus) -> dict[str, Any]:
-    return {"id": standing.id, "path": standing.path, "inputs": [_link_shape(each) for each in standing.links]}
+def _status_shape(status: InputStatus) -> dict[str, Any]:
+    return {"id": status.id, "path": status.path, "inputs": [_link_shape(each) for each in status.links]}
 
 
 def _link_shape(link: Link) -> dict[str, Any]:
@@ -168,13 +181,13 @@ def _link_shape(link: Link) -> dict[str, Any]:
     return {"id": link.id, "state": link.state, "detail": link.detail, "changed_files": changed, "wrong": link.is_wrong}
 
 
-def _table(standing: InputStatus) -> str:
-    """Return how the inputs of one task stand, a line each, and below it what changed."""
-    lines = [f"{standing.id}  {standing.title}"]
-    if not standing.links:
+def _table(status: InputStatus) -> str:
+    """Return the state of the inputs of one task, one line each, with the changed files below."""
+    lines = [f"{status.id}  {status.title}"]
+    if not status.links:
         lines.append("  builds on no other task")
-    wide = max((len(link.id) for link in standing.links), default=0)
-    for link in standing.links:
-        lines.append(f"  {link.id.ljust(wide)}  {link.state.ljust(10)}  {link.detail}".rstrip())
-        lines += [f"  {' ' * wide}  since it was completed: {each}" for each in link.changed]
+    width = max((len(link.id) for link in status.links), default=0)
+    for link in status.links:
+        lines.append(f"  {link.id.ljust(width)}  {link.state.ljust(10)}  {link.detail}".rstrip())
+        lines += [f"  {' ' * width}  since it was completed: {each}" for each in link.changed]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""`taskstate complete`: completes a task, or lists all that is missing."""
+"""`taskstate complete`: completes a task, or lists what is missing."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
-        "Complete a task: all features pass with evidence, criteria are checked, the output is written, the roles are "
-        "done and no handoff is open. Its output is handed down to the tasks that depend on it."
+        "Complete a task and propagate its output to the tasks that depend on it. This requires that all features "
+        "pass with evidence, all criteria are checked, the output is written, all roles are done and no handoff is "
+        "open; otherwise list what is missing."
     )
     add_task(parser)
-    parser.add_argument("--force", action="store_true", help="complete it although something is missing; needs --note")
-    parser.add_argument("--note", metavar="TEXT", help="why what is missing is let pass; it is remembered")
+    parser.add_argument("--force", action="store_true", help="complete even if something is missing (requires --note)")
+    parser.add_argument("--note", metavar="TEXT", help="reason for --force; it is recorded")
     add_writing(parser)
     parser.set_defaults(run=run)
 
@@ -32,8 +33,8 @@ def run(invocation: Invocation) -> int:
 
     args = invocation.args
     if args.force != (args.note is not None):
-        what = "complete --force needs a reason" if args.force else "--note is the reason for --force"
-        raise TaskstateError(what, help='give both: --force --note "WHY"', code="usage")
+        message = "complete --force needs a reason" if args.force else "--note is the reason for --force"
+        raise TaskstateError(message, help='give both: --force --note "WHY"', code="usage")
     note = invocation.text_of(args.note) if args.force else ""
     if args.force and not note.strip():
         raise TaskstateError("--note is empty", help="say why what is missing is let pass", code="empty")
@@ -41,8 +42,8 @@ def run(invocation: Invocation) -> int:
         outcome = complete(invocation.workspace, invocation.task_id(args.id), invocation.request(), note=note)
     except Incomplete as error:
         if invocation.as_json:
-            what = f"{error.message}: {'; '.join(error.gaps)}"
-            raise TaskstateError(what, help=error.help, code=error.code) from error
+            message = f"{error.message}: {'; '.join(error.gaps)}"
+            raise TaskstateError(message, help=error.help, code=error.code) from error
         invocation.print_problems(tuple(f"  {gap}" for gap in error.gaps))
         raise
     return invocation.print_outcome(outcome, f"{outcome.path}: complete")

@@ -1,4 +1,4 @@
-"""`taskstate context export` and `context budget`: what a role gets to read, and what that saves."""
+"""`taskstate context export` and `context budget`: what each role reads, and how many tokens that saves."""
 
 from __future__ import annotations
 
@@ -20,17 +20,19 @@ if TYPE_CHECKING:
 def configure(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:  # argparse names it nowhere else
     """Declare the actions."""
     export = actions.add_parser(
-        "export", help="print what a role needs", description="Print what a role needs of a task, as canonical JSON."
+        "export",
+        help="print the context for a role",
+        description="Print the context that a role needs, as canonical JSON.",
     )
     add_task(export)
-    export.add_argument("--role", required=True, metavar="R", help="the role that it is for")
-    export.add_argument("--output", metavar="FILE", help="write it to a file instead")
+    export.add_argument("--role", required=True, metavar="R", help="role to export for")
+    export.add_argument("--output", metavar="FILE", help="write to a file instead of standard output")
     add_common(export)
     export.set_defaults(run=run_export)
     budget = actions.add_parser(
         "budget",
         help="count tokens",
-        description="Count the tokens of a task by part and role: pasted whole, against an export and a brief.",
+        description="Count the tokens of a task by part and role: as a whole, as an export, and as a brief.",
     )
     add_task(budget)
     add_common(budget)
@@ -47,8 +49,8 @@ def run_export(invocation: Invocation) -> int:
     workspace, role = invocation.workspace, invocation.args.role
     loaded = workspace.load(workspace.locate(invocation.task_id(invocation.args.id)))
     require_exportable(loaded)
-    told = export(workspace.config, loaded.state, role)
-    text = canonical_json(told)
+    exported = export(workspace.config, loaded.state, role)
+    text = canonical_json(exported)
     warnings = broken_notes(loaded)
     invocation.print_notes(warnings)
     output = invocation.args.output
@@ -57,13 +59,13 @@ def run_export(invocation: Invocation) -> int:
     elif not invocation.as_json:
         _write(text)
         return 0
-    shape = {"path": loaded.relative, "role": role, "sha256": sha256(text), "output": output, "export": told}
+    shape = {"path": loaded.relative, "role": role, "sha256": sha256(text), "output": output, "export": exported}
     shape["warnings"] = list(warnings)
     return invocation.print_result(shape, f"{output}: what the {role} needs of task {loaded.state.id}")
 
 
 def _write(text: str) -> None:
-    """Write JSON as the bytes that it is, the same on every system; what a terminal would obey is escaped."""
+    """Write JSON as bytes, the same on every system; control characters are escaped."""
     safe = re.compile(CONTROLS).sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     sys.stdout.flush()
     sys.stdout.buffer.write(safe.encode())
@@ -76,5 +78,5 @@ def run_budget(invocation: Invocation) -> int:
 
     loaded = invocation.workspace.load(invocation.workspace.locate(invocation.task_id(invocation.args.id)))
     require_exportable(loaded)
-    told = budget(invocation.workspace, loaded)
-    return invocation.print_result(shape(told), table(told))
+    counts = budget(invocation.workspace, loaded)
+    return invocation.print_result(shape(counts), table(counts))

@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             name, help=f"{name} a criterion", description=f"{name.capitalize()} an acceptance criterion."
         )
         add_task(action)
-        action.add_argument("number", metavar="N", type=int, help="the criterion, counted from 1")
+        action.add_argument("number", metavar="N", type=int, help="number of the criterion, counted from 1")
         add_writing(action)
         action.set_defaults(run=partial(run, checked=checked))
 

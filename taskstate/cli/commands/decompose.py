@@ -19,9 +19,7 @@ _COLUMNS = ("ID", "SESSIONS", "WORK", "AFTER", "FEATURES")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_task(parser)
-    parser.add_argument(
-        "--apply", action="store_true", help="create the subtasks and move the open features there, all in one step"
-    )
+    parser.add_argument("--apply", action="store_true", help="create the subtasks, and move the open features there")
     add_writing(parser)
     parser.set_defaults(run=run)
 
@@ -65,8 +63,8 @@ def _text(suggestion: Suggestion) -> str:
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     pace, count = suggestion.pace, sum(len(each.features) for each in suggestion.subtasks)
     pace_text = f"{_counted(pace.sessions, 'session')} for {_counted(pace.features, 'feature')}"
-    why = "as so far" if pace.own else "assumed: none passes yet"
-    head = f"task {suggestion.id}: {_counted(count, 'open feature')}, at {pace_text} ({why})"
+    basis = "as so far" if pace.own else "assumed: none passes yet"
+    head = f"task {suggestion.id}: {_counted(count, 'open feature')}, at {pace_text} ({basis})"
     return "\n".join([head, "", *lines, "", f"`taskstate decompose {suggestion.id} --apply` creates them"])
 
 

@@ -1,4 +1,4 @@
-"""`taskstate demo`: the main job on real files, each step with the command that a person would type."""
+"""`taskstate demo`: demonstrates the tool on real files, showing each command as a user would type it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STEPS = (
     "is written by it",
 )
 _DETAILS = "The migration ran on a copy of the data, forwards and backwards, and the row counts agree. "
-# what to break, the text to look for, what to put there
+# what is broken, the text to replace, and its replacement
 _FAULTS = (
     ("a value that is no JSON", '"passes": false', '"passes": maybe'),
     ("a required section gone", "## 4. Progress Log", "## 4. Progress Notes"),
@@ -45,14 +45,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(invocation: Invocation) -> int:
-    """Run the demo in a new temporary repository, and name the folder at the end."""
+    """Run the demo in a new temporary repository, and print its folder at the end."""
     for program, package in (("git", "git"), ("pre-commit", "pip install pre-commit")):
         if not shutil.which(program, path=_path()):
             raise TaskstateError(
                 f"the demo needs {program}, which was not found", help=f"install it ({package})", code="missing-program"
             )
-    told = invocation.as_json or invocation.args.quiet  # to whom a story on standard output would be in the way
-    demo = Demo(Path(tempfile.mkdtemp(prefix="taskstate-demo-")), sys.stderr if told else sys.stdout)
+    machine_readable = invocation.as_json or invocation.args.quiet  # then standard output is not for the narration
+    demo = Demo(Path(tempfile.mkdtemp(prefix="taskstate-demo-")), sys.stderr if machine_readable else sys.stdout)
     try:
         demo.play()
     finally:
@@ -61,7 +61,7 @@ def run(invocation: Invocation) -> int:
 
 
 class Demo:
-    """A repository and what is done in it, told while it is done."""
+    """A repository, and the steps performed in it with narration."""
 
     def __init__(self, root: Path, out: TextIO) -> None:
         self.root = root
@@ -70,7 +70,7 @@ class Demo:
         self.environment = clean | {"PATH": _path(), "TASKSTATE_ACTOR": "demo", "NO_COLOR": "1"}
 
     def play(self) -> None:
-        """Play all steps."""
+        """Run all steps."""
         self.set_up()
         self.work()
         self.grow()
@@ -78,7 +78,7 @@ class Demo:
         self.commit()
 
     def set_up(self) -> None:
-        """Make the repository and two tasks."""
+        """Create the repository and two tasks."""
         self.say("\n== Set a repository up")
         self.shell("git init --quiet --initial-branch=main")
         self.quietly("git config user.name Demo")
@@ -113,9 +113,9 @@ class Demo:
         archive = self.root / ".taskstate/archives/task-100-archive.md"
         for number in range(1, _MOST_SESSIONS + 1):
             work = f"The table {_TABLES[number % len(_TABLES)]} {_STEPS[number // len(_TABLES) % len(_STEPS)]}."
-            done = self.quietly(command + shlex.quote(f"{work}\n\n{_DETAILS * 48}"))
+            process = self.quietly(command + shlex.quote(f"{work}\n\n{_DETAILS * 48}"))
             if number == 1 or archive.exists():
-                self.say(f"$ {command}'{work} …'\n{_indented(done.stdout)}")
+                self.say(f"$ {command}'{work} …'\n{_indented(process.stdout)}")
             if archive.exists():
                 break
             if number == 1:
@@ -126,7 +126,7 @@ class Demo:
         self.shell("taskstate lint")
 
     def break_it(self) -> None:
-        """Break a file in three ways, and show what the linter finds."""
+        """Break a file in three ways, and show the findings of the linter."""
         path = self.root / ".taskstate/tasks/task-101-state.md"
         good = path.read_text(encoding="utf-8")
         for what, old, new in _FAULTS:
@@ -136,7 +136,7 @@ class Demo:
         path.write_text(good, encoding="utf-8")
 
     def commit(self) -> None:
-        """Have a commit refused, mend the file, and have it accepted."""
+        """Show that git refuses a broken file and accepts the repaired one."""
         self.say("\n== git refuses a broken file …")
         path = self.root / ".taskstate/tasks/task-101-state.md"
         good = path.read_text(encoding="utf-8")
@@ -150,21 +150,21 @@ class Demo:
         self.shell("git commit --message 'Work on tokens'")
 
     def shell(self, command: str, *, fails: bool = False) -> None:
-        """Run a command, showing it as a person would type it, and what it prints.
+        """Run a command, printing it as a user would type it, and its output.
 
         Raises:
-            TaskstateError: it did not end as it should.
+            TaskstateError: it did not end with the expected status.
         """
         self.say(f"$ {command}")
-        done = self.quietly(command)
-        self.say(_indented(done.stdout))
-        if bool(done.returncode) != fails:
+        process = self.quietly(command)
+        self.say(_indented(process.stdout))
+        if bool(process.returncode) != fails:
             raise TaskstateError(
-                f"`{command[:80]}` ended with status {done.returncode}", help="look above", code="demo"
+                f"`{command[:80]}` ended with status {process.returncode}", help="look above", code="demo"
             )
 
     def quietly(self, command: str) -> subprocess.CompletedProcess[str]:
-        """Run a command and return what it printed."""
+        """Run a command and return its output."""
         words = shlex.split(command)
         if words[0] == "taskstate":
             words = [sys.executable, "-m", *words]
@@ -181,14 +181,14 @@ class Demo:
         )
 
     def say(self, text: str) -> None:
-        """Print a part of the story."""
+        """Print a part of the narration."""
         if text.strip():
             self.out.write(text.rstrip("\n") + "\n")
             self.out.flush()
 
 
 def _path() -> str:
-    """Return the search path with this Python's own programs first, so that git's hooks find `taskstate` too."""
+    """Return the search path with this Python's programs first, so that git hooks find `taskstate`, too."""
     return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 
 

@@ -1,4 +1,4 @@
-"""`taskstate doctor`: examines the set-up and mends it; accepts a broken seal; gives a task another id."""
+"""`taskstate doctor`: checks the set-up and repairs it; reseals a task; gives a task another id."""
 
 from __future__ import annotations
 
@@ -20,28 +20,32 @@ _RENUMBER = ("renumber", "OLD", "NEW")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    # A positional of three words, since argparse has no optional sub-commands.
     parser.add_argument(
-        "action", nargs="*", metavar="renumber OLD NEW", help="give task OLD (an id or a path) the id NEW, everywhere"
+        "action",
+        nargs="*",
+        metavar="renumber OLD NEW",
+        help="change the id of task OLD (an id or a path) to NEW, in all files",
     )
-    parser.add_argument("--fix", action="store_true", help="mend what can be mended without losing anything")
-    parser.add_argument("--reseal", metavar="ID", help="accept what was changed by hand in a block of the tool's own")
-    parser.add_argument("--note", metavar="TEXT", help="why; it is kept among the task's events")
+    parser.add_argument("--fix", action="store_true", help="repair problems where nothing can be lost")
+    parser.add_argument("--reseal", metavar="ID", help="accept manual changes to a block that only taskstate writes")
+    parser.add_argument("--note", metavar="TEXT", help="reason for --reseal; it is recorded")
     add_writing(parser)
     parser.set_defaults(run=run)
 
 
 def run(invocation: Invocation) -> int:
-    """Examine, mend, reseal or renumber."""
+    """Check, repair, reseal or renumber."""
     if invocation.args.action:
         return _renumber(invocation)
     if invocation.args.reseal is not None:
         return _reseal(invocation)
     if invocation.args.note is not None:
         raise TaskstateError("doctor --note belongs to --reseal", help="name the task with --reseal", code="usage")
-    return _examine(invocation)
+    return _check(invocation)
 
 
-def _examine(invocation: Invocation) -> int:
+def _check(invocation: Invocation) -> int:
     from taskstate.workflow.doctor import CHECKS, Problem, examine
 
     try:
@@ -49,33 +53,37 @@ def _examine(invocation: Invocation) -> int:
     except TaskstateError as error:
         if error.code != "config":
             raise
-        return _tell(invocation, (Problem("configuration", "", error.message, error.help),), (), ("configuration",))
-    found = examine(workspace)
-    told: tuple[str, ...] = ()
+        return _print_report(
+            invocation, (Problem("configuration", "", error.message, error.help),), (), ("configuration",)
+        )
+    problems = examine(workspace)
+    repairs: tuple[str, ...] = ()
     if invocation.args.fix and not invocation.args.dry_run:
         from taskstate.workflow.repairs import repair
 
-        told = repair(workspace, found, invocation.request())
-        found = examine(workspace)
-    return _tell(invocation, found, told, ("configuration", *CHECKS))
+        repairs = repair(workspace, problems, invocation.request())
+        problems = examine(workspace)
+    return _print_report(invocation, problems, repairs, ("configuration", *CHECKS))
 
 
-def _tell(invocation: Invocation, found: tuple[Problem, ...], told: tuple[str, ...], checks: tuple[str, ...]) -> int:
-    wrong = [ailment for ailment in found if not ailment.note]
-    lines = [*told, *(_line(ailment) for ailment in found)]
-    lines.append(_sum(len(wrong), len(checks)) if wrong else f"{len(checks)} checks, nothing is wrong")
-    data = {"checks": checks, "ailments": [ailment._asdict() for ailment in found], "mended": told}
-    return invocation.print_result(data, "\n".join(lines), status=1 if wrong else 0)
+def _print_report(
+    invocation: Invocation, problems: tuple[Problem, ...], repairs: tuple[str, ...], checks: tuple[str, ...]
+) -> int:
+    errors = [problem for problem in problems if not problem.note]
+    lines = [*repairs, *(_line(problem) for problem in problems)]
+    lines.append(_summary(len(errors), len(checks)) if errors else f"{len(checks)} checks, nothing is wrong")
+    data = {"checks": checks, "ailments": [problem._asdict() for problem in problems], "mended": repairs}
+    return invocation.print_result(data, "\n".join(lines), status=1 if errors else 0)
 
 
-def _sum(wrong: int, checks: int) -> str:
-    return f"{checks} checks, {wrong} {'thing is' if wrong == 1 else 'things are'} wrong"
+def _summary(errors: int, checks: int) -> str:
+    return f"{checks} checks, {errors} {'thing is' if errors == 1 else 'things are'} wrong"
 
 
-def _line(ailment: Problem) -> str:
-    where = f"{ailment.path}: " if ailment.path else ""
-    help_ = f"; {ailment.help}" if ailment.help else ""
-    return f"{'note' if ailment.note else 'wrong'}  {ailment.check:12}  {where}{ailment.message}{help_}"
+def _line(problem: Problem) -> str:
+    where = f"{problem.path}: " if problem.path else ""
+    help_ = f"; {problem.help}" if problem.help else ""
+    return f"{'note' if problem.note else 'wrong'}  {problem.check:12}  {where}{problem.message}{help_}"
 
 
 def _reseal(invocation: Invocation) -> int:

@@ -1,4 +1,4 @@
-"""`taskstate evidence`: records cited excerpts, and shows whether their sources still hold them."""
+"""`taskstate evidence`: records cited excerpts, and shows whether their sources still contain them."""
 
 from __future__ import annotations
 
@@ -20,23 +20,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = actions.add_parser(
         "add",
         help="record an excerpt",
-        description="Record an excerpt of a file with its hash, under an id that prompts can cite.",
+        description="Record an excerpt of a file and its hash, under an id for citing it in prompts.",
     )
     add_task(add)
-    add.add_argument(
-        "--type", metavar="T", required=True, help="what it is, in one word: plan, standard, log, design, …"
-    )
-    add.add_argument("--path", metavar="P", required=True, help="the file, from the repository's root")
+    add.add_argument("--type", metavar="T", required=True, help="type in one word: plan, standard, log, design, …")
+    add.add_argument("--path", metavar="P", required=True, help="path of the file, from the root of the repository")
     add.add_argument("--lines", metavar="A-B", default="", help="first and last line (default: the whole file)")
     add_writing(add)
     add.set_defaults(run=run_add)
     show = actions.add_parser(
         "show",
-        help="show an excerpt, or the list",
-        description="Show an excerpt; exit status 1 where its source no longer holds it. Without an id, list all.",
+        help="show an excerpt, or list all",
+        description="Show an excerpt; exit with status 1 if its source has changed. Without an id, list all excerpts.",
     )
     add_task(show)
-    show.add_argument("evidence", metavar="EID", nargs="?", default="", help="the excerpt's id, such as plan-1")
+    show.add_argument("evidence", metavar="EID", nargs="?", default="", help="id of the excerpt, such as plan-1")
     add_common(show)
     show.set_defaults(run=run_show)
 
@@ -59,14 +57,14 @@ def run_add(invocation: Invocation) -> int:
 
 
 def run_show(invocation: Invocation) -> int:
-    """Show an excerpt beside what its source holds now."""
+    """Show an excerpt compared with its source."""
     from taskstate.verification.excerpts import SAME, citation, listed, show
 
     task = invocation.task_id(invocation.args.id)
     if not invocation.args.evidence:
-        known = listed(invocation.workspace, task)
-        lines = [citation(each, task) for each in known]
-        return invocation.print_result([each._asdict() for each in known], "\n".join(lines) or "no evidence yet")
+        excerpts = listed(invocation.workspace, task)
+        lines = [citation(each, task) for each in excerpts]
+        return invocation.print_result([each._asdict() for each in excerpts], "\n".join(lines) or "no evidence yet")
     shown = show(invocation.workspace, task, invocation.args.evidence)
     data = {
         **shown.excerpt._asdict(),

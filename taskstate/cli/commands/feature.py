@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    add = actions.add_parser("add", help="add a feature", description="Add a feature that does not pass yet.")
+    add = actions.add_parser(
+        "add", help="add a feature", description="Add a feature to the checklist; it does not pass yet."
+    )
     _add_ids(add)
-    add.add_argument("text", metavar="TEXT", help="what the feature does, in one line")
+    add.add_argument("text", metavar="TEXT", help="description of the feature, in one line")
     add_writing(add)
     add.set_defaults(run=run_add)
     passing = actions.add_parser(
@@ -27,31 +29,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     _add_ids(passing)
     proof = passing.add_mutually_exclusive_group(required=True)
-    proof.add_argument("--evidence", metavar="TEXT", help="how it was tested, and what came out")
+    proof.add_argument("--evidence", metavar="TEXT", help="how it was tested, with the result")
     proof.add_argument(
         "--run",
         dest="command",
         metavar="CMD",
-        help="a command that must succeed; it is recorded with the end and the hash of what it printed",
+        help="command that must succeed; it is recorded with the end and the hash of its output",
     )
-    proof.add_argument("--commit", metavar="SHA", help="the commit that brings it about; it must be here")
-    passing.add_argument("--timeout", type=float, metavar="SECONDS", help="how long --run may take (default: any time)")
+    proof.add_argument("--commit", metavar="SHA", help="commit that implements the feature; it must exist here")
+    passing.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="maximum duration of --run (default: unlimited)"
+    )
     add_writing(passing)
     passing.set_defaults(run=run_pass)
     fail = actions.add_parser(
         "fail", help="record that a feature does not pass", description="Record that a feature was tested and fails."
     )
     _add_ids(fail)
-    fail.add_argument(
-        "--evidence", metavar="TEXT", default="does not pass", help="how it was tested, and what came out"
-    )
+    fail.add_argument("--evidence", metavar="TEXT", default="does not pass", help="how it was tested, with the result")
     add_writing(fail)
     fail.set_defaults(run=run_fail)
 
 
 def _add_ids(parser: argparse.ArgumentParser) -> None:
     add_task(parser)
-    parser.add_argument("feature", metavar="FID", help="the feature's id, such as jwt-1")
+    parser.add_argument("feature", metavar="FID", help="id of the feature, such as jwt-1")
 
 
 def run_add(invocation: Invocation) -> int:
@@ -75,8 +77,8 @@ def run_pass(invocation: Invocation) -> int:
 
     args = invocation.args
     if args.timeout is not None and (args.command is None or not args.timeout > 0):
-        what = "--timeout is the time that --run may take"
-        raise TaskstateError(what, help="give seconds above 0, together with --run", code="usage")
+        message = "--timeout is the time that --run may take"
+        raise TaskstateError(message, help="give seconds above 0, together with --run", code="usage")
     if args.command is not None:
         return _set(invocation, _run(invocation))
     evidence = _evidence(invocation) if args.commit is None else _commit(invocation)
@@ -95,8 +97,10 @@ def _set(invocation: Invocation, tested: FeatureResult) -> int:
 
     args = invocation.args
     outcome = set_feature(invocation.workspace, invocation.task_id(args.id), args.feature, tested, invocation.request())
-    told = f"{outcome.path}: feature {args.feature} {'passes' if tested.passes else 'does not pass'}"
-    return invocation.print_outcome(outcome, told, feature=args.feature, passes=tested.passes, evidence=tested.evidence)
+    message = f"{outcome.path}: feature {args.feature} {'passes' if tested.passes else 'does not pass'}"
+    return invocation.print_outcome(
+        outcome, message, feature=args.feature, passes=tested.passes, evidence=tested.evidence
+    )
 
 
 def _evidence(invocation: Invocation) -> str:
@@ -106,28 +110,28 @@ def _evidence(invocation: Invocation) -> str:
 
 
 def _commit(invocation: Invocation) -> dict[str, str]:
-    """Return the evidence that a commit is.
+    """Return a commit as evidence.
 
     Raises:
-        TaskstateError: code "no-commit": it is not here.
+        TaskstateError: code "no-commit": it does not exist here.
     """
     from taskstate.errors import GitFailed
     from taskstate.storage.git import client as git
     from taskstate.syntax.escaping import one_line
 
-    named = one_line(invocation.args.commit, what="--commit")
+    name = one_line(invocation.args.commit, what="--commit")
     try:
-        return {"commit": git.commit(invocation.workspace.root, named)}
+        return {"commit": git.commit(invocation.workspace.root, name)}
     except GitFailed as error:
-        what = f"there is no commit {named} here, so feature {invocation.args.feature} is not recorded as passing"
-        raise TaskstateError(what, help="name one that `git log` shows", code="no-commit") from error
+        message = f"there is no commit {name} here, so feature {invocation.args.feature} is not recorded as passing"
+        raise TaskstateError(message, help="name one that `git log` shows", code="no-commit") from error
 
 
 def _run(invocation: Invocation) -> FeatureResult:
-    """Run the command that proves the feature, and return what it showed.
+    """Run the command that proves the feature, and return the result.
 
     Raises:
-        TaskstateError: code "command-failed": it exited with another status than 0.
+        TaskstateError: code "command-failed": it exited with a status other than 0.
     """
     from taskstate.syntax.escaping import one_line
     from taskstate.tasks.checklist import FeatureResult, require_feature

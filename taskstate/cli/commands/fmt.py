@@ -1,4 +1,4 @@
-"""`taskstate fmt`: puts state files into their canonical form."""
+"""`taskstate fmt`: formats state files."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from taskstate.cli.invocation import Invocation
 
 
-class _Seen(NamedTuple):
-    """What became of the files: how many there were, which had not their form, what stands for that, what failed."""
+class _FormatResult(NamedTuple):
+    """The result of formatting: the number of files, the changed ones, their diff, and errors."""
 
     files: int
     changed: tuple[str, ...]
@@ -28,40 +28,43 @@ class _Seen(NamedTuple):
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "paths", metavar="PATH", nargs="*", help="files and folders (default: the repository); - formats standard input"
+        "paths",
+        metavar="PATH",
+        nargs="*",
+        help="files and folders to format (default: the repository); - formats standard input",
     )
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a file would change")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with status 1 if a file would change")
     parser.add_argument(
-        "--diff", action="store_true", help="write nothing; print what would change as a unified diff, exit as --check"
+        "--diff", action="store_true", help="write nothing; print the changes as a unified diff, and exit like --check"
     )
-    parser.add_argument("--stdin-filename", metavar="NAME", help="the name that says what file standard input is")
+    parser.add_argument("--stdin-filename", metavar="NAME", help="file name to assume for standard input")
     add_writing(parser)
     parser.set_defaults(run=run)
 
 
 def run(invocation: Invocation) -> int:
-    """Format, or say what would change."""
+    """Format the files, or report what would change."""
     if invocation.args.paths == ["-"]:
         return _run_stdin(invocation)
-    only_looks = invocation.args.check or invocation.args.diff
-    seen = _look(invocation) if only_looks else _write(invocation)
-    invocation.print_problems(seen.failed)
-    status = 1 if only_looks and seen.changed else 0
-    data = {"files": seen.files, "changed": list(seen.changed), "failed": list(seen.failed)}
+    is_dry_run = invocation.args.check or invocation.args.diff
+    result = _dry_run(invocation) if is_dry_run else _write(invocation)
+    invocation.print_problems(result.failed)
+    status = 1 if is_dry_run and result.changed else 0
+    data = {"files": result.files, "changed": list(result.changed), "failed": list(result.failed)}
     if invocation.args.diff or invocation.args.dry_run:
-        data["diff"] = seen.diff
-    status = 2 if seen.failed else status
-    return invocation.print_result(data, _told(invocation, seen), status=status)
+        data["diff"] = result.diff
+    status = 2 if result.failed else status
+    return invocation.print_result(data, _text(invocation, result), status=status)
 
 
-def _told(invocation: Invocation, seen: _Seen) -> str:
+def _text(invocation: Invocation, result: _FormatResult) -> str:
     if invocation.args.diff or invocation.args.dry_run:
-        return seen.diff
+        return result.diff
     verb = "would be reformatted" if invocation.args.check else "reformatted"
-    same = seen.files - len(seen.changed) - len(seen.failed)
-    counts = [_count(len(seen.changed), verb), _count(same, "already in form"), _count(len(seen.failed), "skipped")]
+    same = result.files - len(result.changed) - len(result.failed)
+    counts = [_count(len(result.changed), verb), _count(same, "already in form"), _count(len(result.failed), "skipped")]
     summary = ", ".join(count for count in counts if count) or "no state files"
-    return "\n".join([*(f"{verb}: {name}" for name in seen.changed), summary])
+    return "\n".join([*(f"{verb}: {name}" for name in result.changed), summary])
 
 
 def _count(number: int, what: str) -> str:
@@ -69,17 +72,17 @@ def _count(number: int, what: str) -> str:
 
 
 def _paths(invocation: Invocation) -> tuple[Path, ...]:
-    """Return the state files that are meant; a named file that is none of ours is told."""
+    """Return the state files to format; a named file that is none of ours gets a note."""
     from taskstate.formatting.format_files import is_formattable
     from taskstate.lint.runner import own_files_in
 
-    named = [real(path) for path in invocation.args.paths] or [invocation.any_workspace.root]
-    found, others = own_files_in(invocation.any_workspace, named)
-    invocation.print_notes(others)
-    return tuple(path for path in found if is_formattable(path))
+    paths = [real(path) for path in invocation.args.paths] or [invocation.any_workspace.root]
+    own_files, notes = own_files_in(invocation.any_workspace, paths)
+    invocation.print_notes(notes)
+    return tuple(path for path in own_files if is_formattable(path))
 
 
-def _look(invocation: Invocation) -> _Seen:
+def _dry_run(invocation: Invocation) -> _FormatResult:
     """Return what would change."""
     from taskstate.formatting.format_files import format_bytes
     from taskstate.storage import files
@@ -88,18 +91,18 @@ def _look(invocation: Invocation) -> _Seen:
     paths, changed, failed, diff = _paths(invocation), list[str](), list[str](), ""
     for path in paths:
         try:
-            found = format_bytes(files.read(path), shown(path))
+            formatted = format_bytes(files.read(path), shown(path))
         except TaskstateError as error:
             failed.append(str(error))
             continue
-        if found.changed:
+        if formatted.changed:
             changed.append(shown(path))
-            diff += unified_diff(shown(path), found.before, found.after) if invocation.args.diff else ""
-    return _Seen(len(paths), tuple(changed), diff, tuple(failed))
+            diff += unified_diff(shown(path), formatted.before, formatted.after) if invocation.args.diff else ""
+    return _FormatResult(len(paths), tuple(changed), diff, tuple(failed))
 
 
-def _write(invocation: Invocation) -> _Seen:
-    """Put the files into their form."""
+def _write(invocation: Invocation) -> _FormatResult:
+    """Format the files."""
     from taskstate.formatting.format_files import format_file
 
     paths, changed, failed, diff = _paths(invocation), list[str](), list[str](), ""
@@ -114,27 +117,30 @@ def _write(invocation: Invocation) -> _Seen:
             changed.append(shown(path))
             diff += outcome.diff
         invocation.print_notes(outcome.notes)
-    return _Seen(len(paths), tuple(changed), diff, tuple(failed))
+    return _FormatResult(len(paths), tuple(changed), diff, tuple(failed))
 
 
 def _run_stdin(invocation: Invocation) -> int:
-    """Print what standard input is in its form, or with `--check` and `--diff` whether and how it differs."""
+    """Print standard input formatted, or with `--check` and `--diff` whether and how it would change."""
     from taskstate.formatting.format_files import format_bytes
     from taskstate.storage.files import MAX_BYTES
     from taskstate.workspace.writer import unified_diff
 
     name = invocation.args.stdin_filename
     if not name:
-        what = "fmt: - needs --stdin-filename"
-        raise TaskstateError(what, help="name the file, such as task-101-state.md", code="usage")
-    found = format_bytes(standard_input(MAX_BYTES), name)
-    status = 1 if found.changed and (invocation.args.check or invocation.args.diff) else 0
+        message = "fmt: - needs --stdin-filename"
+        raise TaskstateError(message, help="name the file, such as task-101-state.md", code="usage")
+    formatted = format_bytes(standard_input(MAX_BYTES), name)
+    status = 1 if formatted.changed and (invocation.args.check or invocation.args.diff) else 0
     if invocation.as_json:
-        return invocation.print_result({"path": name, "changed": found.changed, "text": found.after}, "", status=status)
+        return invocation.print_result(
+            {"path": name, "changed": formatted.changed, "text": formatted.after}, "", status=status
+        )
     if invocation.args.diff:
-        invocation.print_text(unified_diff(name, found.before, found.after))
+        invocation.print_text(unified_diff(name, formatted.before, formatted.after))
     elif invocation.args.check:
-        invocation.print_text(f"would be reformatted: {name}" if found.changed else "")
+        invocation.print_text(f"would be reformatted: {name}" if formatted.changed else "")
     else:
-        sys.stdout.buffer.write(found.after.encode())
+        # As bytes: text output would change line ends on Windows.
+        sys.stdout.buffer.write(formatted.after.encode())
     return status

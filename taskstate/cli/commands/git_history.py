@@ -15,11 +15,14 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    what = "list the commits that name the task: by a line `Task: ID`, by #ID or TASK-ID"
-    sync = actions.add_parser("sync", help=what, description=what[0].upper() + what[1:] + ".")
+    summary = "add the commits that name the task, by a line `Task: ID`, by #ID or TASK-ID"
+    sync = actions.add_parser("sync", help=summary, description=summary[0].upper() + summary[1:] + ".")
     add_task(sync)
     sync.add_argument(
-        "--since", metavar="REV", default="", help="only commits after this one (default: since the task was created)"
+        "--since",
+        metavar="REV",
+        default="",
+        help="add only commits after this one (default: since the task was created)",
     )
     add_writing(sync)
     sync.set_defaults(run=run_sync)

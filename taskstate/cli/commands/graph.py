@@ -1,4 +1,4 @@
-"""`taskstate graph`: draws tasks, their status and their chains."""
+"""`taskstate graph`: draws the dependency graph of tasks."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "ids", metavar="ID", nargs="*", help="only these tasks, what they build on and what builds on them"
+        "ids", metavar="ID", nargs="*", help="draw only these tasks, with their dependencies and dependents"
     )
     parser.add_argument(
-        "--output-format", choices=("text", "mermaid", "dot"), default="text", help="how to draw (default: text)"
+        "--output-format",
+        choices=("text", "mermaid", "dot"),
+        default="text",
+        help="format of the drawing (default: text)",
     )
     add_common(parser)
     parser.set_defaults(run=run)
@@ -33,27 +36,27 @@ def run(invocation: Invocation) -> int:
 
     tasks = task_index.all_tasks(invocation.workspace)
     invocation.print_problems(tuple(f"not drawn: {task.problem}" for task in tasks if task.problem))
-    drawn = dependency_graph.Graph(
+    graph = dependency_graph.Graph(
         dependency_graph.GraphTask(task.id, task.title, task.status, task.depends_on, task.parent) for task in tasks
     )
     if invocation.args.ids:
         ids = [invocation.task_id(each) for each in invocation.args.ids]
-        _require_known(drawn, ids)
-        drawn = drawn.related_to(ids)
+        _require_known(graph, ids)
+        graph = graph.related_to(ids)
     forms = {"text": dependency_graph.as_text, "mermaid": dependency_graph.as_mermaid, "dot": dependency_graph.as_dot}
-    told = forms[invocation.args.output_format](drawn)
+    drawing = forms[invocation.args.output_format](graph)
     data = {
-        "tasks": [{"id": t.id, "title": t.title, "status": t.status or None} for t in drawn.tasks.values()],
-        "chains": [[drawn.tasks[up].id, drawn.tasks[down].id] for up, down in drawn.chains],
-        "subtasks": [[drawn.tasks[up].id, drawn.tasks[down].id] for up, down in drawn.parts],
-        "circles": [list(circle) for circle in drawn.circles()],
-        "drawing": told,
+        "tasks": [{"id": t.id, "title": t.title, "status": t.status or None} for t in graph.tasks.values()],
+        "chains": [[graph.tasks[up].id, graph.tasks[down].id] for up, down in graph.chains],
+        "subtasks": [[graph.tasks[up].id, graph.tasks[down].id] for up, down in graph.parts],
+        "circles": [list(circle) for circle in graph.circles()],
+        "drawing": drawing,
     }
-    return invocation.print_result(data if invocation.as_json else {}, told)
+    return invocation.print_result(data if invocation.as_json else {}, drawing)
 
 
-def _require_known(drawn: Graph, ids: list[str]) -> None:
+def _require_known(graph: Graph, ids: list[str]) -> None:
     for each in ids:
-        if each.casefold() not in drawn.tasks:
-            what = f"there is no task {each}"
-            raise TaskstateError(what, help="`taskstate list` shows the tasks that exist", code="not-found")
+        if each.casefold() not in graph.tasks:
+            message = f"there is no task {each}"
+            raise TaskstateError(message, help="`taskstate list` shows the tasks that exist", code="not-found")

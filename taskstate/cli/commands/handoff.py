@@ -1,4 +1,4 @@
-"""`taskstate handoff`: hands work over to a successor, and takes it over."""
+"""`taskstate handoff`: hands a phase over to another agent; shows and accepts handoffs."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from taskstate.handoff.document import Handoff
 
 _TEXTS = (
-    ("--phase", "phase", "P", "the phase that is handed over (default: the one that is worked on)"),
-    ("--action", "action", "TEXT", "the one next step, in one paragraph"),
-    ("--file", "file", "PATH", "the file that is worked on, from the repository's root"),
-    ("--location", "location", "TEXT", "where in it, such as `line 88, after the signature check`"),
-    ("--goal", "goal", "TEXT", "what holds when the step is done"),
+    ("--phase", "phase", "P", "phase to hand over (default: the current one)"),
+    ("--action", "action", "TEXT", "the next step, in one paragraph"),
+    ("--file", "file", "PATH", "file to work on, from the root of the repository"),
+    ("--location", "location", "TEXT", "location in the file, such as `line 88, after the signature check`"),
+    ("--goal", "goal", "TEXT", "condition that holds when the step is done"),
 )
 _LISTS = (
-    ("--decision", "decisions", "D: R", "a decision and its rationale"),
-    ("--avoid", "avoid", "A: W", "an approach not to try, and why it failed"),
-    ("--context", "context", "TEXT", "a fact that nobody can go on without, at most 5"),
-    ("--ref", "references", "PATH", "what to read when stuck: `PATH`, or `PATH, what to look for`"),
-    ("--do-not-reread", "do_not_reread", "PATH", "a large file that need not be read again"),
+    ("--decision", "decisions", "D: R", "decision and its rationale"),
+    ("--avoid", "avoid", "A: W", "approach to avoid, and why it failed"),
+    ("--context", "context", "TEXT", "fact that is needed to continue; at most 5"),
+    ("--ref", "references", "PATH", "file to read when stuck: `PATH`, or `PATH, what to look for`"),
+    ("--do-not-reread", "do_not_reread", "PATH", "large file that need not be read again"),
 )
 
 
@@ -34,17 +34,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     _configure_new(
-        actions.add_parser("new", help="hand a phase over", description="Write a handoff document, on one screen.")
+        actions.add_parser(
+            "new", help="hand over a phase", description="Write a handoff document of at most one screen."
+        )
     )
     show = actions.add_parser(
-        "show", help="show the handoff", description="Show the open handoff, and what no longer holds of it."
+        "show",
+        help="show the open handoff",
+        description="Show the open handoff, and which of its facts have changed since.",
     )
     add_task(show)
     add_common(show)
     show.set_defaults(run=run_show)
-    accept = actions.add_parser("accept", help="take over", description="Accept the open handoff, and archive it.")
+    accept = actions.add_parser(
+        "accept", help="accept the open handoff", description="Accept the open handoff, and archive it."
+    )
     add_task(accept)
-    accept.add_argument("--agent", default="", metavar="NAME", help="who takes over (default: who writes)")
+    accept.add_argument("--agent", default="", metavar="NAME", help="name of the accepting agent (default: the actor)")
     add_writing(accept)
     accept.set_defaults(run=run_accept)
     listing = actions.add_parser("list", help="list the handoffs", description="List all handoffs of a task.")
@@ -52,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_common(listing)
     listing.set_defaults(run=run_list)
     successor = actions.add_parser(
-        "successor", help="print the successor's prompt", description="Print the prompt that a successor starts with."
+        "successor", help="print the prompt for the next agent", description="Print the prompt for the next agent."
     )
     add_task(successor)
     add_common(successor)
@@ -64,32 +70,37 @@ def _configure_new(parser: argparse.ArgumentParser) -> None:
     for flag, name, metavar, text in _TEXTS:
         parser.add_argument(flag, dest=name, default="", metavar=metavar, help=text)
     for flag, name, metavar, text in _LISTS:
-        parser.add_argument(
-            flag, dest=name, action="append", default=[], metavar=metavar, help=f"{text} (again for more)"
-        )
+        parser.add_argument(flag, dest=name, action="append", default=[], metavar=metavar, help=f"{text} (repeatable)")
     parser.add_argument(
-        "--from", dest="source", metavar="FILE", help="read it from JSON, or from a completed draft; flags go before"
+        "--from",
+        dest="source",
+        metavar="FILE",
+        help="read the handoff from JSON or a completed draft; flags override its texts and add to its lists",
     )
     parser.add_argument(
         "--draft",
         action="store_true",
-        help="take what is not given from the state file; print it, with what is missing, where that is not enough",
+        help="take missing values from the state file; if that is not enough, print a draft to complete",
     )
-    parser.add_argument("--force", action="store_true", help="also where nothing has moved on, or the open one is lost")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="write even if nothing has changed since the last handoff, or the open one is lost",
+    )
     add_writing(parser)
     parser.set_defaults(run=run_new)
 
 
 def run_new(invocation: Invocation) -> int:
-    """Hand a phase over."""
+    """Hand over a phase."""
     from taskstate.handoff.create import HandoffRequest
     from taskstate.workflow.hand_over import hand_over
 
     args = invocation.args
-    wanted = HandoffRequest(_given(invocation), draft=args.draft, force=args.force)
-    written = hand_over(invocation.workspace, invocation.task_id(args.id), wanted, invocation.request())
+    handoff_request = HandoffRequest(_given(invocation), draft=args.draft, force=args.force)
+    written = hand_over(invocation.workspace, invocation.task_id(args.id), handoff_request, invocation.request())
     if written.outcome is None:
-        return _drafted(invocation, written)
+        return _print_draft(invocation, written)
     metadata = written.metadata
     if args.dry_run:
         return invocation.print_outcome(written.outcome, "", handoff_path=written.path, **metadata)
@@ -108,8 +119,8 @@ def run_new(invocation: Invocation) -> int:
     )
 
 
-def _drafted(invocation: Invocation, written: HandoffResult) -> int:
-    """Print a draft that lacks something."""
+def _print_draft(invocation: Invocation, written: HandoffResult) -> int:
+    """Print a draft that is incomplete."""
     missing = ", ".join(written.missing)
     _aside(
         invocation,
@@ -121,19 +132,20 @@ def _drafted(invocation: Invocation, written: HandoffResult) -> int:
 
 
 def _aside(invocation: Invocation, *lines: str) -> None:
-    """Print remarks beside what is printed for programs; JSON says the same itself."""
+    """Print notes for people; JSON output contains them already."""
     if not invocation.as_json:
         invocation.print_notes(lines)
 
 
 def _given(invocation: Invocation) -> Handoff:
+    """Return the handoff from the flags and the file given."""
     from taskstate.handoff.document import Handoff
     from taskstate.handoff.input import merge_handoffs, read_input
 
     args = invocation.args
-    said: dict[str, Any] = {name: invocation.text_of(getattr(args, name)) for _, name, _, _ in _TEXTS}
-    said |= {name: tuple(invocation.text_of(text) for text in getattr(args, name)) for _, name, _, _ in _LISTS}
-    flags = Handoff(**said)
+    values: dict[str, Any] = {name: invocation.text_of(getattr(args, name)) for _, name, _, _ in _TEXTS}
+    values |= {name: tuple(invocation.text_of(text) for text in getattr(args, name)) for _, name, _, _ in _LISTS}
+    flags = Handoff(**values)
     if args.source is None:
         return flags
     return merge_handoffs(read_input(invocation.read(args.source), args.source), flags)
@@ -173,34 +185,41 @@ def run_list(invocation: Invocation) -> int:
 
     workspace = invocation.workspace
     task = workspace.load(workspace.locate(invocation.task_id(invocation.args.id))).state.id
-    found, unread = list_documents(workspace, task)
-    told = ("status", "phase", "created_at", "from_agent", "accepted_by")
+    documents, unreadable = list_documents(workspace, task)
+    keys = ("status", "phase", "created_at", "from_agent", "accepted_by")
     data: list[dict[str, Any]] = [
         {
             "handoff_path": f"{workspace.config.root}/{each.path}",
-            **{key: each.values.get(key) for key in told},
+            **{key: each.values.get(key) for key in keys},
             "action": each.reading.handoff.action,
             "fault": None,
         }
-        for each in found
+        for each in documents
     ]
     lines = [
         f"{each['status'] or '?':8}  {each['created_at']}  phase {each['phase']}  {each['handoff_path']}"
         for each in data
     ]
-    for path, fault in unread:
+    for path, fault in unreadable:
         where = f"{workspace.config.root}/{path}"
-        data.append({"handoff_path": where, **dict.fromkeys((*told, "action")), "fault": fault})
+        data.append({"handoff_path": where, **dict.fromkeys((*keys, "action")), "fault": fault})
         lines.append(f"unread    {where}: {fault}")
     return invocation.print_result(data, "\n".join(lines) or f"task {task} has no handoffs")
 
 
 def run_successor(invocation: Invocation) -> int:
-    """Print the successor's prompt."""
+    """Print the prompt for the next agent."""
     from taskstate.handoff.prompt import prompt
 
-    made = prompt(invocation.workspace, invocation.task_id(invocation.args.id))
-    if made.file.status != "open":
-        _aside(invocation, f"nothing is handed over at the moment; this is from {made.path}, which was accepted")
-    data = {"prompt": made.text, "tokens": made.tokens, "handoff_path": made.path, "status": made.file.status}
-    return invocation.print_result(data, made.text)
+    prompt_result = prompt(invocation.workspace, invocation.task_id(invocation.args.id))
+    if prompt_result.file.status != "open":
+        _aside(
+            invocation, f"nothing is handed over at the moment; this is from {prompt_result.path}, which was accepted"
+        )
+    data = {
+        "prompt": prompt_result.text,
+        "tokens": prompt_result.tokens,
+        "handoff_path": prompt_result.path,
+        "status": prompt_result.file.status,
+    }
+    return invocation.print_result(data, prompt_result.text)

@@ -1,4 +1,4 @@
-"""`taskstate init`: sets a repository up."""
+"""`taskstate init`: sets up a repository."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pre-commit", action="store_true", help="add the lint and archive hooks to .pre-commit-config.yaml"
     )
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    parser.add_argument("--dry-run", action="store_true", help="print what would be done, and write nothing")
     add_common(parser)
     parser.set_defaults(run=run)
 
 
 def run(invocation: Invocation) -> int:
-    """Set the repository up and say what was done."""
+    """Set up the repository, and print what was done."""
     from taskstate.workspace.setup import set_up
 
     workspace = invocation.any_workspace

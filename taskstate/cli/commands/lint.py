@@ -1,10 +1,10 @@
-"""`taskstate lint`: checks state files, and mends them."""
+"""`taskstate lint`: checks state files, and fixes problems."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.cli.commands.lint_report import _now, check_flags, checking, tell
+from taskstate.cli.commands.lint_report import _now, check_flags, checking, print_report
 from taskstate.cli.invocation import add_writing
 from taskstate.cli.paths import real, shown
 from taskstate.errors import TaskstateError
@@ -22,38 +22,39 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "paths", metavar="PATH", nargs="*", help="files and folders (default: the repository); - reads standard input"
+        "paths",
+        metavar="PATH",
+        nargs="*",
+        help="files and folders to check (default: the repository); - reads standard input",
     )
-    parser.add_argument("--fix", action="store_true", help="mend what can be mended safely, then check again")
+    parser.add_argument("--fix", action="store_true", help="apply safe fixes, then check again")
     parser.add_argument(
-        "--unsafe-fixes", action="store_true", help="with --fix: apply fixes that may change the meaning too"
+        "--unsafe-fixes", action="store_true", help="with --fix: also apply fixes that may change the meaning"
+    )
+    parser.add_argument("--diff", action="store_true", help="print the fixes as a unified diff, and write nothing")
+    parser.add_argument("--output-format", choices=FORMATS, help="output format for findings (default: text)")
+    parser.add_argument("--select", metavar="CODES", help="rule codes or prefixes to check, such as TS4,TS101")
+    parser.add_argument("--ignore", metavar="CODES", help="rule codes or prefixes to ignore")
+    parser.add_argument("--strict", action="store_true", help="exit with status 1 on warnings, too")
+    parser.add_argument(
+        "--statistics", action="store_true", help="print the number of findings per rule instead of the findings"
     )
     parser.add_argument(
-        "--diff", action="store_true", help="print what the fixes would change as a unified diff, and write nothing"
-    )
-    parser.add_argument("--output-format", choices=FORMATS, help="how to print findings (default: text)")
-    parser.add_argument("--select", metavar="CODES", help="check these codes or prefixes only, such as TS4,TS101")
-    parser.add_argument("--ignore", metavar="CODES", help="leave these codes or prefixes out")
-    parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings too")
-    parser.add_argument("--statistics", action="store_true", help="print how often each rule speaks, instead of what")
-    parser.add_argument(
-        "--against", metavar="REV", help="also compare with this revision: nothing that it holds may be rewritten"
+        "--against", metavar="REV", help="also compare with this revision, whose records must not be rewritten"
     )
     parser.add_argument(
-        "--staged", action="store_true", help="check what is staged for the next commit, against HEAD (for git hooks)"
+        "--staged", action="store_true", help="check the staged files, compared with HEAD (for git hooks)"
     )
-    parser.add_argument("--no-cache", action="store_true", help="read every file anew, and remember nothing")
-    parser.add_argument(
-        "--jobs", metavar="N", type=int, default=0, help="processes for many files (default: one for each core)"
-    )
+    parser.add_argument("--no-cache", action="store_true", help="disable the cache")
+    parser.add_argument("--jobs", metavar="N", type=int, default=0, help="number of processes (default: one per core)")
     parser.add_argument("--watch", action="store_true", help="check again whenever a file changes, until Ctrl-C")
-    parser.add_argument("--stdin-filename", metavar="NAME", help="the name that says what file standard input is")
+    parser.add_argument("--stdin-filename", metavar="NAME", help="file name to assume for standard input")
     add_writing(parser)
     parser.set_defaults(run=run)
 
 
 def run(invocation: Invocation) -> int:
-    """Lint, and with `--fix` mend; once, or with `--watch` again and again."""
+    """Lint once, or with `--watch` after each change."""
     check_flags(invocation)
     if invocation.args.watch:
         from taskstate.cli.commands.lint_watch import watch
@@ -70,7 +71,7 @@ def _run(invocation: Invocation) -> int:
         return lint_stdin.run(invocation, config)
     report, diff = _check_paths(invocation, config)
     invocation.print_problems(report.unreadable)
-    status = tell(invocation, report, diff)
+    status = print_report(invocation, report, diff)
     return 2 if report.unreadable else status
 
 
@@ -85,7 +86,7 @@ def _config(invocation: Invocation) -> Config:
 
 
 def _codes(text: str) -> tuple[str, ...]:
-    """Return the codes or prefixes of a list with commas.
+    """Return the rule codes or prefixes of a comma-separated list.
 
     Raises:
         TaskstateError: no rule has such a code.
@@ -102,34 +103,34 @@ def _codes(text: str) -> tuple[str, ...]:
 
 
 def _check_paths(invocation: Invocation, config: Config) -> tuple[Report, str]:
-    """Return what is found, and in a dry run what the fixes would change."""
+    """Return the report, and the diff of the fixes in a dry run."""
     from taskstate.cli.progress import Bar
     from taskstate.lint.runner import check_files, own_files_in, with_removed
 
     files, others = own_files_in(invocation.any_workspace, _paths(invocation))
     invocation.print_notes(others)
-    with checking(invocation, config) as found:
-        found.repository.listed = None if invocation.args.paths else files
-        diff = _fix(invocation, files, found) if invocation.args.fix else ""
-        found.repository.forget()
-        found.repository.now = _now()  # what was just mended bears a later time than the run's begin
+    with checking(invocation, config) as settings:
+        settings.repository.listed = None if invocation.args.paths else files
+        diff = _fix(invocation, files, settings) if invocation.args.fix else ""
+        settings.repository.forget()
+        settings.repository.now = _now()  # files fixed just now have a later time than the start of the run
         with Bar(
-            "checking", wanted=not (invocation.args.quiet or invocation.as_json), no_color=invocation.args.no_color
+            "checking", enabled=not (invocation.args.quiet or invocation.as_json), no_color=invocation.args.no_color
         ) as bar:
-            report = check_files(files, found, shown, bar)
-        if found.cache and not invocation.args.paths:
-            found.cache.keep(found.name(path) for path in files)
-        return with_removed(report, found, _paths(invocation), shown), diff
+            report = check_files(files, settings, shown, bar)
+        if settings.cache and not invocation.args.paths:
+            settings.cache.keep(settings.name(path) for path in files)
+        return with_removed(report, settings, _paths(invocation), shown), diff
 
 
-def _fix(invocation: Invocation, paths: tuple[Path, ...], found: Checking) -> str:
-    """Mend the files, and return the diff of a dry run."""
+def _fix(invocation: Invocation, paths: tuple[Path, ...], settings: Checking) -> str:
+    """Fix the files, and return the diff of a dry run."""
     from taskstate.lint.fixer import fix_file
 
     request, diffs = invocation.request(), []
     for path in paths:
         try:
-            outcome = fix_file(found, path, request, unsafe=invocation.args.unsafe_fixes)
+            outcome = fix_file(settings, path, request, unsafe=invocation.args.unsafe_fixes)
         except TaskstateError as error:
             invocation.print_problems((f"not fixed: {error}",))
             continue

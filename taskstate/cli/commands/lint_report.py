@@ -1,4 +1,4 @@
-"""How `taskstate lint` says what was found, and what its fixes would change."""
+"""Prints the findings of `taskstate lint`, and the diff of its fixes."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 
 @contextmanager
 def checking(invocation: Invocation, config: Config) -> Iterator[Checking]:
-    """Give how the command checks; what was asked for and cannot be known is told, and what was found remembered."""
+    """Yield the settings of a lint run; print notes on what cannot be checked, and save the cache at the end."""
     from taskstate.lint.runner import LintRequest, open_checking
 
     args = invocation.args
-    wanted = LintRequest(
+    lint_request = LintRequest(
         now=_now(),
         against=args.against or ("HEAD" if args.staged else ""),
         staged=args.staged,
         remember=not args.no_cache,
         jobs=args.jobs,
     )
-    found, remarks = open_checking(invocation.any_workspace, config, wanted)
-    invocation.print_problems(remarks)
+    settings, notes = open_checking(invocation.any_workspace, config, lint_request)
+    invocation.print_problems(notes)
     try:
-        yield found
-        if found.cache:
-            found.cache.save()
+        yield settings
+        if settings.cache:
+            settings.cache.save()
     finally:
-        found.repository.close()
+        settings.repository.close()
 
 
 def _now() -> str:
@@ -50,10 +50,10 @@ def _now() -> str:
 
 
 def check_flags(invocation: Invocation) -> None:
-    """Refuse flags that cannot be had together, and let `--diff` be a dry run of the fixes.
+    """Refuse conflicting flags, and make `--diff` a dry run of the fixes.
 
     Raises:
-        TaskstateError: the error of usage.
+        TaskstateError: code "usage".
     """
     args = invocation.args
     output = args.output_format or "text"
@@ -71,12 +71,12 @@ def check_flags(invocation: Invocation) -> None:
         raise _clash(f"--jobs {args.jobs} is no number of processes", "leave it out for one on each core")
 
 
-def _clash(what: str, help_: str) -> TaskstateError:
-    return TaskstateError(f"lint: {what}", help=help_, code="usage")
+def _clash(problem: str, help_: str) -> TaskstateError:
+    return TaskstateError(f"lint: {problem}", help=help_, code="usage")
 
 
-def tell(invocation: Invocation, report: Report, diff: str = "") -> int:
-    """Print what was found, and return the exit status; `diff` is what fixes would change in a dry run."""
+def print_report(invocation: Invocation, report: Report, diff: str = "") -> int:
+    """Print the findings, and return the exit status; `diff` contains the fixes of a dry run."""
     args = invocation.args
     status = status_of(invocation, report)
     if invocation.as_json:
@@ -87,7 +87,7 @@ def tell(invocation: Invocation, report: Report, diff: str = "") -> int:
             data | {"diff": diff} if args.diff else data, "", status=1 if args.diff and diff else status
         )
     if args.diff:
-        return _tell_diff(invocation, report, diff, status)
+        return _print_only_diff(invocation, report, diff, status)
     for_people = (args.output_format or "text") in FOR_PEOPLE
     if diff and for_people:
         print_diff(invocation, diff)
@@ -97,13 +97,13 @@ def tell(invocation: Invocation, report: Report, diff: str = "") -> int:
 
 
 def status_of(invocation: Invocation, report: Report) -> int:
-    """Return 1 where there are errors, or anything under `--strict`."""
+    """Return 1 if there are errors, or any findings with `--strict`."""
     errors = any(finding.diagnostic.severity == "error" for finding in report.findings)
     return 1 if errors or (invocation.args.strict and report.findings) else 0
 
 
 def rendered(invocation: Invocation, report: Report, stream: TextIO) -> str:
-    """Return the report in the format that was asked for, as it is to be printed on `stream`."""
+    """Return the report in the requested format, for output on `stream`."""
     name = invocation.args.output_format or "text"
     if invocation.args.statistics and name in FOR_PEOPLE:
         name = "statistics"
@@ -114,21 +114,21 @@ def rendered(invocation: Invocation, report: Report, stream: TextIO) -> str:
 
 
 def print_diff(invocation: Invocation, diff: str) -> None:
-    """Print a unified diff, in colour where that is seen."""
+    """Print a unified diff, in colour on a terminal."""
     if diff and not invocation.args.quiet:
         from taskstate.lint.reporters.colors import Paint
 
         sys.stdout.write(Paint(shows_colour(sys.stdout, refused=invocation.args.no_color)).diff(printable(diff)))
 
 
-def _tell_diff(invocation: Invocation, report: Report, diff: str, status: int) -> int:
-    """Print the diff alone on standard output, so that it can be piped, and what it leaves on standard error."""
+def _print_only_diff(invocation: Invocation, report: Report, diff: str, status: int) -> int:
+    """Print the diff alone on standard output, for piping, and the summary on standard error."""
     from taskstate.lint.reporters.text import summary
 
     print_diff(invocation, diff)
     if diff:
-        what = "Something would change; nothing was written."
+        summary_line = "Something would change; nothing was written."
     else:
-        what = f"Nothing would change. {summary(report.findings, files=report.files)}"
-    invocation.print_notes((what,))
+        summary_line = f"Nothing would change. {summary(report.findings, files=report.files)}"
+    invocation.print_notes((summary_line,))
     return 1 if diff else status

@@ -1,11 +1,11 @@
-"""`taskstate lint -`: checks the text of an editor, or mends it and gives it back; no file is read or written."""
+"""`taskstate lint -`: checks or fixes text from an editor on standard input; reads and writes no file itself."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING
 
-from taskstate.cli.commands.lint_report import checking, rendered, status_of, tell
+from taskstate.cli.commands.lint_report import checking, print_report, rendered, status_of
 from taskstate.cli.invocation import standard_input
 from taskstate.cli.paths import real
 from taskstate.cli.terminal import is_terminal
@@ -23,30 +23,30 @@ if TYPE_CHECKING:
 
 
 def run(invocation: Invocation, config: Config) -> int:
-    """Lint standard input under the name that was given, with `--fix` print it as the fixes leave it."""
+    """Lint standard input under the given name; with `--fix`, print the fixed text."""
     name = invocation.args.stdin_filename
     if not name:
         raise TaskstateError(
             "lint: - needs --stdin-filename", help="name the file, such as task-101-state.md", code="usage"
         )
     data = standard_input(MAX_BYTES)
-    with checking(invocation, config) as found:
-        fixed = _fixed(data, name, found, unsafe=invocation.args.unsafe_fixes) if invocation.args.fix else data
+    with checking(invocation, config) as settings:
+        fixed = _fixed(data, name, settings, unsafe=invocation.args.unsafe_fixes) if invocation.args.fix else data
         if invocation.args.dry_run:
-            return tell(invocation, _report(data, name, found), _diff(name, data, fixed))
-        report = _report(fixed, name, found)
-    return _give_back(invocation, fixed, report) if invocation.args.fix else tell(invocation, report)
+            return print_report(invocation, _report(data, name, settings), _diff(name, data, fixed))
+        report = _report(fixed, name, settings)
+    return _give_back(invocation, fixed, report) if invocation.args.fix else print_report(invocation, report)
 
 
 def _report(data: bytes, name: str, checking: Checking) -> Report:
-    """Return what is found; the file that the text is of says where it belongs, and so what lies around it."""
+    """Return the report on a text; its file name determines the task and the files around it."""
     path = real(name)
-    found = engine.findings(data, checking.name(path), checking.config, RepositoryQueries(checking.repository, path))
-    return Report(files=1, findings=tuple(each._replace(path=name) for each in found), unreadable=())
+    findings = engine.findings(data, checking.name(path), checking.config, RepositoryQueries(checking.repository, path))
+    return Report(files=1, findings=tuple(each._replace(path=name) for each in findings), unreadable=())
 
 
 def _fixed(data: bytes, name: str, checking: Checking, *, unsafe: bool) -> bytes:
-    """Return what the fixes make of `data`; what is not UTF-8 stays as it is."""
+    """Return the text with fixes applied; data that is not UTF-8 stays unchanged."""
     text, path = engine.decode(data), real(name)
     if not isinstance(text, str):
         return data
@@ -61,14 +61,14 @@ def _diff(name: str, old: bytes, new: bytes) -> str:
 
 
 def _give_back(invocation: Invocation, data: bytes, report: Report) -> int:
-    """Print the text on standard output, byte for byte, and what is left to mend on standard error."""
+    """Print the text on standard output, byte for byte, and the remaining findings on standard error."""
     status = status_of(invocation, report)
     if invocation.as_json:
         from taskstate.lint.reporters.json import shape
 
         text = data.decode("utf-8", errors="replace")
         return invocation.print_result(shape(report.findings, files=1) | {"text": text}, "", status=status)
-    if is_terminal(sys.stdout):  # whoever reads it there is no editor
+    if is_terminal(sys.stdout):  # for a person, not for an editor: escape control characters
         sys.stdout.write(printable(data.decode("utf-8", errors="replace")))
     else:
         sys.stdout.flush()

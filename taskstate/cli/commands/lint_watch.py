@@ -1,4 +1,4 @@
-"""`taskstate lint --watch`: lints again whenever one of our own files or the configuration changes, until Ctrl-C."""
+"""`taskstate lint --watch`: lints again whenever a state file or the configuration changes, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-_POLL = 200  # milliseconds after which watching looks whether it began; every change is told at once
+_POLL = 200  # milliseconds until the first, empty report of the watcher; changes are reported at once
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 
 
 def watch(invocation: Invocation, lint: Callable[[Invocation], int], paths: list[Path]) -> int:
-    """Run `lint` now and after each change; a file that is gone or a broken configuration is told, and waited for.
+    """Run `lint` now and after each change; a missing file or a broken configuration is reported, and watching goes on.
 
     Raises:
-        KeyboardInterrupt: somebody has seen enough. There is no other end.
+        KeyboardInterrupt: the user ended it; it does not return otherwise.
     """
-    for _change in _changes(paths, invocation.args.config or ""):  # the first one says that watching has begun
-        again = Invocation(as_json=False)  # nothing is known any more, the configuration least of all
+    for _change in _changes(paths, invocation.args.config or ""):  # the first one means that watching has started
+        again = Invocation(as_json=False)  # all caches are stale, even the configuration
         again.args = invocation.args
         if is_terminal(sys.stdout):
             sys.stdout.write(_CLEAR)
@@ -42,19 +42,20 @@ def watch(invocation: Invocation, lint: Callable[[Invocation], int], paths: list
 
 
 def _changes(paths: list[Path], config_file: str) -> Iterator[None]:
-    """Yield once when watching has begun, and then after each change that concerns us."""
+    """Yield once when watching has started, and then after each relevant change."""
     from watchfiles import watch as watch_files
 
     folders = [path if path.is_dir() else path.parent for path in paths]
-    named = frozenset(str(path) for path in paths if not path.is_dir())
+    named_files = frozenset(str(path) for path in paths if not path.is_dir())
 
     def concerns(_change: object, path: str) -> bool:
-        return _concerns(path, named, config_file)
+        return _is_relevant(path, named_files, config_file)
 
     changes = watch_files(
         *_outermost(folders),
         watch_filter=concerns,
-        recursive=len(named) < len(paths),
+        # Single files need no watch on the folders below theirs.
+        recursive=len(named_files) < len(paths),
         rust_timeout=_POLL,
         yield_on_timeout=True,
         raise_interrupt=True,
@@ -65,17 +66,17 @@ def _changes(paths: list[Path], config_file: str) -> Iterator[None]:
             if changed or not begun:
                 yield
             begun = True
-    except OSError as error:  # the system watches only so many folders
+    except OSError as error:  # the system limits the number of watched folders
         raise TaskstateError(f"cannot watch: {error}", help="name the folders to watch", code="watch") from error
 
 
-def _concerns(path: str, named: frozenset[str], config_file: str) -> bool:
-    """Return whether a change at `path` may change what is found.
+def _is_relevant(path: str, named_files: frozenset[str], config_file: str) -> bool:
+    """Return whether a change at `path` may change the findings.
 
-    A folder that comes or goes brings or takes files with it that nobody tells of one by one.
+    A created or removed folder counts: the system does not report the files in it one by one.
     """
     name = os.path.basename(path)
-    if name in CONFIG_FILES or path in named or names.own_file(path):
+    if name in CONFIG_FILES or path in named_files or names.own_file(path):
         return True
     if config_file and os.path.abspath(config_file) == path:
         return True
@@ -84,9 +85,9 @@ def _concerns(path: str, named: frozenset[str], config_file: str) -> bool:
 
 
 def _outermost(folders: list[Path]) -> list[Path]:
-    """Return the folders that lie in none of the others, so that no change is told twice."""
-    alone = dict.fromkeys(folders)
-    return [folder for folder in alone if not any(other in folder.parents for other in alone)]
+    """Return the folders that are not inside another one, so that each change is reported once."""
+    unique = dict.fromkeys(folders)
+    return [folder for folder in unique if not any(other in folder.parents for other in unique)]
 
 
 def _clock() -> str:

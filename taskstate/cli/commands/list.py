@@ -1,4 +1,4 @@
-"""`taskstate list`: lists the tasks."""
+"""`taskstate list`: lists tasks."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--status", choices=OF_TASKS, help="only tasks with this status")
-    parser.add_argument("--area", metavar="NAME", help="only tasks of this area")
+    parser.add_argument("--status", choices=OF_TASKS, help="list only tasks with this status")
+    parser.add_argument("--area", metavar="NAME", help="list only tasks of this area")
     standing = parser.add_mutually_exclusive_group()
     standing.add_argument(
-        "--ready", action="store_true", help="only open tasks that are not blocked and wait for no other one"
+        "--ready", action="store_true", help="list only open tasks that are not blocked and wait for no other task"
     )
     standing.add_argument(
-        "--blocked", action="store_true", help="only open tasks that are blocked or wait for another one"
+        "--blocked", action="store_true", help="list only open tasks that are blocked or wait for another task"
     )
     add_common(parser)
     parser.set_defaults(run=run)
 
 
 def run(invocation: Invocation) -> int:
-    """List the tasks, those that cannot be read too."""
+    """List the tasks, and report those that cannot be read."""
     from taskstate.tasks.overview import list_tasks, listing, task_shape
 
     args = invocation.args
-    chosen = {"status": args.status or "", "area": args.area or ""}
-    tasks, unreadable = list_tasks(invocation.workspace, **chosen, ready=args.ready, blocked=args.blocked)
+    filters = {"status": args.status or "", "area": args.area or ""}
+    tasks, unreadable = list_tasks(invocation.workspace, **filters, ready=args.ready, blocked=args.blocked)
     invocation.print_problems(unreadable)
     return invocation.print_result(
         [task_shape(loaded) for loaded in tasks], listing(tasks, invocation.workspace.config.size.max_sessions)

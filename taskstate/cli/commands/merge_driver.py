@@ -1,8 +1,8 @@
-"""`taskstate merge-driver`: what git calls to merge one of our files; `taskstate init` tells it to.
+"""`taskstate merge-driver`: the merge driver that git calls for state files; `taskstate init` configures it.
 
-Git waits for nothing here but the exit status: 0 merged, 1 conflicts are marked in the file, anything else a failure,
-after which git keeps our version in the working tree and calls the file unmerged. Neither the repository nor its
-configuration is looked at: a merge may be the very moment at which they cannot be read.
+git reads only the exit status: 0 for merged, 1 for conflicts marked in the file, anything else for a failure, after
+which git keeps our version in the working tree as unmerged. Neither the repository nor its configuration is read, since
+either may be unreadable in the middle of a merge.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("base", metavar="BASE", help="the file that holds the common version (%%O)")
-    parser.add_argument("ours", metavar="OURS", help="the file that holds our version, and gets the result (%%A)")
-    parser.add_argument("theirs", metavar="THEIRS", help="the file that holds the other version (%%B)")
-    parser.add_argument("name", metavar="NAME", help="the path of the merged file, which tells what it is (%%P)")
+    parser.add_argument("base", metavar="BASE", help="file with the common version (%%O)")
+    parser.add_argument("ours", metavar="OURS", help="file with our version, overwritten by the result (%%A)")
+    parser.add_argument("theirs", metavar="THEIRS", help="file with the other version (%%B)")
+    parser.add_argument("name", metavar="NAME", help="path of the merged file in the repository (%%P)")
     add_common(parser)
     parser.set_defaults(run=run)
 
 
 def run(invocation: Invocation) -> int:
-    """Merge, write the result over our version, and return whether there are conflicts."""
+    """Merge, overwrite our version, and return whether there are conflicts."""
     from taskstate.merge.files import merge_files
     from taskstate.merge.three_way import Versions
     from taskstate.storage import files

@@ -18,27 +18,29 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_task(parser)
-    parser.add_argument("--title", default="", metavar="T", help="the title, in one line (may come from the task file)")
+    parser.add_argument(
+        "--title", default="", metavar="T", help="title, in one line (required unless the task file has one)"
+    )
     parser.add_argument(
         "--from",
         dest="source",
         metavar="TASK.yaml",
-        help="a task file to take what is not given here from; - reads it from standard input",
+        help="task file to take missing values from; - reads standard input",
     )
     parser.add_argument(
-        "--description", default="", metavar="TEXT", help="what is to be done; - reads it from standard input"
+        "--description", default="", metavar="TEXT", help="description of the task; - reads standard input"
     )
     parser.add_argument(
-        "--criterion", action="append", default=[], metavar="TEXT", help="an acceptance criterion (again for more)"
+        "--criterion", action="append", default=[], metavar="TEXT", help="acceptance criterion (repeatable)"
     )
     parser.add_argument(
-        "--feature", action="append", default=[], metavar="ID=TEXT", help="a feature of the checklist (again for more)"
+        "--feature", action="append", default=[], metavar="ID=TEXT", help="feature of the checklist (repeatable)"
     )
+    parser.add_argument("--depends-on", action="append", default=[], metavar="ID", help="upstream task (repeatable)")
     parser.add_argument(
-        "--depends-on", action="append", default=[], metavar="ID", help="an upstream task (again for more)"
+        "--priority", default="", choices=("P0", "P1", "P2", "P3"), help="priority, P0 being the most urgent"
     )
-    parser.add_argument("--priority", default="", choices=("P0", "P1", "P2", "P3"), help="how urgent it is")
-    parser.add_argument("--area", default="", metavar="NAME", help="the part of the product, such as backend")
+    parser.add_argument("--area", default="", metavar="NAME", help="part of the product, such as backend")
     add_writing(parser)
     parser.set_defaults(run=run)
 
@@ -94,8 +96,8 @@ def _standard_input(description: str) -> bytes:
     from taskstate.tasks.create import STANDARD_INPUT
 
     if description == STANDARD_INPUT:
-        what = "standard input cannot be both the description and the task file"
-        raise TaskstateError(what, help="put one of them into a file", code="usage")
+        message = "standard input cannot be both the description and the task file"
+        raise TaskstateError(message, help="put one of them into a file", code="usage")
     return standard_input(MOST_BYTES)
 
 

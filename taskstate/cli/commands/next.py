@@ -1,4 +1,4 @@
-"""`taskstate next`: names the task and the feature to work on now, and says why."""
+"""`taskstate next`: shows which task and feature to work on next, and why."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from taskstate.cli.invocation import Invocation
     from taskstate.tasks.next_task import Choice, Ready
 
-_MOST_TOLD = 10  # tasks that are not to be worked on now
+_MAX_LISTED = 10  # waiting tasks listed, or ready tasks in JSON
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--count", type=int, metavar="N", help="name the first N tasks that are ready (default: 1)")
+    parser.add_argument("--count", type=int, metavar="N", help="number of ready tasks to show (default: 1)")
     add_common(parser)
     parser.set_defaults(run=run)
 
 
 def run(invocation: Invocation) -> int:
-    """Name what to work on now."""
+    """Show what to work on next."""
     from taskstate.tasks.next_task import choose
 
     count = 1 if invocation.args.count is None else invocation.args.count
     if count < 1:
         raise TaskstateError(f"--count {count} names nothing", help="give 1 or more", code="usage")
-    choice = choose(invocation.workspace, max(count, _MOST_TOLD) if invocation.as_json else count)
+    choice = choose(invocation.workspace, max(count, _MAX_LISTED) if invocation.as_json else count)
     invocation.print_problems(choice.unreadable)
     return invocation.print_result(_shape(choice), "\n".join(_lines(choice)))
 
@@ -38,7 +38,7 @@ def run(invocation: Invocation) -> int:
 def _lines(choice: Choice) -> list[str]:
     ready = choice.order.ready
     if not ready:
-        waiting = [f"  {each.task.id}  {each.task.title}: {each.why}" for each in choice.waiting[:_MOST_TOLD]]
+        waiting = [f"  {each.task.id}  {each.task.title}: {each.why}" for each in choice.waiting[:_MAX_LISTED]]
         rest = len(choice.waiting) - len(waiting)
         return [choice.why, *waiting, *([f"  and {rest} more"] if rest else [])]
     first = ready[0].task
@@ -47,16 +47,16 @@ def _lines(choice: Choice) -> list[str]:
         lines.append(f"  feature {choice.feature.id}: {choice.feature.description}")
     lines.append(f"  why: {choice.why}")
     if len(ready) > 1:
-        lines += ["  then:", *(f"    {_told(each)}" for each in ready[1:])]
+        lines += ["  then:", *(f"    {_ready_line(each)}" for each in ready[1:])]
     return lines
 
 
-def _told(ready: Ready) -> str:
+def _ready_line(ready: Ready) -> str:
     task = ready.task
-    about = [task.status, *filter(None, [task.priority])]
+    details = [task.status, *filter(None, [task.priority])]
     if ready.unblocks:
-        about.append(f"{ready.unblocks} waiting for it")
-    return f"{task.id}  {task.title} ({', '.join(about)})"
+        details.append(f"{ready.unblocks} waiting for it")
+    return f"{task.id}  {task.title} ({', '.join(details)})"
 
 
 def _shape(choice: Choice) -> dict[str, Any]:
@@ -67,12 +67,12 @@ def _shape(choice: Choice) -> dict[str, Any]:
         "why": choice.why,
         "ready": [_task(each) for each in ready],
         "ready_total": choice.order.total,
-        "waiting": [{"id": each.task.id, "why": each.why} for each in choice.waiting[:_MOST_TOLD]],
+        "waiting": [{"id": each.task.id, "why": each.why} for each in choice.waiting[:_MAX_LISTED]],
         "waiting_total": len(choice.waiting),
     }
 
 
 def _task(ready: Ready) -> dict[str, Any]:
     task = ready.task
-    told = {"id": task.id, "path": task.path, "title": task.title, "status": task.status}
-    return told | {"priority": task.priority or None, "unblocks": ready.unblocks}
+    shape = {"id": task.id, "path": task.path, "title": task.title, "status": task.status}
+    return shape | {"priority": task.priority or None, "unblocks": ready.unblocks}

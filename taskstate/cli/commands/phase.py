@@ -1,4 +1,4 @@
-"""`taskstate phase`: keeps the phases of a task."""
+"""`taskstate phase`: manages the phases of a task."""
 
 from __future__ import annotations
 
@@ -18,34 +18,38 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     add = actions.add_parser("add", help="add a phase", description="Add a phase to the Feature Checklist.")
-    _add_ids(add, "the new phase: a number, or a short name")
-    add.add_argument("--name", required=True, metavar="TEXT", help="what the phase is about, in one line")
+    _add_ids(add, "number or short name of the new phase")
+    add.add_argument("--name", required=True, metavar="TEXT", help="title of the phase, in one line")
     add.add_argument(
         "--objective",
         action="append",
         default=[],
         dest="objectives",
         metavar="TEXT",
-        help="what it must reach, in one line (again for more)",
+        help="objective, in one line (repeatable)",
     )
     add_writing(add)
     add.set_defaults(run=run_add)
-    set_ = actions.add_parser("set", help="record where an objective stands", description="Say where it stands.")
+    set_ = actions.add_parser(
+        "set", help="set the status of an objective", description="Set the status of an objective."
+    )
     _add_ids(set_)
-    set_.add_argument("objective", metavar="N", help="the objective's id")
-    set_.add_argument("--status", required=True, choices=OF_OBJECTIVES, help="where it stands")
-    set_.add_argument("--note", metavar="TEXT", help="what is left, or what stops it (default: the note stays)")
+    set_.add_argument("objective", metavar="N", help="id of the objective")
+    set_.add_argument("--status", required=True, choices=OF_OBJECTIVES, help="new status")
+    set_.add_argument("--note", metavar="TEXT", help="what is left to do, or what blocks it (default: keep the note)")
     add_writing(set_)
     set_.set_defaults(run=run_set)
     extend = actions.add_parser("extend", help="add an objective", description="Add one more objective to a phase.")
     _add_ids(extend)
-    extend.add_argument("text", metavar="TEXT", help="what must be reached, in one line")
+    extend.add_argument("text", metavar="TEXT", help="objective, in one line")
     add_writing(extend)
     extend.set_defaults(run=run_extend)
-    tried = actions.add_parser("tried", help="record what was tried", description="Record what was tried in a phase.")
+    tried = actions.add_parser(
+        "tried", help="record an attempt", description="Record an approach that was tried in a phase."
+    )
     _add_ids(tried)
-    tried.add_argument("--approach", required=True, metavar="TEXT", help="what was tried")
-    tried.add_argument("--result", required=True, metavar="TEXT", help="how it went, and why")
+    tried.add_argument("--approach", required=True, metavar="TEXT", help="approach that was tried")
+    tried.add_argument("--result", required=True, metavar="TEXT", help="result of the approach, and its cause")
     add_writing(tried)
     tried.set_defaults(run=run_tried)
     _configure_reading(actions)
@@ -54,23 +58,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def _configure_reading(actions: argparse._SubParsersAction[Any]) -> None:
     show = actions.add_parser("show", help="show the phases", description="Show the phases of a task, or one of them.")
     add_task(show)
-    show.add_argument("phase", metavar="P", nargs="?", help="the phase (default: all)")
+    show.add_argument("phase", metavar="P", nargs="?", help="phase to show (default: all)")
     add_common(show)
     show.set_defaults(run=run_show)
     export = actions.add_parser(
-        "export", help="write a phase as a file", description="Write a phase as a progress file of its own, in JSON."
+        "export", help="export a phase as JSON", description="Export a phase as a JSON progress file."
     )
     _add_ids(export)
     export.add_argument(
-        "--output", metavar="FILE", help="where to (default: the task's artifacts, and print it; `-`: print it alone)"
+        "--output",
+        metavar="FILE",
+        help="output file (default: print it, and write to the task's artifacts; `-`: only print it)",
     )
     add_writing(export)
     export.set_defaults(run=run_export)
 
 
-def _add_ids(parser: argparse.ArgumentParser, what: str = "the phase, such as 3") -> None:
+def _add_ids(parser: argparse.ArgumentParser, phase_help: str = "phase, such as 3") -> None:
     add_task(parser)
-    parser.add_argument("phase", metavar="P", help=what)
+    parser.add_argument("phase", metavar="P", help=phase_help)
 
 
 def run_add(invocation: Invocation) -> int:
@@ -85,13 +91,13 @@ def run_add(invocation: Invocation) -> int:
 
 
 def run_set(invocation: Invocation) -> int:
-    """Record where an objective stands."""
+    """Set the status of an objective."""
     from taskstate.handoff.phases import ObjectiveUpdate, set_objective
 
     args = invocation.args
-    told = ObjectiveUpdate(args.status, None if args.note is None else invocation.text_of(args.note))
-    place = (args.phase, args.objective)
-    outcome = set_objective(invocation.workspace, invocation.task_id(args.id), place, told, invocation.request())
+    update = ObjectiveUpdate(args.status, None if args.note is None else invocation.text_of(args.note))
+    objective = (args.phase, args.objective)
+    outcome = set_objective(invocation.workspace, invocation.task_id(args.id), objective, update, invocation.request())
     return invocation.print_outcome(
         outcome, f"{outcome.path}: objective {args.objective} of phase {args.phase} is {args.status}"
     )
@@ -113,7 +119,7 @@ def run_extend(invocation: Invocation) -> int:
 
 
 def run_tried(invocation: Invocation) -> int:
-    """Record what was tried."""
+    """Record an approach that was tried."""
     from taskstate.handoff.phases import record_attempt
 
     args = invocation.args
@@ -139,12 +145,12 @@ def run_show(invocation: Invocation) -> int:
 
 
 def _table(phase: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of a phase: what it is about, its objectives, and what was tried."""
+    """Yield the lines of a phase: its title, its objectives, and the approaches tried."""
     objectives = phase["objectives"]
     done = sum(each["status"] == DONE for each in objectives)
     handoffs = phase["handoff_count"]
-    told = f"{done} of {len(objectives)} done, {handoffs} handoff{'' if handoffs == 1 else 's'}"
-    yield f"Phase {phase['phase']}: {_flat(phase['phase_name'])} ({told})"
+    progress = f"{done} of {len(objectives)} done, {handoffs} handoff{'' if handoffs == 1 else 's'}"
+    yield f"Phase {phase['phase']}: {_flat(phase['phase_name'])} ({progress})"
     for each in objectives:
         mark = ">" if each["id"] == phase["current_objective"] else " "
         note = f" ({_flat(each['note'])})" if each.get("note") else ""
@@ -158,7 +164,7 @@ def _flat(text: str) -> str:
 
 
 def run_export(invocation: Invocation) -> int:
-    """Write a phase as a file of its own."""
+    """Export a phase as a JSON file."""
     from pathlib import Path
 
     from taskstate.handoff.phases import export, find_phase

@@ -1,4 +1,4 @@
-"""`taskstate protocol`: prints the session protocol that an agent follows."""
+"""`taskstate protocol`: prints the session protocol for agents."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("id", metavar="ID", nargs="?", default="", help="the task that the commands are to name")
+    parser.add_argument("id", metavar="ID", nargs="?", default="", help="task to insert into the commands")
     parser.add_argument(
-        "--role", default="", metavar="R", help="for one role, or for the `lead` (default: for all work)"
+        "--role", default="", metavar="R", help="role, or `lead`, to print the protocol for (default: any work)"
     )
     parser.add_argument(
-        "--agent", default="", metavar="A", help="claude, codex, cursor or generic: how it ends a session"
+        "--agent", default="", metavar="A", help="claude, codex, cursor or generic: add how this agent ends a session"
     )
-    parser.add_argument("--short", action="store_true", help="the short form, which is part of every brief")
+    parser.add_argument("--short", action="store_true", help="print the short form, which is part of every brief")
     add_common(parser)
     parser.set_defaults(run=run)
 
@@ -33,10 +33,10 @@ def run(invocation: Invocation) -> int:
     args = invocation.args
     task, kind = invocation.task_id(args.id) if args.id else "", ""
     if task:
-        path = invocation.workspace.locate(task)  # or it says that there is none
+        path = invocation.workspace.locate(task)  # fails if there is no such task
         kind = invocation.workspace.load(path).state.kind if args.short else ""
-    told = protocol.text(
+    text = protocol.text(
         invocation.any_workspace, role=args.role, agent=args.agent, short=args.short, task=(task, kind)
     )
-    shape = {"id": task or None, "role": args.role or None, "agent": args.agent or None, "text": told}
-    return invocation.print_result(shape, told)
+    shape = {"id": task or None, "role": args.role or None, "agent": args.agent or None, "text": text}
+    return invocation.print_result(shape, text)

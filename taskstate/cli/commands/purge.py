@@ -1,4 +1,4 @@
-"""`taskstate purge`: drops a task's delta data and artifacts."""
+"""`taskstate purge`: deletes the artifacts of a task and its snapshot data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(invocation: Invocation) -> int:
-    """Drop a task's delta data and artifacts."""
+    """Delete the artifacts of a task and its snapshot data."""
     from taskstate.verification.snapshots.purge import purge
 
     outcome = purge(invocation.workspace, invocation.task_id(invocation.args.id), invocation.request())

@@ -24,36 +24,36 @@ def configure(parser: argparse.ArgumentParser) -> None:
     record = actions.add_parser(
         "record",
         help="record the results in a log",
-        description="Record the results in a log: without a role as the baseline, with one as that role's.",
+        description="Record the results in a log as the baseline, or with --role as the results of that role.",
     )
     add_task(record)
     record.add_argument(
-        "--from", dest="log", metavar="LOG", required=True, help="what the checks printed; - reads standard input"
+        "--from", dest="log", metavar="LOG", required=True, help="log of the checks; - reads standard input"
     )
-    record.add_argument("--role", metavar="R", default="", help="the role that ran the checks")
+    record.add_argument("--role", metavar="R", default="", help="role that ran the checks")
     record.add_argument(
         "--result",
         action="append",
         default=[],
         metavar="NAME=TEXT",
-        help='a result that the log does not tell, such as test="212 passed, 1 failed" (again for more)',
+        help='result that is not in the log, such as test="212 passed, 1 failed" (repeatable)',
     )
     record.add_argument(
         "--exit-status",
         action="append",
         default=[],
         metavar="NAME=N",
-        help="the exit status of a check, such as lint=0 (again for more)",
+        help="exit status of a check, such as lint=0 (repeatable)",
     )
     add_writing(record)
     record.set_defaults(run=run_record)
     compare = actions.add_parser(
         "compare",
         help="compare a role's results with the baseline",
-        description="Compare a role's results with the baseline; exit status 1 where something became worse.",
+        description="Compare a role's results with the baseline; exit with status 1 if any became worse.",
     )
     add_task(compare)
-    compare.add_argument("--role", metavar="R", required=True, help="the role whose results to compare")
+    compare.add_argument("--role", metavar="R", required=True, help="role whose results to compare")
     add_common(compare)
     compare.set_defaults(run=run_compare)
 
@@ -64,12 +64,14 @@ def run_record(invocation: Invocation) -> int:
 
     args = invocation.args
     texts = dict(_pairs(args.result, "--result", 'test="212 passed"'))
-    told = QaRequest(_log(args.log), texts, dict(_statuses(args.exit_status)))
-    done = record(invocation.workspace, invocation.task_id(args.id), told, invocation.request(), role=args.role)
-    results = {name: result._asdict() for name, result in sorted(done.results.items())}
-    whose = f"results of the {args.role}" if args.role else "baseline"
-    lines = [f"{done.outcome.path}: {whose} recorded", *_table(done.results)]
-    return invocation.print_outcome(done.outcome, "\n".join(lines), role=args.role or None, results=results)
+    qa_request = QaRequest(_log(args.log), texts, dict(_statuses(args.exit_status)))
+    recorded = record(
+        invocation.workspace, invocation.task_id(args.id), qa_request, invocation.request(), role=args.role
+    )
+    results = {name: result._asdict() for name, result in sorted(recorded.results.items())}
+    owner = f"results of the {args.role}" if args.role else "baseline"
+    lines = [f"{recorded.outcome.path}: {owner} recorded", *_table(recorded.results)]
+    return invocation.print_outcome(recorded.outcome, "\n".join(lines), role=args.role or None, results=results)
 
 
 def _log(name: str) -> bytes:
@@ -89,21 +91,21 @@ def _log(name: str) -> bytes:
 
 
 def _pairs(values: Sequence[str], flag: str, example: str) -> Iterator[tuple[str, str]]:
-    seen: set[str] = set()
+    names: set[str] = set()
     for value in values:
         name, equals, text = value.partition("=")
-        if not equals or not name or name in seen:
-            what = f"{flag} gives {name!r} twice" if name in seen else f"{flag} {value!r} has no name and value"
-            raise TaskstateError(f"qa record: {what}", help=f"write {flag} {example}", code="usage")
-        seen.add(name)
+        if not equals or not name or name in names:
+            message = f"{flag} gives {name!r} twice" if name in names else f"{flag} {value!r} has no name and value"
+            raise TaskstateError(f"qa record: {message}", help=f"write {flag} {example}", code="usage")
+        names.add(name)
         yield name, text
 
 
 def _statuses(values: Sequence[str]) -> Iterator[tuple[str, int]]:
     for name, text in _pairs(values, "--exit-status", "test=0"):
         if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS):
-            what = f"qa record: {text!r} is no exit status"
-            raise TaskstateError(what, help="write a whole number, such as --exit-status test=1", code="usage")
+            message = f"qa record: {text!r} is no exit status"
+            raise TaskstateError(message, help="write a whole number, such as --exit-status test=1", code="usage")
         yield name, int(text)
 
 
@@ -117,23 +119,23 @@ def run_compare(invocation: Invocation) -> int:
     """Compare a role's results with the baseline."""
     from taskstate.verification.qa.record import compare_role
 
-    found = compare_role(invocation.workspace, invocation.task_id(invocation.args.id), invocation.args.role)
-    told = found.comparison
+    role_comparison = compare_role(invocation.workspace, invocation.task_id(invocation.args.id), invocation.args.role)
+    comparison = role_comparison.comparison
     data = {
-        "regressions": [each._asdict() for each in told.regressions],
-        "improvements": [each._asdict() for each in told.improvements],
-        "same": list(told.same),
+        "regressions": [each._asdict() for each in comparison.regressions],
+        "improvements": [each._asdict() for each in comparison.improvements],
+        "same": list(comparison.same),
     }
-    return invocation.print_result(data, "\n".join(_lines(found)), status=1 if told.regressions else 0)
+    return invocation.print_result(data, "\n".join(_lines(role_comparison)), status=1 if comparison.regressions else 0)
 
 
-def _lines(found: RoleComparison) -> Iterator[str]:
-    told = found.comparison
-    names = [each.name for each in (*told.regressions, *told.improvements)] + list(told.same)
+def _lines(role_comparison: RoleComparison) -> Iterator[str]:
+    comparison = role_comparison.comparison
+    names = [each.name for each in (*comparison.regressions, *comparison.improvements)] + list(comparison.same)
     width = max(map(len, names), default=0)
-    for word, differences in (("worse", told.regressions), ("better", told.improvements)):
+    for word, differences in (("worse", comparison.regressions), ("better", comparison.improvements)):
         for each in differences:
             figures = " -> ".join(text if text is not None else "-" for text in (each.before, each.after))
             yield f"{word:6}  {each.name:{width}}  {each.detail} ({figures})"
-    for name in told.same:
-        yield f"same    {name:{width}}  {found.results[name].text}"
+    for name in comparison.same:
+        yield f"same    {name:{width}}  {role_comparison.results[name].text}"

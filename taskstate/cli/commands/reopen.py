@@ -1,4 +1,4 @@
-"""`taskstate reopen`: takes a complete task back to work."""
+"""`taskstate reopen`: reopens a complete task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_task(parser)
-    parser.add_argument("--note", metavar="TEXT", required=True, help="why it is reopened; it is remembered")
+    parser.add_argument("--note", metavar="TEXT", required=True, help="reason; it is recorded")
     add_writing(parser)
     parser.set_defaults(run=run)
 

@@ -1,4 +1,4 @@
-"""`taskstate role`: shows where the roles of a task stand, and changes that."""
+"""`taskstate role`: shows and changes the roles of a task."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     show = actions.add_parser(
-        "show", help="show where the roles stand", description="Show where the roles of a task stand."
+        "show", help="show the roles", description="Show the status and the findings of a task's roles."
     )
     add_task(show)
     add_common(show)
@@ -28,11 +28,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _configure_findings(actions)
     reopen = actions.add_parser(
         "reopen",
-        help="take a role back to work",
-        description="Take a role back to work; the later ones are pending again and lose their snapshots.",
+        help="reopen a role",
+        description="Reopen a role. Later roles become pending again and lose their snapshots.",
     )
     _add_role(reopen)
-    reopen.add_argument("--note", metavar="T", required=True, help="why; it is kept as an event")
+    reopen.add_argument("--note", metavar="T", required=True, help="reason; it is recorded")
     add_writing(reopen)
     reopen.set_defaults(run=run_reopen)
 
@@ -40,50 +40,48 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def _configure_set(actions: Any) -> None:  # noqa: ANN401 - argparse has no public name for it
     setting = actions.add_parser(
         "set",
-        help="begin a role, or end it",
-        description="Begin a role, which verifies the snapshot of the one before; or end it, which verifies its own.",
+        help="set the status of a role",
+        description="Begin a role, which verifies the previous role's snapshot; or finish it, which verifies its own.",
     )
     _add_role(setting)
     setting.add_argument(
         "--status",
         required=True,
         choices=OF_ROLES,
-        help="in_progress or done; pending gives back what has only begun; `role block` is the way to blocked",
+        help="in_progress, done, or pending for a role without a snapshot; to block a role, use `role block`",
     )
-    setting.add_argument("--qa-log", metavar="P", help="the log of the role's own checks, kept as an artifact")
-    setting.add_argument("--session-id", metavar="X", help="the agent's own name for its session")
+    setting.add_argument("--qa-log", metavar="P", help="log of the role's checks, kept as an artifact")
+    setting.add_argument("--session-id", metavar="X", help="session id of the agent")
     add_writing(setting)
     setting.set_defaults(run=run_set)
 
 
-def _configure_findings(actions: Any) -> None:  # noqa: ANN401 - the same
-    block = actions.add_parser(
-        "block", help="block a role by a finding", description="Record a finding that blocks a role."
-    )
+def _configure_findings(actions: Any) -> None:  # noqa: ANN401 - as above
+    block = actions.add_parser("block", help="block a role", description="Record a finding that blocks a role.")
     _add_role(block)
     block.add_argument("--finding", metavar="TEXT", required=True, help="what is wrong and where, in one line")
     add_writing(block)
     block.set_defaults(run=run_block)
     unblock = actions.add_parser(
         "unblock",
-        help="take a finding back",
-        description="Take a finding back; with the last one the role goes on.",
+        help="remove a finding",
+        description="Remove a finding; without findings the role is no longer blocked.",
     )
     _add_role(unblock)
     which = unblock.add_mutually_exclusive_group(required=True)
-    which.add_argument("--finding", metavar="TEXT", help="the finding, or its number as `role show` prints it")
-    which.add_argument("--all", action="store_true", help="all of the role's findings")
+    which.add_argument("--finding", metavar="TEXT", help="text of the finding, or its number in `role show`")
+    which.add_argument("--all", action="store_true", help="remove all findings of the role")
     add_writing(unblock)
     unblock.set_defaults(run=run_unblock)
 
 
 def _add_role(parser: argparse.ArgumentParser) -> None:
     add_task(parser)
-    parser.add_argument("role", metavar="ROLE", help="implementer, reviewer, validator, or as the configuration says")
+    parser.add_argument("role", metavar="ROLE", help="implementer, reviewer, validator, or a role of the configuration")
 
 
 def run_show(invocation: Invocation) -> int:
-    """Show where the roles of a task stand."""
+    """Show the roles of a task."""
     from taskstate.workflow.status import role_table, roles_shape
 
     workspace = invocation.workspace
@@ -94,15 +92,15 @@ def run_show(invocation: Invocation) -> int:
 
 
 def run_set(invocation: Invocation) -> int:
-    """Begin a role, or end it."""
+    """Begin or finish a role."""
     from taskstate.tasks.role_changes import set_role
     from taskstate.tasks.role_rules import RoleChange
 
     args = invocation.args
     setting = RoleChange(status=args.status, log=_log(args.qa_log), session_id=args.session_id)
     outcome = set_role(invocation.workspace, invocation.task_id(args.id), args.role, setting, invocation.request())
-    said = f"{outcome.path}: {args.role} is {args.status.replace('_', ' ')}"
-    return invocation.print_outcome(outcome, said, role=args.role, status=args.status)
+    text = f"{outcome.path}: {args.role} is {args.status.replace('_', ' ')}"
+    return invocation.print_outcome(outcome, text, role=args.role, status=args.status)
 
 
 def _log(name: str | None) -> bytes | None:
@@ -124,18 +122,18 @@ def run_block(invocation: Invocation) -> int:
 
 
 def run_unblock(invocation: Invocation) -> int:
-    """Take a finding back, or all of them."""
+    """Remove a finding, or all findings."""
     from taskstate.tasks.role_changes import unblock
 
     args = invocation.args
     finding = None if args.all else invocation.text_of(args.finding)
     outcome = unblock(invocation.workspace, invocation.task_id(args.id), args.role, finding, invocation.request())
-    what = "all findings" if args.all else "a finding"
-    return invocation.print_outcome(outcome, f"{outcome.path}: {what} of {args.role} taken back", role=args.role)
+    removed = "all findings" if args.all else "a finding"
+    return invocation.print_outcome(outcome, f"{outcome.path}: {removed} of {args.role} taken back", role=args.role)
 
 
 def run_reopen(invocation: Invocation) -> int:
-    """Take a role back to work."""
+    """Reopen a role."""
     from taskstate.tasks.role_changes import reopen
 
     args = invocation.args

@@ -1,4 +1,4 @@
-"""`taskstate rule`: shows a lint rule's page, or the list of rules."""
+"""`taskstate rule`: explains a lint rule, or lists all rules."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "code", metavar="CODE", nargs="?", help="a rule's code or name, such as TS404 (default: list all rules)"
+        "code", metavar="CODE", nargs="?", help="code or name of a rule, such as TS404 (default: list all rules)"
     )
     add_common(parser)
     parser.set_defaults(run=run)
 
 
 def run(invocation: Invocation) -> int:
-    """Show a rule's page, or the list."""
+    """Show a rule's page, or the list of rules."""
     from taskstate.lint.registry import rules
     from taskstate.lint.rule_pages import listing, page, shape
 

@@ -1,4 +1,4 @@
-"""`taskstate show`: shows a task."""
+"""`taskstate show`: shows a task, or one of its sections."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_task(parser)
-    parser.add_argument("--section", metavar="NAME", help="print one section or subsection as it stands in the file")
+    parser.add_argument("--section", metavar="NAME", help="print this section or subsection, verbatim")
     add_common(parser)
     parser.set_defaults(run=run)
 
 
 def run(invocation: Invocation) -> int:
-    """Show a task, or one section of it."""
+    """Show a task, or one of its sections."""
     from taskstate.tasks.overview import overview, task_shape, warning
 
     loaded = invocation.workspace.load(invocation.workspace.locate(invocation.task_id(invocation.args.id)))

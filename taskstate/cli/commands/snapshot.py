@@ -1,4 +1,4 @@
-"""`taskstate snapshot`: records the working tree as a role leaves it, compares, shows, accepts."""
+"""`taskstate snapshot`: takes snapshots of the working tree, compares and restores them, and accepts drift."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from taskstate.cli.invocation import Invocation
     from taskstate.verification.snapshots.drift import Difference, DriftReport
 
-_SHORT = 12  # digits of a hash that a person is shown
+_SHORT = 12  # digits of a hash in a report
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,16 +21,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     take = actions.add_parser(
         "take",
-        help="record the working tree as a role leaves it",
-        description="Record the exact working tree, staged or not, with its diffs; nothing of git's own is touched.",
+        help="record the working tree of a role",
+        description="Record the exact working tree, staged or not, with its diffs; git's own data is not changed.",
     )
     _add_role(take)
     add_writing(take)
     take.set_defaults(run=run_take)
     verify = actions.add_parser(
         "verify",
-        help="compare the working tree with what a role left",
-        description="Compare the working tree with a role's snapshot; exit status 1 and a report where it drifted.",
+        help="compare the working tree with a snapshot",
+        description="Compare the working tree with a role's snapshot; on drift, print a report and exit with status 1.",
     )
     _add_role(verify)
     verify.add_argument(
@@ -38,35 +38,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="FILE",
         default=[],
-        help="put the snapshot's version of these files back first; a name that begins with -: --restore=./-name",
+        help="first restore these files from the snapshot; for a name that begins with -: --restore=./-name",
     )
     add_writing(verify)
     verify.set_defaults(run=run_verify)
-    diff = actions.add_parser("diff", help="show what a role changed", description="Show a diff that a snapshot kept.")
+    diff = actions.add_parser(
+        "diff", help="show the diff of a role", description="Show the diff that a role's snapshot kept."
+    )
     _add_role(diff)
     diff.add_argument(
         "--type",
         choices=("from-base", "incremental"),
         default="from-base",
-        help="from the base commit, or from what the role before left (default: from-base)",
+        help="diff from the base commit, or from the previous role's snapshot (default: from-base)",
     )
     diff.add_argument("--path", action="store_true", help="print the path of the gzipped diff instead")
     add_common(diff)
     diff.set_defaults(run=run_diff)
     resolve = actions.add_parser(
         "resolve",
-        help="accept a drift",
-        description="Accept the working tree and HEAD as they are; who did and why is remembered.",
+        help="accept drift",
+        description="Accept the working tree and HEAD as they are, and record who did so and why.",
     )
     add_task(resolve)
-    resolve.add_argument("--note", metavar="TEXT", required=True, help="why it is right as it is")
+    resolve.add_argument("--note", metavar="TEXT", required=True, help="reason; it is recorded")
     add_writing(resolve)
     resolve.set_defaults(run=run_resolve)
 
 
 def _add_role(parser: argparse.ArgumentParser) -> None:
     add_task(parser)
-    parser.add_argument("--role", metavar="R", required=True, help="whose snapshot, such as implementer")
+    parser.add_argument("--role", metavar="R", required=True, help="role of the snapshot, such as implementer")
 
 
 def run_take(invocation: Invocation) -> int:
@@ -83,7 +85,7 @@ def run_take(invocation: Invocation) -> int:
 
 
 def run_verify(invocation: Invocation) -> int:
-    """Compare the working tree with a snapshot, after files were put back where that was asked for."""
+    """Compare the working tree with a snapshot, after restoring files if requested."""
     from taskstate.errors import TaskstateError
     from taskstate.model.roles import require_role
     from taskstate.verification.snapshots.verify import compare, count_up
@@ -98,37 +100,39 @@ def run_verify(invocation: Invocation) -> int:
         restored, notes = restore(workspace, task, args.role, args.restore, dry_run=args.dry_run)
         invocation.print_notes(notes)
     try:
-        verified = compare(workspace, workspace.load(workspace.locate(task)), args.role)
+        report = compare(workspace, workspace.load(workspace.locate(task)), args.role)
     except TaskstateError:
-        invocation.print_notes(tuple(_put_back(restored, dry_run=args.dry_run)))  # that has happened all the same
+        invocation.print_notes(
+            tuple(_restored_lines(restored, dry_run=args.dry_run))
+        )  # report what was restored before the failure
         raise
-    if verified.drift:
+    if report.drift:
         count_up(workspace, task, args.role, invocation.request())
     data = {
-        "drift": verified.drift,
-        "checks": [check._asdict() for check in verified.checks],
-        "files": [each.as_json() for each in verified.files],
-        "notes": list(verified.notes),
-        "message": verified.message,
+        "drift": report.drift,
+        "checks": [check._asdict() for check in report.checks],
+        "files": [each.as_json() for each in report.files],
+        "notes": list(report.notes),
+        "message": report.message,
         **({"restored": list(restored)} if args.restore else {}),
     }
-    lines = [*_put_back(restored, dry_run=args.dry_run), *_report(verified, args.role)]
-    return invocation.print_result(data, "\n".join(lines), status=1 if verified.drift else 0)
+    lines = [*_restored_lines(restored, dry_run=args.dry_run), *_report(report, args.role)]
+    return invocation.print_result(data, "\n".join(lines), status=1 if report.drift else 0)
 
 
-def _put_back(restored: tuple[str, ...], *, dry_run: bool) -> list[str]:
+def _restored_lines(restored: tuple[str, ...], *, dry_run: bool) -> list[str]:
     from taskstate.verification.snapshots.drift import printable_path
 
     return [f"{'would put back' if dry_run else 'put back'} {printable_path(name)}" for name in restored]
 
 
-def _report(verified: DriftReport, role: str) -> list[str]:
-    notes = [f"  note: {note}" for note in verified.notes]
-    if not verified.drift:
+def _report(report: DriftReport, role: str) -> list[str]:
+    notes = [f"  note: {note}" for note in report.notes]
+    if not report.drift:
         return [f"the working tree is as {role} left it", *notes]
-    failed = [f"  {check.name}: {check.detail}" for check in verified.checks if not check.ok]
-    listed = [_line(each) for each in verified.files]
-    return [f"drift: {verified.message}", *listed, "failed checks:", *failed, *notes, f"what to do: {verified.help}"]
+    failed = [f"  {check.name}: {check.detail}" for check in report.checks if not check.ok]
+    listed = [_line(each) for each in report.files]
+    return [f"drift: {report.message}", *listed, "failed checks:", *failed, *notes, f"what to do: {report.help}"]
 
 
 def _line(each: Difference) -> str:
@@ -138,23 +142,23 @@ def _line(each: Difference) -> str:
         f"{each.expected[:_SHORT]}" if each.expected else "none",
         each.current[:_SHORT] if each.current else "none",
     )
-    was = f" (was {printable_path(each.origin)})" if each.origin else ""
-    return f"  {each.change:<8} {printable_path(each.path)}{was}: expected {hashes[0]}, is {hashes[1]}"
+    origin = f" (was {printable_path(each.origin)})" if each.origin else ""
+    return f"  {each.change:<8} {printable_path(each.path)}{origin}: expected {hashes[0]}, is {hashes[1]}"
 
 
 def run_diff(invocation: Invocation) -> int:
-    """Show a diff: exactly where it goes into a pipe or a file, readable and in colour on a terminal."""
+    """Show a diff: verbatim into a pipe or a file, printable and in colour on a terminal."""
     from taskstate.verification.snapshots.restore import diff_of
 
     args = invocation.args
-    found = diff_of(invocation.workspace, invocation.task_id(args.id), args.role, args.type)
+    diff = diff_of(invocation.workspace, invocation.task_id(args.id), args.role, args.type)
     if args.path:
-        return invocation.print_result({"path": found.path, "role": args.role, "type": args.type}, found.path)
+        return invocation.print_result({"path": diff.path, "role": args.role, "type": args.type}, diff.path)
     if invocation.as_json:
-        text = found.content.decode("utf-8", "replace")
-        return invocation.print_result({"path": found.path, "role": args.role, "type": args.type, "diff": text}, "")
+        text = diff.content.decode("utf-8", "replace")
+        return invocation.print_result({"path": diff.path, "role": args.role, "type": args.type, "diff": text}, "")
     if not args.quiet:
-        _show(invocation, found.content)
+        _show(invocation, diff.content)
     return 0
 
 
@@ -166,6 +170,7 @@ def _show(invocation: Invocation, content: bytes) -> None:
     colour = shows_colour(sys.stdout, refused=invocation.args.no_color)
     if not colour and not is_terminal(sys.stdout):
         sys.stdout.flush()
+        # As bytes, so that `git apply` accepts it: a diff need not be UTF-8, and its line ends count.
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
@@ -174,7 +179,7 @@ def _show(invocation: Invocation, content: bytes) -> None:
 
 
 def run_resolve(invocation: Invocation) -> int:
-    """Accept a drift."""
+    """Accept drift."""
     from taskstate.verification.snapshots.accept_drift import resolve
 
     resolved = resolve(
@@ -183,6 +188,6 @@ def run_resolve(invocation: Invocation) -> int:
         invocation.text_of(invocation.args.note),
         invocation.request(),
     )
-    anew = f"; snapshot of {' and '.join(resolved.retaken)} taken anew" if resolved.retaken else ""
-    text = f"{resolved.outcome.path}: the working tree is accepted as it is{anew}"
+    retaken = f"; snapshot of {' and '.join(resolved.retaken)} taken anew" if resolved.retaken else ""
+    text = f"{resolved.outcome.path}: the working tree is accepted as it is{retaken}"
     return invocation.print_outcome(resolved.outcome, text, retaken=list(resolved.retaken), base_commit=resolved.base)

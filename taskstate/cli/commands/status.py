@@ -1,4 +1,4 @@
-"""`taskstate status`: shows where the tasks in progress stand."""
+"""`taskstate status`: shows the roles, findings and next steps of the tasks in progress."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "id", metavar="ID", nargs="?", help="only this task, whatever its status (default: all at work)"
+        "id", metavar="ID", nargs="?", help="task to show, whatever its status (default: all tasks in progress)"
     )
     add_common(parser)
     parser.set_defaults(run=run)
 
 
 def run(invocation: Invocation) -> int:
-    """Show where the tasks in progress stand, or one task."""
+    """Show the status of the tasks in progress, or of one task."""
     from taskstate.workflow.status import active_tasks, status_shape, status_text
 
     workspace, task = invocation.workspace, invocation.args.id
@@ -30,8 +30,8 @@ def run(invocation: Invocation) -> int:
     if task is not None:
         loaded = workspace.load(workspace.locate(invocation.task_id(task)))
         return invocation.print_result(status_shape(loaded, names), status_text((loaded,), names))
-    found, unreadable = active_tasks(workspace)
+    tasks, unreadable = active_tasks(workspace)
     invocation.print_problems(unreadable)
     return invocation.print_result(
-        {"tasks": [status_shape(loaded, names) for loaded in found]}, status_text(found, names)
+        {"tasks": [status_shape(loaded, names) for loaded in tasks]}, status_text(tasks, names)
     )

@@ -197,16 +197,16 @@ def test_what_cannot_be_watched_is_told(place: Place) -> None:
         ("/r/gone", True),
     ],
 )
-def test_what_concerns_us(path: str, concerns: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_what_is_relevant_us(path: str, concerns: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """Our own files by name, the configuration, what was named, and folders that come or go."""
-    assert lint_watch._concerns(path, frozenset({"/r/named.txt"}), "") is concerns  # noqa: SLF001 - what all else needs time for
+    assert lint_watch._is_relevant(path, frozenset({"/r/named.txt"}), "") is concerns  # noqa: SLF001 - what all else needs time for
 
 
-def test_another_configuration_concerns_us(tmp_path: Path) -> None:
+def test_another_configuration_is_relevant_us(tmp_path: Path) -> None:
     """A configuration that --config names is watched for, if it lies where we look."""
     other = str(tmp_path / "other.toml")
-    assert lint_watch._concerns(other, frozenset(), other)  # noqa: SLF001 - the same
-    assert not lint_watch._concerns(other, frozenset(), "")  # noqa: SLF001 - the same
+    assert lint_watch._is_relevant(other, frozenset(), other)  # noqa: SLF001 - the same
+    assert not lint_watch._is_relevant(other, frozenset(), "")  # noqa: SLF001 - the same
 
 
 def test_folders_are_watched_once(tmp_path: Path) -> None:
