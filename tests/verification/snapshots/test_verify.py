@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.model.tool_blocks import read_tool_blocks
 from taskstate.storage.git import log as git_log
 from taskstate.verification.snapshots import accept_drift
 from taskstate.verification.snapshots import restore as snapshot_restore
@@ -435,6 +436,18 @@ def test_incremental_diff_that_cannot_be_is_explained(place: GitPlace, why: str)
     assert why in place.snapshot(role)["incremental_diff_error"]
     assert notes == (f"there is no diff from the role before: {place.snapshot(role)['incremental_diff_error']}",)
     assert before in refusal(lambda: place.diff(snapshot_restore.INCREMENTAL, role)).message
+
+
+def test_newest_role_is_the_one_that_took_its_snapshot_last() -> None:
+    """The time of the snapshots decides, and the order of the roles only between equal times."""
+    times = {"implementer": "2026-01-02T00:00:00Z", "reviewer": "2026-01-01T00:00:00Z"}
+    taken = {name: {"snapshot_time": time, "tree": "0" * 40} for name, time in times.items()}
+    snapshots = read_tool_blocks({"delta": {"snapshots": taken}}).delta.snapshots
+    names = ("reviewer", "implementer", "validator")
+    assert snapshot_verify.newest_role(snapshots, names) == "implementer"
+    assert snapshot_verify.newest_role(snapshots, names[::-1]) == "implementer"
+    assert snapshot_verify.newest_role(dict.fromkeys(snapshots, snapshots["reviewer"]), names) == "reviewer"
+    assert snapshot_verify.newest_role({}, names) is None
 
 
 def test_match_is_required(place: GitPlace) -> None:
