@@ -40,7 +40,7 @@ def _files_in_index(workspace: Workspace, tasks: Iterable[str]) -> tuple[str, ..
     """Return the paths of the files of those tasks that are in git's index."""
     if git.toplevel(workspace.root) is None:
         return ()
-    index = git_index.index(workspace.root)
+    index = git_index.blobs_in_index(workspace.root)
     paths: list[str] = []
     for task in tasks:
         path = workspace.relative(workspace.locate(task))

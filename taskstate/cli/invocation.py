@@ -31,12 +31,12 @@ class Invocation:
     @cached_property
     def any_workspace(self) -> Workspace:
         """The workspace of the working folder, set up or not; recovers from interrupted commands first."""
-        from taskstate.workspace.startup import settle
+        from taskstate.workspace.startup import recover
         from taskstate.workspace.workspace import find_workspace
 
         root = self.flag_value("root") or os.environ.get("TASKSTATE_ROOT", "")
         workspace = find_workspace(_working_folder(), root=root, config_file=self.flag_value("config"))
-        self.print_notes(settle(workspace))
+        self.print_notes(recover(workspace))
         return workspace
 
     def flag_value(self, flag: str, *, name: str = "") -> str:

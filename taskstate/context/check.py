@@ -233,7 +233,7 @@ def moved_since(workspace: Workspace, commit: str | None) -> tuple[str, ...] | N
     if commit is None:
         return ()
     try:
-        touched = git_log.touched(workspace.root, commit)
+        touched = git_log.changed_paths(workspace.root, commit)
     except GitFailed:
         return None
     return tuple(path for path in touched if not workspace.is_ours(path))

@@ -34,7 +34,8 @@ MANIFEST_FORMAT = 1
 def manifest(task_id: str, context: Mapping[str, object], exports: Mapping[str, str]) -> dict[str, object]:
     """Return the manifest of a task: its `context` block, and each export (name to text) with the hash of its text."""
     entries = [
-        {"path": artifacts.name_of(task_id, name), "sha256": sha256(text)} for name, text in sorted(exports.items())
+        {"path": artifacts.relative_path(task_id, name), "sha256": sha256(text)}
+        for name, text in sorted(exports.items())
     ]
     return {"manifest": MANIFEST_FORMAT, "task_id": task_id, **context, "exports": entries}
 
@@ -44,7 +45,9 @@ def artifacts_of(workspace: Workspace, loaded: Loaded, context: Mapping[str, obj
     task_id = loaded.state.id
     exports = export_texts(workspace, loaded)
     texts = {**dict(sorted(exports.items())), NAME: canonical_json(manifest(task_id, context, exports))}
-    return tuple(artifacts.Artifact(artifacts.name_of(task_id, name), text.encode()) for name, text in texts.items())
+    return tuple(
+        artifacts.Artifact(artifacts.relative_path(task_id, name), text.encode()) for name, text in texts.items()
+    )
 
 
 EXPORT_FORMAT = 1

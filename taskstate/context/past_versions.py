@@ -91,7 +91,7 @@ def read_blob(workspace: Workspace, sha: str) -> bytes | None:
 
 
 def _versions(workspace: Workspace, relative: str) -> Iterator[bytes]:
-    for backup in reversed(backups.of_file(workspace.journal, relative)):
+    for backup in reversed(backups.versions_of(workspace.journal, relative)):
         try:
             data = backup.read()
         except TaskstateError:  # another process may just have pruned it

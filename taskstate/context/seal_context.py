@@ -96,7 +96,7 @@ def _seal(workspace: Workspace, task_id: str, plan: Callable[[Loaded], _SealPlan
         document = parse(sealing.text)
         after = Loaded(loaded.relative, sealing.text.encode(), document, read_state(document, loaded.state.id))
         exports = context_export.artifacts_of(workspace, after, sealing.context)
-        return Change(text=sealing.text, notes=sealing.notes, kept=exports, result=sealing)
+        return Change(text=sealing.text, notes=sealing.notes, artifacts=exports, result=sealing)
 
     outcome = change(workspace, task_id, job, request)
     return SealResult(outcome, outcome.result.context["seal"], outcome.result.rows)
@@ -112,7 +112,7 @@ def _base_commit(workspace: Workspace, given: str, request: Request) -> str | No
         return request.stamp.git_head
     commit = ""
     with suppress(GitFailed):
-        commit = "" if given.startswith("-") else git.commit(workspace.root, given)
+        commit = "" if given.startswith("-") else git.resolve_commit(workspace.root, given)
     if not commit:
         message = f"--base-commit {given!r} names no commit of this repository"
         raise TaskstateError(message, help="`git log` lists them", code="unknown-commit")

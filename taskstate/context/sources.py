@@ -17,7 +17,7 @@ from taskstate.messages import decoded, first_of
 from taskstate.model.config_reader import parse_config
 from taskstate.storage import files
 from taskstate.storage.git import client as git
-from taskstate.workspace.listing import NEVER_OURS
+from taskstate.workspace.listing import IGNORED_FOLDERS
 from taskstate.workspace.workspace import CONFIG_FILES
 
 if TYPE_CHECKING:
@@ -177,5 +177,5 @@ def _files(root: Path) -> Iterable[str]:
         yield from (os.fsdecode(name) for name in output.split(b"\0") if name)
         return
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in NEVER_OURS)
+        folders[:] = sorted(name for name in folders if name not in IGNORED_FOLDERS)
         yield from (os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/") for name in names)

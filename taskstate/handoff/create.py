@@ -181,7 +181,7 @@ def _drafts(
 
 
 def _render(workspace: Workspace, front_matter: Mapping[str, object], handoff: Handoff) -> str:
-    return front_matter_text(front_matter) + templates.filled(
+    return front_matter_text(front_matter) + templates.fill(
         workspace, TEMPLATE, template_values(handoff, str(front_matter["created_at"]))
     )
 

@@ -316,9 +316,9 @@ def export(workspace: Workspace, task_id: str, name: str, output: Path | None, r
     phase = find_phase(loaded.state, name)
     text = json_text(phase.value) + "\n"
     file_name = f"phase-{phase.part.name}-progress.json"
-    artifact = artifacts.name_of(loaded.state.id, file_name)
+    artifact = artifacts.relative_path(loaded.state.id, file_name)
     path = (
-        artifacts.path_of(workspace, artifact)
+        artifacts.absolute_path(workspace, artifact)
         if output is None
         else _output_path(workspace, output, loaded.state.id, phase)
     )

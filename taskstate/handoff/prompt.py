@@ -42,7 +42,7 @@ def prompt(workspace: Workspace, task_id: str) -> Prompt:
     path = f"{workspace.config.root}/{file.path}"
     text = ""
     for level in _LEVELS:
-        text = templates.filled(workspace, TEMPLATE, _template_values(loaded.state, file, path, level))
+        text = templates.fill(workspace, TEMPLATE, _template_values(loaded.state, file, path, level))
         if tokens_of(text) <= MOST_TOKENS:
             break
     return Prompt(text, tokens_of(text), file, path)

@@ -117,7 +117,7 @@ def _head_differences(workspace: Workspace, head_then: str) -> Iterator[str]:
     """Yield a note on how HEAD has moved; commits that only touch taskstate's own files do not count."""
     root, short_id = workspace.root, head_then[:_SHORT]
     try:
-        touched = [path for path in git_log.touched(root, head_then) if not workspace.is_ours(path)]
+        touched = [path for path in git_log.changed_paths(root, head_then) if not workspace.is_ours(path)]
         counts = git.run(["rev-list", "--left-right", "--count", "--end-of-options", f"{head_then}...HEAD"], root)
     except GitFailed:
         yield f"this repository does not have the commit {short_id} that the handoff was written at"
@@ -138,7 +138,7 @@ def _behind(root: Path) -> Iterator[str]:
         if name == current:
             continue
         try:
-            git.commit(root, name)
+            git.resolve_commit(root, name)
             count = int(git.run(["rev-list", "--count", f"HEAD..{name}", "--"], root))
         except GitFailed:
             continue

@@ -66,7 +66,7 @@ def thaw(loose: Iterable[Any], path: str) -> tuple[Finding, ...]:
 def open_cache(folder: Path, settings: Mapping[str, object]) -> Cache[CachedResult]:
     """Return the entries of one combination of settings, by the file's path from the repository's root."""
     told = (f"{name}={value!r}" for name, value in sorted(settings.items()))
-    return Cache(folder / "lint.json", _entry, rests_on="\n".join((*told, _tool())), variants=MOST_FILES)
+    return Cache(folder / "lint.json", _entry, rests_on="\n".join((*told, _tool())), max_files=MOST_FILES)
 
 
 def _entry(values: Any) -> CachedResult:  # noqa: ANN401 - whatever the file holds

@@ -69,10 +69,10 @@ class _Then:
         self.revision = revision
         self.commit = commit
         self.now = now
-        self.tree: Mapping[str, str] = git_index.tree(now.root, commit)
+        self.tree: Mapping[str, str] = git_index.blobs_in_commit(now.root, commit)
 
     @cached_property
-    def _changes(self) -> tuple[git_index.Changed, ...]:
+    def _changes(self) -> tuple[git_index.ChangedFile, ...]:
         return git_index.changes(self.now.root, self.commit, staged=self.now.staged)
 
     @cached_property
@@ -191,7 +191,7 @@ def open_history(root: Path, revision: str, objects: git.Objects, *, staged: boo
         head = git.head(root)
         if head is None and revision in {"HEAD", "@"} and git.version():
             return ComparedRevision(now, ())  # there is no commit yet
-        commit = git.commit(root, revision)
+        commit = git.resolve_commit(root, revision)
         merged = git.merge_heads(root) if commit == head else ()
         parents = [(each[:_SHORT], each) for each in merged]
         compared = tuple(_Then(name, each, now) for name, each in [(revision, commit), *parents])

@@ -16,7 +16,7 @@ from taskstate.model import names
 from taskstate.storage import files
 from taskstate.storage.file_sources import Index
 from taskstate.storage.git import client as git
-from taskstate.workspace.run_cache import open_dependencies
+from taskstate.workspace.run_cache import open_dependency_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -100,7 +100,7 @@ def open_checking(workspace: Workspace, config: Config, wanted: LintRequest) -> 
             repository.history = history
     cache = _open_cache(repository, config, wanted) if wanted.remember else None
     if cache:
-        repository.remembered_dependencies = open_dependencies(workspace)
+        repository.dependency_cache = open_dependency_cache(workspace)
     return Checking(repository, config, cache, wanted.jobs, wanted.staged), told
 
 

@@ -38,11 +38,11 @@ def restore_lost_update(workspace: Workspace, lost: LostUpdate, request: Request
         text = _with_our_side(data.decode("utf-8")) if conflicts else data.decode("utf-8")
         drop = journal.Delete(workspace.relative(lost.record), files.digest(files.read(lost.record)))
         before = (*_proposal_plan(workspace, lost, conflicts), drop)
-        return Change(text=text, before=before, above=lost.revision, result=conflicts)
+        return Change(text=text, before=before, revision_above=lost.revision, result=conflicts)
 
     outcome = change_at(workspace, files.inside(workspace.root, lost.path), job, request._replace(expect=""))
-    for version in backups.of_file(workspace.journal, lost.path)[-1:]:
-        backups.comes_from(workspace.journal, lost.path, version.digest, files.digest(theirs))
+    for version in backups.versions_of(workspace.journal, lost.path)[-1:]:
+        backups.add_parent(workspace.journal, lost.path, version.digest, files.digest(theirs))
     origin = "the save that came late" if lost.late else f"revision {lost.revision}"
     message = f"{lost.path}: what {origin} held is in it again, at revision {outcome.revision}"
     return f"{message}; {_proposal_message(workspace, lost)}" if outcome.result else message
@@ -50,9 +50,9 @@ def restore_lost_update(workspace: Workspace, lost: LostUpdate, request: Request
 
 def _base(workspace: Workspace, lost: LostUpdate, loaded: Loaded) -> bytes:
     """Return the text that the lost text and the current one have in common."""
-    newest = [version.digest for version in backups.of_file(workspace.journal, lost.path)]
+    newest = [version.digest for version in backups.versions_of(workspace.journal, lost.path)]
     ours = loaded.digest[:16] if loaded.digest[:16] in newest else "".join(newest[-1:])
-    base = backups.common(workspace.journal, lost.path, ours, files.digest(_bytes(lost.text)))
+    base = backups.common_ancestor(workspace.journal, lost.path, ours, files.digest(_bytes(lost.text)))
     if base is None and lost.base is None:
         problem = f"{lost.path}: the text that both versions came from is not known any more"
         raise TaskstateError(problem, help="take by hand what is missing", code="no-base")

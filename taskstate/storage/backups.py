@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_CANNOT_LINK = {errno.EACCES, errno.EPERM, errno.EXDEV, errno.EMLINK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
+_LINK_UNSUPPORTED = {
+    errno.EACCES,
+    errno.EPERM,
+    errno.EXDEV,
+    errno.EMLINK,
+    errno.ENOSYS,
+    errno.ENOTSUP,
+    errno.EOPNOTSUPP,
+}
 
 
 def compare_and_swap(path: Path, data: bytes, expected: str, kept: Path | None = None) -> None:
@@ -34,12 +42,12 @@ def compare_and_swap(path: Path, data: bytes, expected: str, kept: Path | None =
         StaleFile: the file is another one; it stands as that somebody left it.
     """
     with files.os_errors("write", path):
-        before = files.replaceable(path)
+        before = files.require_replaceable(path)
         if before is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
         with files.temporary_file(path, data, before) as temporary:
             ours = temporary.stat().st_ino
-            watched = kept if kept and _linked(path, kept) else path
+            watched = kept if kept and _hard_link(path, kept) else path
             try:
                 _rename_over(temporary, path, watched, expected)
             except BaseException:
@@ -66,13 +74,13 @@ def _rename_over(temporary: Path, path: Path, watched: Path, expected: str) -> N
     temporary.replace(path)
 
 
-def _linked(path: Path, kept: Path) -> bool:
+def _hard_link(path: Path, kept: Path) -> bool:
     """Give the file at `path` a second name, and tell whether the system can do that here."""
     try:
         kept.unlink(missing_ok=True)
         kept.hardlink_to(path)
     except OSError as error:
-        if error.errno in _CANNOT_LINK:
+        if error.errno in _LINK_UNSUPPORTED:
             return False
         raise
     return True
@@ -83,11 +91,11 @@ def _changed(path: Path) -> StaleFile:
 
 
 FOLDER = "recent"
-_VERSIONS, _BYTES = 64, 4 * 1024**2  # of one file; the newest two stay however large they are
-_FILES = 64  # of which versions are kept
-_LONGEST = 200  # bytes of a folder's name
-_NAME = r"(\d{6})-([0-9a-f]{16})-([0-9a-f]{16}|)"
-_COMES_FROM = r"from-([0-9a-f]{16})-([0-9a-f]{16})"  # a text, and one more that it comes from
+_MAX_VERSIONS, _MAX_BYTES = 64, 4 * 1024**2  # of one file; the newest two stay however large they are
+_MAX_FILES = 64  # of which versions are kept
+_MAX_NAME = 200  # bytes of a folder's name
+_VERSION_NAME = r"(\d{6})-([0-9a-f]{16})-([0-9a-f]{16}|)"
+_PARENT_NAME = r"from-([0-9a-f]{16})-([0-9a-f]{16})"  # a text, and one more that it comes from
 _WATCHED = "watched-"  # and the beginning of its digest
 _FLOOR = "floor-"  # and a number
 
@@ -113,8 +121,8 @@ def replace(journal: Path, relative: str, path: Path, expected: str, data: bytes
         StaleFile: the file had not the digest `expected`, up to the last instant.
         TaskstateError: the system refuses.
     """
-    place = _place(journal, relative)
-    if not _made(place):
+    place = _folder_of(journal, relative)
+    if not _prepare_folder(place):
         compare_and_swap(path, data, expected)
         return
     watched = place / f"{_WATCHED}{expected[:16]}"
@@ -126,50 +134,52 @@ def replace(journal: Path, relative: str, path: Path, expected: str, data: bytes
         if watched.exists():
             _add(place, watched, watched.read_bytes())  # somebody's change of the newest one, unless it is that
         _add(place, path, data, parent=expected)
-        _forget_older(versions(place))
-        _forget_oldest(journal / FOLDER, place.name)
+        _delete_old_versions(_versions_in(place))
+        _delete_old_files(journal / FOLDER, place.name)
 
 
-def accept(journal: Path, relative: str, path: Path, floor: int, parent: str) -> None:
-    """Take what the file holds now, whoever put it there, for its newest version; `floor` is never given again."""
-    place = _place(journal, relative)
+def accept_current(journal: Path, relative: str, path: Path, floor: int, parent: str) -> None:
+    """Take what the file holds now, for its newest version; the revision `revision_floor` is never given again."""
+    place = _folder_of(journal, relative)
     with suppress(OSError):
         _add(place, path, files.read(path), parent=parent)
         descriptor = os.open(place / f"{_FLOOR}{floor}", os.O_WRONLY | os.O_CREAT, 0o600)
         os.close(descriptor)
 
 
-def floor(journal: Path, relative: str) -> int:
-    """Return the highest number that `accept` was told for a file; 0 where there is none."""
+def revision_floor(journal: Path, relative: str) -> int:
+    """Return the highest number that `accept_current` was told for a file; 0 where there is none."""
     with suppress(OSError):
-        told = (name.removeprefix(_FLOOR) for name in os.listdir(_place(journal, relative)) if name.startswith(_FLOOR))
+        told = (
+            name.removeprefix(_FLOOR) for name in os.listdir(_folder_of(journal, relative)) if name.startswith(_FLOOR)
+        )
         return max((int(number) for number in told if number.isdecimal()), default=0)
     return 0
 
 
-def comes_from(journal: Path, relative: str, text: str, other: str) -> None:
+def add_parent(journal: Path, relative: str, text: str, other: str) -> None:
     """Remember that the text with the digest `text` also comes from the one with the digest `other`."""
-    place = _place(journal, relative)
+    place = _folder_of(journal, relative)
     with suppress(OSError):
         os.close(os.open(place / f"from-{text[:16]}-{other[:16]}", os.O_WRONLY | os.O_CREAT, 0o600))
 
 
-def common(journal: Path, relative: str, ours: str, theirs: str) -> bytes | None:
+def common_ancestor(journal: Path, relative: str, ours: str, theirs: str) -> bytes | None:
     """Return the newest version that the texts with these two digests both come from, or None where none is kept."""
-    place = _place(journal, relative)
-    kept = versions(place)
+    place = _folder_of(journal, relative)
+    kept = _versions_in(place)
     parents: dict[str, set[str]] = {}
     for version in kept:
         parents.setdefault(version.digest, set()).add(version.parent)
     for name in files.names(place):
-        found = re.fullmatch(_COMES_FROM, name)
+        found = re.fullmatch(_PARENT_NAME, name)
         if found:
             parents.setdefault(found[1], set()).add(found[2])
-    both = _ancestry(ours[:16], parents) & _ancestry(theirs[:16], parents)
+    both = _ancestors(ours[:16], parents) & _ancestors(theirs[:16], parents)
     return next((data for version in kept[::-1] if version.digest in both and (data := version.read())), None)
 
 
-def _ancestry(text: str, parents: dict[str, set[str]]) -> set[str]:
+def _ancestors(text: str, parents: dict[str, set[str]]) -> set[str]:
     found: set[str] = set()
     waiting = [text]
     while waiting:
@@ -180,22 +190,22 @@ def _ancestry(text: str, parents: dict[str, set[str]]) -> set[str]:
     return found - {""}
 
 
-def versions(place: Path) -> list[Version]:
+def _versions_in(place: Path) -> list[Version]:
     """Return the versions kept in the folder `place`, the newest last."""
     try:
         names = sorted(os.listdir(place))
     except OSError:
         return []
-    found = ((name, re.fullmatch(_NAME, name)) for name in names)
+    found = ((name, re.fullmatch(_VERSION_NAME, name)) for name in names)
     return [Version(place / name, int(match[1]), match[2], match[3]) for name, match in found if match]
 
 
-def of_file(journal: Path, relative: str) -> list[Version]:
+def versions_of(journal: Path, relative: str) -> list[Version]:
     """Return the kept versions of the file `relative`, the newest last."""
-    return versions(_place(journal, relative))
+    return _versions_in(_folder_of(journal, relative))
 
 
-def suspects(journal: Path, root: Path) -> list[str]:
+def possibly_changed(journal: Path, root: Path) -> list[str]:
     """Return the paths of the files that somebody else may have saved since, by a look at times and sizes alone."""
     folder = os.path.join(journal, FOLDER)
     try:
@@ -203,14 +213,14 @@ def suspects(journal: Path, root: Path) -> list[str]:
     except OSError:
         return []
     found = ((os.path.join(folder, name), unquote(name)) for name in names if not name.startswith("@"))
-    return [relative for place, relative in found if _is_suspect(place, os.path.join(root, relative))]
+    return [relative for place, relative in found if _is_possibly_changed(place, os.path.join(root, relative))]
 
 
-def _is_suspect(place: str, path: str) -> bool:
+def _is_possibly_changed(place: str, path: str) -> bool:
     """Return whether a file is no longer the newest version, or the one before it was written since."""
     try:
         names = os.listdir(place)
-        newest = max((name for name in names if re.fullmatch(_NAME, name)), default="")
+        newest = max((name for name in names if re.fullmatch(_VERSION_NAME, name)), default="")
         if not newest:
             return False
         then, now = os.lstat(os.path.join(place, newest)), os.lstat(path)
@@ -221,10 +231,10 @@ def _is_suspect(place: str, path: str) -> bool:
     return not same or any(old.st_mtime_ns >= then.st_mtime_ns for old in watched)
 
 
-def late(journal: Path, relative: str, path: Path) -> Version | None:
+def late_save(journal: Path, relative: str, path: Path) -> Version | None:
     """Return the old file where a save reached it after it had been replaced, or None; its bytes are that save's."""
-    place = _place(journal, relative)
-    newest = versions(place)[-1:]
+    place = _folder_of(journal, relative)
+    newest = _versions_in(place)[-1:]
     with suppress(OSError):
         for name in os.listdir(place):
             watched = Version(place / name, 0, name.removeprefix(_WATCHED))
@@ -241,24 +251,24 @@ def late(journal: Path, relative: str, path: Path) -> Version | None:
 
 def forget(journal: Path, relative: str) -> None:
     """Drop the versions of a file."""
-    _drop(_place(journal, relative))
+    _delete_folder(_folder_of(journal, relative))
 
 
-def _drop(place: Path) -> None:
+def _delete_folder(place: Path) -> None:
     with suppress(OSError):
         for name in os.listdir(place):
             (place / name).unlink()
         place.rmdir()
 
 
-def _place(journal: Path, relative: str) -> Path:
+def _folder_of(journal: Path, relative: str) -> Path:
     name = quote(relative, safe="")
-    if len(name) > _LONGEST:
+    if len(name) > _MAX_NAME:
         name = f"@{files.digest(relative.encode('utf-8', 'surrogateescape'))[:32]}"
     return journal / FOLDER / name
 
 
-def _made(place: Path) -> bool:
+def _prepare_folder(place: Path) -> bool:
     """Make the folder, and tell whether it can be used; one that is a link could lead anywhere."""
     with suppress(OSError):
         if place.parent.is_symlink() or place.is_symlink():
@@ -272,11 +282,11 @@ def _made(place: Path) -> bool:
 
 
 def _add(place: Path, path: Path, data: bytes, *, parent: str | None = None) -> None:
-    """Add a version unless it is the newest one, with the times of the file itself: `suspects` compares them.
+    """Add a version unless it is the newest one, with the times of the file itself: `possibly_changed` compares them.
 
     Where nothing else is said, it comes from the newest one.
     """
-    known, digest = versions(place)[-1:], files.digest(data)
+    known, digest = _versions_in(place)[-1:], files.digest(data)
     if known and digest.startswith(known[0].digest):
         return
     number, newest = (known[0].number + 1, known[0].digest) if known else (1, "")
@@ -290,22 +300,22 @@ def _add(place: Path, path: Path, data: bytes, *, parent: str | None = None) -> 
     os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def _forget_older(known: list[Version]) -> None:
+def _delete_old_versions(known: list[Version]) -> None:
     """Keep the versions of a file bounded, in number and in size."""
     sizes = [version.path.stat().st_size for version in known]
-    while len(known) > 2 and (len(known) > _VERSIONS or sum(sizes) > _BYTES):  # noqa: PLR2004 - both sides of a change
+    while len(known) > 2 and (len(known) > _MAX_VERSIONS or sum(sizes) > _MAX_BYTES):  # noqa: PLR2004 - both sides of a change
         known.pop(0).path.unlink()
         sizes.pop(0)
     if known:
-        edges = [entry for entry in os.scandir(known[0].path.parent) if re.fullmatch(_COMES_FROM, entry.name)]
-        for entry in sorted(edges, key=lambda entry: entry.stat().st_mtime_ns)[:-_VERSIONS]:
+        edges = [entry for entry in os.scandir(known[0].path.parent) if re.fullmatch(_PARENT_NAME, entry.name)]
+        for entry in sorted(edges, key=lambda entry: entry.stat().st_mtime_ns)[:-_MAX_VERSIONS]:
             os.unlink(entry.path)
 
 
-def _forget_oldest(folder: Path, newest: str) -> None:
+def _delete_old_files(folder: Path, newest: str) -> None:
     """Keep the number of files bounded: drop those whose versions were added to the longest ago."""
     names = [name for name in os.listdir(folder) if name != newest]
-    if len(names) >= _FILES:
+    if len(names) >= _MAX_FILES:
         by_time = sorted(names, key=lambda name: (folder / name).stat().st_mtime_ns)
-        for name in by_time[: len(names) - _FILES + 1]:
-            _drop(folder / name)
+        for name in by_time[: len(names) - _MAX_FILES + 1]:
+            _delete_folder(folder / name)

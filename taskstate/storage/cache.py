@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Entry = TypeVar("Entry")
 
 # What reading a cache may meet, also in values that are not of the expected form.
-_DAMAGED = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
-_MOST = 100_000  # entries
+_READ_ERRORS = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
+_MAX_ENTRIES = 100_000  # entries
 
 
 class Cache(Generic[Entry]):
@@ -36,13 +36,13 @@ class Cache(Generic[Entry]):
         read: Callable[[Any], Entry],
         *,
         rests_on: str = "",
-        most: int = _MOST,
-        variants: int = 1,
+        max_entries: int = _MAX_ENTRIES,
+        max_files: int = 1,
     ) -> None:
         self._rests_on = f"taskstate {VERSION}\n{rests_on}"
-        self._variant = f"{path.stem}-" if variants > 1 else ""
+        self._variant = f"{path.stem}-" if max_files > 1 else ""
         self._path = path.with_stem(f"{path.stem}-{_checksum(self._rests_on)}") if self._variant else path
-        self._read, self._most, self._variants = read, most, variants
+        self._read, self._max_entries, self._max_files = read, max_entries, max_files
         self._loaded: dict[str, Any] | None = None
         self._changed = False
 
@@ -51,7 +51,7 @@ class Cache(Generic[Entry]):
         found = self._entries().get(name)
         try:
             return None if found is None else self._read(found)
-        except _DAMAGED:
+        except _READ_ERRORS:
             return None
 
     def put(self, name: str, entry: Entry) -> None:
@@ -73,7 +73,7 @@ class Cache(Generic[Entry]):
         """Write what has changed, of too many entries the newest; where that fails, the next run is slower."""
         if not self._changed:
             return
-        newest = [*self._entries().items()][-self._most :]
+        newest = [*self._entries().items()][-self._max_entries :]
         whole = {"rests_on": self._rests_on, "entries": dict(newest)}
         temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         try:
@@ -93,7 +93,7 @@ class Cache(Generic[Entry]):
     def _drop_oldest(self) -> None:
         if self._variant:
             found = (each for each in os.scandir(self._path.parent) if each.name.startswith(self._variant))
-            for entry in sorted(found, key=lambda each: each.stat().st_mtime_ns)[: -self._variants]:
+            for entry in sorted(found, key=lambda each: each.stat().st_mtime_ns)[: -self._max_files]:
                 os.unlink(entry.path)
 
 
@@ -101,7 +101,7 @@ def _load(path: Path, rests_on: str) -> dict[str, Any]:
     try:
         whole = json.loads(path.read_bytes())
         return dict(whole["entries"]) if whole["rests_on"] == rests_on else {}
-    except _DAMAGED:
+    except _READ_ERRORS:
         return {}
 
 

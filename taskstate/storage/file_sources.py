@@ -71,7 +71,7 @@ class Index:
         self._root = root
         self._disk = Disk()
         self._objects = objects
-        self._ids = git_index.index(root)
+        self._ids = git_index.blobs_in_index(root)
 
     def _id(self, path: Path) -> str | None:
         return self._ids.get(path.relative_to(self._root).as_posix()) if path.is_relative_to(self._root) else None

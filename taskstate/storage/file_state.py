@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-_AT_ONCE = 16 * 1024**2
+_CHUNK = 16 * 1024**2
 
 
 def sha256_of(root: Path, relative: str) -> str | None:
@@ -31,12 +31,12 @@ def sha256_of(root: Path, relative: str) -> str | None:
     if length is None:
         return None
     digest = hashlib.sha256()
-    for start in range(0, length, _AT_ONCE):
-        digest.update(files.read_part(path, start, min(_AT_ONCE, length - start)))
+    for start in range(0, length, _CHUNK):
+        digest.update(files.read_part(path, start, min(_CHUNK, length - start)))
     return digest.hexdigest()
 
 
-def is_there(root: Path, relative: str) -> bool:
+def exists(root: Path, relative: str) -> bool:
     """Return whether a path names a file or a folder that is there, or with wildcards at least one.
 
     Raises:

@@ -21,12 +21,20 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 64 * 1024 * 1024
 _CHUNK = 1024 * 1024
-_TEMPORARY = (".taskstate-", ".tmp")
+_TEMPORARY_NAME = (".taskstate-", ".tmp")
 # Flags that only some systems have; O_NONBLOCK: opening a FIFO that took the file's place must not wait for ever.
 _FLAGS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 # What systems answer that cannot sync a folder (Windows, some network and FUSE file systems).
-_CANNOT_SYNC = {errno.EACCES, errno.EPERM, errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EISDIR}
+_SYNC_UNSUPPORTED = {
+    errno.EACCES,
+    errno.EPERM,
+    errno.EINVAL,
+    errno.ENOSYS,
+    errno.ENOTSUP,
+    errno.EOPNOTSUPP,
+    errno.EISDIR,
+}
 _REFUSALS = {
     errno.ENOENT: ("not-found", "it does not exist", "check the name"),
     errno.EEXIST: ("exists", "it exists already", "choose another name, or move what is there out of the way"),
@@ -107,7 +115,7 @@ def _require_file(status: os.stat_result, path: Path) -> None:
 
 def _open(path: Path, flags: int) -> int:
     """Return a descriptor of the plain file at `path`; what is there is looked at before and after opening."""
-    _require_file(path.lstat() if flags & _NO_LINK else path.stat(), path)
+    _require_file(path.lstat() if flags & _NO_FOLLOW else path.stat(), path)
     descriptor = os.open(path, flags | _FLAGS)
     try:
         _require_file(os.fstat(descriptor), path)
@@ -140,17 +148,17 @@ def read_part(path: Path, start: int, length: int, *, whole: bool = False) -> by
         try:
             there = os.fstat(descriptor).st_size
             if whole:
-                _refuse_longer(there, path)
+                _require_readable_size(there, path)
             os.lseek(descriptor, start, os.SEEK_SET)
             data = _read_up_to(descriptor, length, min(there + 1, _CHUNK))
         finally:
             os.close(descriptor)
     if whole:
-        _refuse_longer(len(data), path)
+        _require_readable_size(len(data), path)
     return data
 
 
-def _refuse_longer(length: int, path: Path) -> None:
+def _require_readable_size(length: int, path: Path) -> None:
     if length > MAX_BYTES:
         limit = f"more than {MAX_BYTES // _CHUNK} MiB"
         raise TaskstateError(
@@ -178,13 +186,13 @@ def sync_folder(folder: Path) -> None:
     try:
         descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0))
     except OSError as error:
-        if error.errno in _CANNOT_SYNC:
+        if error.errno in _SYNC_UNSUPPORTED:
             return
         raise
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno not in _CANNOT_SYNC:
+        if error.errno not in _SYNC_UNSUPPORTED:
             raise
     finally:
         os.close(descriptor)
@@ -206,14 +214,14 @@ def make_folder(folder: Path) -> None:
 @contextmanager
 def temporary_file(path: Path, data: bytes, like: os.stat_result | None = None) -> Iterator[Path]:
     """Give a synced file beside `path` that holds `data`, with mode and owner as in `like`; at the end it is gone."""
-    start, end = _TEMPORARY
+    start, end = _TEMPORARY_NAME
     temporary = path.with_name(f"{start}{os.getpid()}-{os.urandom(6).hex()}{end}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600 if like else 0o666)
     try:
         try:
             write_all(descriptor, data)
             if like:
-                _take_after(descriptor, like)
+                _copy_owner_and_mode(descriptor, like)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -222,7 +230,7 @@ def temporary_file(path: Path, data: bytes, like: os.stat_result | None = None) 
         temporary.unlink(missing_ok=True)
 
 
-def _take_after(descriptor: int, like: os.stat_result) -> None:
+def _copy_owner_and_mode(descriptor: int, like: os.stat_result) -> None:
     """Give the file the owner and the mode of another; an owner that we may not give away stays ours."""
     if not hasattr(os, "fchown"):
         return
@@ -235,12 +243,12 @@ def _take_after(descriptor: int, like: os.stat_result) -> None:
 
 def replace(path: Path, data: bytes) -> None:
     """Put `data` at once in the place of the file at `path`, or where none is; a link or read-only file is refused."""
-    with os_errors("write", path), temporary_file(path, data, replaceable(path)) as temporary:
+    with os_errors("write", path), temporary_file(path, data, require_replaceable(path)) as temporary:
         temporary.replace(path)
         sync_folder(path.parent)
 
 
-def replaceable(path: Path) -> os.stat_result | None:
+def require_replaceable(path: Path) -> os.stat_result | None:
     """Return what is known of the file at `path`, or None where nothing is; what must not be replaced is refused."""
     try:
         before = path.lstat()
@@ -257,7 +265,7 @@ def create(path: Path, data: bytes) -> None:
     with os_errors("create", path):
         make_folder(path.parent)
         with temporary_file(path, data) as temporary:
-            _name_anew(temporary, path)
+            _rename_without_overwriting(temporary, path)
         try:
             sync_folder(path.parent)
         except OSError:
@@ -265,7 +273,7 @@ def create(path: Path, data: bytes) -> None:
             raise
 
 
-def _name_anew(temporary: Path, path: Path) -> None:
+def _rename_without_overwriting(temporary: Path, path: Path) -> None:
     """Give the file the name `path` unless it is taken; where hard links do not exist, an empty file reserves it."""
     try:
         path.hardlink_to(temporary)
@@ -283,7 +291,7 @@ def _name_anew(temporary: Path, path: Path) -> None:
 def append(path: Path, data: bytes, size: int) -> None:
     """Add `data` to the end of the file at `path`, which must be `size` bytes long, and stays so if that fails."""
     with os_errors("append to", path):
-        descriptor = _open(path, os.O_WRONLY | os.O_APPEND | _NO_LINK)
+        descriptor = _open(path, os.O_WRONLY | os.O_APPEND | _NO_FOLLOW)
         try:
             there = os.fstat(descriptor).st_size
             if there != size:
@@ -299,10 +307,10 @@ def append(path: Path, data: bytes, size: int) -> None:
             os.close(descriptor)
 
 
-def shorten(path: Path, size: int) -> None:
+def truncate(path: Path, size: int) -> None:
     """Cut the file at `path` back to its first `size` bytes."""
     with os_errors("write", path):
-        descriptor = _open(path, os.O_WRONLY | _NO_LINK)
+        descriptor = _open(path, os.O_WRONLY | _NO_FOLLOW)
         try:
             os.ftruncate(descriptor, size)
             os.fsync(descriptor)
@@ -343,7 +351,7 @@ def names(folder: Path) -> tuple[str, ...]:
 
 def is_temporary(name: str) -> bool:
     """Tell whether `name` is that of a temporary file of ours, which only a killed writer leaves behind."""
-    return name.startswith(_TEMPORARY[0]) and name.endswith(_TEMPORARY[1])
+    return name.startswith(_TEMPORARY_NAME[0]) and name.endswith(_TEMPORARY_NAME[1])
 
 
 def sweep(folder: Path) -> tuple[str, ...]:

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["Append", "Create", "Delete", "Move", "Operation", "Plan", "Replace"]
-__all__ += ["pending", "recover", "set_aside", "take_back", "write"]
+__all__ += ["pending", "recover", "split_by_progress", "undo", "write"]
 
 _PENDING = "pending-"
 CONFLICT, UNREADABLE = "conflict-", "unreadable-"  # names of plans that were set aside
 # Where an operation can never be carried out; whatever else the system refuses may pass, and is tried again.
-_IMPOSSIBLE = {"path-escapes", "is-link", "not-a-file", "bad-name"}
+_PERMANENT_ERRORS = {"path-escapes", "is-link", "not-a-file", "bad-name"}
 
 
 class _State(Enum):
@@ -62,7 +62,7 @@ def write(root: Path, journal_folder: Path, plan: Plan) -> None:
     if len(plan) == 1 and not isinstance(plan[0], Append):  # atomic by itself; an append can tear
         _carry_out(root, journal_folder, plan[0])
     elif plan:
-        _write_recorded(root, _record(journal_folder, plan), plan)
+        _carry_out_recorded(root, _record(journal_folder, plan), plan)
 
 
 def recover(root: Path, journal_folder: Path) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ def recover(root: Path, journal_folder: Path) -> tuple[str, ...]:
     return tuple(_recover(root, journal_folder / name) for name in names)
 
 
-def set_aside(root: Path, record: Path) -> tuple[Plan, Plan] | None:
+def split_by_progress(root: Path, record: Path) -> tuple[Plan, Plan] | None:
     """Return what of a plan that was set aside is done and what is not; None where nobody can tell.
 
     Raises:
@@ -114,7 +114,7 @@ def _record(journal_folder: Path, plan: Plan) -> Path:
     return record
 
 
-def _write_recorded(root: Path, record: Path, plan: Plan) -> None:
+def _carry_out_recorded(root: Path, record: Path, plan: Plan) -> None:
     try:
         _require_untouched(root, plan)  # once more: recording took some milliseconds
     except TaskstateError:
@@ -125,14 +125,14 @@ def _write_recorded(root: Path, record: Path, plan: Plan) -> None:
     except TaskstateError as error:
         if not os.path.lexists(record):  # set aside: the error says where
             raise
-        if not _begun(root, plan):
+        if not _is_begun(root, plan):
             files.delete(record)
             raise
         message = f"{error.message}; the change was begun, and the next taskstate command finishes it"
         raise TaskstateError(message, code=error.code, help=error.help) from error
 
 
-def _begun(root: Path, plan: Plan) -> bool:
+def _is_begun(root: Path, plan: Plan) -> bool:
     """Tell whether anything of the plan was carried out; where that cannot be seen, it counts as begun."""
     try:
         states = {_state_or_other(root, operation) for operation in plan}
@@ -145,7 +145,7 @@ def _recover(root: Path, record: Path) -> str:
     try:
         plan = transaction.decode(files.read(record))
     except (ValueError, TaskstateError) as error:
-        if isinstance(error, TaskstateError) and error.code not in {*_IMPOSSIBLE, "too-large"}:
+        if isinstance(error, TaskstateError) and error.code not in {*_PERMANENT_ERRORS, "too-large"}:
             raise
         kept = _set_aside(record, UNREADABLE)
         return f"{files.shown(record.name)} is not a plan that can be read; nothing was done, and it is kept as {kept}"
@@ -175,7 +175,7 @@ def _finish(root: Path, record: Path, plan: Plan, states: tuple[_State, ...]) ->
             try:
                 _carry_out(root, record.parent, operation, half=state is _State.HALF)
             except StaleFile:
-                if not take_back(root, plan[:index]):
+                if not undo(root, plan[:index]):
                     states = tuple(_state_or_other(root, each) for each in plan)
                     raise _conflict(record, plan, states) from None
                 files.delete(record)
@@ -184,17 +184,17 @@ def _finish(root: Path, record: Path, plan: Plan, states: tuple[_State, ...]) ->
         files.delete(record)
 
 
-def take_back(root: Path, done: Plan) -> bool:
+def undo(root: Path, done: Plan) -> bool:
     """Undo what was done, the last first, where all of it only added; tell whether it is undone."""
     if not all(isinstance(operation, Create | Append | Move) for operation in done):
         return False
     try:
-        return all(_undone(root, operation) for operation in reversed(done))
+        return all(_undo_operation(root, operation) for operation in reversed(done))
     except TaskstateError:
         return False
 
 
-def _undone(root: Path, operation: Operation) -> bool:
+def _undo_operation(root: Path, operation: Operation) -> bool:
     """Undo an operation that adds; one behind which somebody added more stays, and that is told."""
     if _state(root, operation) is not _State.AFTER:
         return False
@@ -203,7 +203,7 @@ def _undone(root: Path, operation: Operation) -> bool:
         case Append(expected_size=size, data=data):
             if files.size(places[0]) != size + len(data):
                 return False
-            files.shorten(places[0], size)
+            files.truncate(places[0], size)
         case Create():
             files.delete(places[0])
         case Move():
@@ -250,7 +250,7 @@ def _carry_out(root: Path, journal_folder: Path, operation: Operation, *, half: 
             backups.replace(journal_folder, path, places[0], expected, data)
         case Append(expected_size=size, data=data):
             if half:
-                files.shorten(places[0], size)
+                files.truncate(places[0], size)
             files.append(places[0], data, size)
         case Move():
             files.move(places[0], places[1])
@@ -265,7 +265,7 @@ def _state_or_other(root: Path, operation: Operation) -> _State:
     try:
         return _state(root, operation)
     except TaskstateError as error:
-        if error.code in _IMPOSSIBLE:
+        if error.code in _PERMANENT_ERRORS:
             return _State.OTHER
         raise
 

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SECONDS = 10.0
+TIMEOUT_SECONDS = 10.0
 _POLL_SECONDS = 0.02
-_MOST = 400  # bytes of the text
-_WORD = re.compile(r"[a-z][a-z-]{0,20}")  # a command's name, and nothing that somebody may have written
+_HOLDER_BYTES = 400  # bytes of the text
+_COMMAND_WORD = re.compile(r"[a-z][a-z-]{0,20}")  # a command's name, and nothing that somebody may have written
 
 
 @contextmanager
-def locked(path: Path, timeout: float = SECONDS) -> Iterator[None]:
+def locked(path: Path, timeout: float = TIMEOUT_SECONDS) -> Iterator[None]:
     """Hold the lock file at `path`, waiting at most `timeout` seconds; the kernel frees it when its holder dies.
 
     Raises:
@@ -49,10 +49,10 @@ def locked(path: Path, timeout: float = SECONDS) -> Iterator[None]:
                 help="wait until it has ended, then run this again; deleting the lock file does not help",
             ) from error
     try:
-        _write(path, _self())
+        _write_holder(path, _this_process())
         yield
     finally:
-        _write(path, "")
+        _write_holder(path, "")
         lock.release()
 
 
@@ -63,7 +63,7 @@ def holder(path: Path) -> str:
     except OSError:
         return ""
     try:
-        text = os.read(descriptor, _MOST).decode("utf-8", "replace")
+        text = os.read(descriptor, _HOLDER_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""
     finally:
@@ -80,7 +80,7 @@ def is_free(path: Path) -> bool:
         return False
 
 
-def _write(path: Path, text: str) -> None:
+def _write_holder(path: Path, text: str) -> None:
     """Put the text over the one in the lock file; where that cannot be done, only a message is poorer.
 
     It is padded with blanks: cutting the file would make some file systems write to the disk at once.
@@ -88,16 +88,16 @@ def _write(path: Path, text: str) -> None:
     with suppress(OSError):
         descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0))
         try:
-            os.write(descriptor, text.encode("utf-8", "replace")[:_MOST].ljust(_MOST))
+            os.write(descriptor, text.encode("utf-8", "replace")[:_HOLDER_BYTES].ljust(_HOLDER_BYTES))
         finally:
             os.close(descriptor)
 
 
-def _self() -> str:
+def _this_process() -> str:
     """Return who we are: actor, command, process, host, and the time."""
     import time
 
-    words = takewhile(_WORD.fullmatch, sys.argv[1:3])
+    words = takewhile(_COMMAND_WORD.fullmatch, sys.argv[1:3])
     command = " ".join(["taskstate", *words])
     actor = os.environ.get("TASKSTATE_ACTOR", "")
     host = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")

@@ -58,15 +58,15 @@ class Delete(NamedTuple):
 Operation: TypeAlias = Create | Replace | Append | Move | Delete
 Plan: TypeAlias = tuple[Operation, ...]
 
-_TYPES: Mapping[str, type] = {"data": bytes, "expected_size": int}  # of the fields that are no texts
-_KINDS: Mapping[str, type[Operation]] = {
+_FIELD_TYPES: Mapping[str, type] = {"data": bytes, "expected_size": int}  # of the fields that are no texts
+_OPERATIONS: Mapping[str, type[Operation]] = {
     "create": Create,
     "replace": Replace,
     "append": Append,
     "move": Move,
     "delete": Delete,
 }
-_NAMES = {kind: name for name, kind in _KINDS.items()}
+_NAMES = {kind: name for name, kind in _OPERATIONS.items()}
 
 
 def paths_of(operation: Operation) -> tuple[str, ...]:
@@ -119,14 +119,16 @@ def decode(data: bytes) -> Plan:
 
 def _decode_operation(loose: object) -> Operation:
     given = loose if isinstance(loose, dict) else {}
-    kind = _KINDS.get(str(given.get("operation")))
+    kind = _OPERATIONS.get(str(given.get("operation")))
     if kind is None or set(given) != {"operation", *kind._fields}:
         raise ValueError("an operation of unknown shape")
-    values: dict[str, Any] = {field: _strict(given[field], _TYPES.get(field, str)) for field in kind._fields}
+    values: dict[str, Any] = {
+        field: _decode_value(given[field], _FIELD_TYPES.get(field, str)) for field in kind._fields
+    }
     return kind(**values)
 
 
-def _strict(value: object, wanted: type) -> bytes | str | int:
+def _decode_value(value: object, wanted: type) -> bytes | str | int:
     """Return a value of the field's own type, or refuse it."""
     if wanted is int and isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value

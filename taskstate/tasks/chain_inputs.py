@@ -65,7 +65,7 @@ class PullResult(NamedTuple):
 def status(workspace: Workspace, paths: tuple[Path, ...]) -> tuple[tuple[InputStatus, ...], tuple[str, ...]]:
     """Return the state of the inputs of the tasks at `paths`, and a line for each file that cannot be read."""
     repository = RunCache(workspace)
-    repository.listed = workspace.own_files()  # includes state files outside of the tasks folder
+    repository.all_files = workspace.own_files()  # includes state files outside of the tasks folder
     statuses, unreadable = [], []
     for path in paths:
         try:

@@ -74,11 +74,11 @@ def _changed(
     preconditions.require_writable(loaded, "")
     preconditions.require_whole(loaded)
     change = _stamped(loaded, text, request)
-    secrets = secret_check.found_in(workspace, (change,), loaded.relative, loaded.document.text)
+    secrets = secret_check.new_secrets_in_plan(workspace, (change,), loaded.relative, loaded.document.text)
     if secrets.lines and not request.force_secrets:
         raise secret_check.refusal(secrets.lines)
     if secrets.lines:
-        change = _stamped(loaded, with_event(text, secret_check.event(secrets, request.stamp)), request)
+        change = _stamped(loaded, with_event(text, secret_check.audit_event(secrets, request.stamp)), request)
     return change, secret_check.warnings(secrets.lines)
 
 

@@ -92,9 +92,9 @@ def set_feature(
 def _logs(task_id: str, feature_id: str, before: Node, log: bytes | None) -> dict[str, Any]:
     """Return the artifact that keeps the log of a test, and the path of the one that it replaces."""
     stem, sha256 = log_stem(feature_id), before.get("evidence", "log_sha256")
-    kept = () if log is None else (artifacts.packed(task_id, stem, log, ".log"),)
+    kept = () if log is None else (artifacts.content_addressed(task_id, stem, log, ".log"),)
     replaced = (artifacts.path_for(task_id, stem, sha256.text, ".log"),) if sha256 else ()
-    return {"kept": kept, "gone": replaced}
+    return {"artifacts": kept, "obsolete_artifacts": replaced}
 
 
 def set_criterion(workspace: Workspace, task_id: str, number: int, request: Request, *, checked: bool) -> Outcome:

@@ -28,7 +28,7 @@ from taskstate.validation.paths import escape_reason
 from taskstate.verification.snapshots import purge
 from taskstate.workspace import preconditions
 from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import remember
+from taskstate.workspace.event_log import add_event
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _plan(workspace: Workspace, loaded: Loaded, request: Request, waived: _Waive
     if waived.gaps and before:  # the archive file, which takes the oldest events, is changed once in a plan
         text = with_event(text, waived.event(request))
     elif waived.gaps:
-        text, before = remember(workspace, text, waived.event(request))
+        text, before = add_event(workspace, text, waived.event(request))
     archived = _archived(workspace, loaded, text, request, busy=bool(before))
     upstream = _upstream(archived.text, loaded)
     changes, propagated = propagate(workspace, upstream, request) if upstream.output else ((), ())
@@ -224,7 +224,7 @@ def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -
             raise TaskstateError(message, help="there is nothing to reopen", code="not-complete")
         text = reopened_text(loaded.document.text)
         at, actor = timestamp(request.stamp.now), request.stamp.actor
-        text, before = remember(workspace, text, {"at": at, "actor": actor, "event": "reopened", "note": note})
+        text, before = add_event(workspace, text, {"at": at, "actor": actor, "event": "reopened", "note": note})
         return Change(text=text, before=before, notes=_holders(workspace, state))
 
     return change(workspace, task_id, job, request)

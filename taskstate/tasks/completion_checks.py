@@ -162,7 +162,7 @@ def _file_gaps(workspace: Workspace, state: TaskState) -> Iterator[Gap]:
     for each in (each for each in chain_output.named_files(state) if each.sure):
         key = f"file:{each.path}"
         try:
-            exists = each.deleted or file_state.is_there(workspace.root, each.path)
+            exists = each.deleted or file_state.exists(workspace.root, each.path)
         except TaskstateError as error:
             yield Gap(key, f"{chain_output.FILES}: {error.message}")
             continue

@@ -18,7 +18,7 @@ from taskstate.syntax.yaml_emitter import yaml_block
 from taskstate.tasks.checklist import new_feature
 from taskstate.version import FORMAT
 from taskstate.workspace.preconditions import require_whole
-from taskstate.workspace.templates import filled
+from taskstate.workspace.templates import fill
 from taskstate.workspace.writer import create_file
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _body(workspace: Workspace, task: NewTask, title: str, inputs: str) -> str:
         "chain_inputs": inputs,
         "checklist_json": json_text(checklist),
     }
-    return filled(workspace, _TEMPLATE, parts)
+    return fill(workspace, _TEMPLATE, parts)
 
 
 def _description(text: str) -> str:

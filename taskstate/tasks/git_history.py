@@ -24,7 +24,7 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span
 from taskstate.validation.secrets import masked
 from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import roll
+from taskstate.workspace.event_log import append_to_archive
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _plan(workspace: Workspace, state: TaskState, commits: Sequence[Commit], arc
     note = f"{len(items)} commit{'' if len(items) == 1 else 's'} listed"
     if not archived_items:
         return Change(text=text, notes=(note,))
-    operation, path = roll(workspace, state, _TITLE, archived_items), workspace.archive_path(state.id)
+    operation, path = append_to_archive(workspace, state, _TITLE, archived_items), workspace.archive_path(state.id)
     document = parse(text)
     text = apply(text, set_front_matter(document, "archive_path", workspace.archive_path(state.id)))
     return Change(

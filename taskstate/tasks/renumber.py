@@ -62,8 +62,8 @@ def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Ou
         is_unique = not any(_has_id(other, renaming.old) for other in workspace.state_files() if other != path)
         others = _others(workspace, path, renaming, request) if is_unique else ()
         plan = (created, *others, journal.Delete(loaded.relative, loaded.digest))
-        secrets = secret_check.found_in(workspace, plan)  # in the new id or the actor's name
-        warnings = secret_check.accepted(secrets, force=request.force_secrets)
+        secrets = secret_check.new_secrets_in_plan(workspace, plan)  # in the new id or the actor's name
+        warnings = secret_check.require_allowed(secrets, force=request.force_secrets)
         if not request.dry_run:
             journal.write(workspace.root, workspace.journal, plan)
             _drop_empty(workspace, renaming)

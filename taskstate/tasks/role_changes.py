@@ -36,7 +36,7 @@ from taskstate.verification.qa import results as qa_results
 from taskstate.verification.snapshots import verify as snapshot_verify
 from taskstate.workspace import artifacts, preconditions, secret_check
 from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import remember
+from taskstate.workspace.event_log import add_event
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ def set_role(workspace: Workspace, task_id: str, role: str, role_change: RoleCha
         )
     now, checked_turn = timestamp(request.stamp.now), _read_turn(workspace, task_id, role, request)
     snapshot_role = snapshot_needed_to_set(checked_turn, role_change)
-    checked = secret_check.check(workspace, log_parser.text_chunks(role_change.log or b""), request, what="the log")
+    checked = secret_check.check_text(
+        workspace, log_parser.text_chunks(role_change.log or b""), request, what="the log"
+    )
     _verify(workspace, checked_turn, snapshot_role, request)
 
     def job(turn: Turn) -> Change:
@@ -77,7 +79,7 @@ def set_role(workspace: Workspace, task_id: str, role: str, role_change: RoleCha
             new |= _with_log(workspace, turn, role_change.log, log_artifacts[0].path)
         text = _with_role(turn, new)
         if text == turn.state.document.text:
-            return Change(text=text, kept=log_artifacts)
+            return Change(text=text, artifacts=log_artifacts)
         text, archive_plan = checked.remembered(workspace, text)
         old_log = turn.role.qa_log_path
         replaced = (old_log,) if log_artifacts and old_log is not None else ()
@@ -85,8 +87,8 @@ def set_role(workspace: Workspace, task_id: str, role: str, role_change: RoleCha
             text=text,
             before=archive_plan,
             notes=start_notes(turn, role_change.status),
-            kept=log_artifacts,
-            gone=replaced,
+            artifacts=log_artifacts,
+            obsolete_artifacts=replaced,
         )
 
     outcome = _change(workspace, task_id, role, job, request)
@@ -154,7 +156,7 @@ def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Re
         changed |= {each.name: _pending_again(each) for each in later}
         text = _without_snapshots(_with_roles(turn, changed), tuple(each.name for each in later))
         event = {"at": at, "actor": actor, "event": "role-reopened", "note": reason, "role": role}
-        text, before = remember(workspace, text, event)
+        text, before = add_event(workspace, text, event)
         notes = tuple(f"{each.name} is pending again" for each in later)
         return Change(text=text, before=before, notes=notes)
 

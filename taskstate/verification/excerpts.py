@@ -72,18 +72,18 @@ def add(workspace: Workspace, task_id: str, source: Source, request: Request) ->
     place = citation_place(source.path, source.lines)
     if not text.strip():
         raise TaskstateError(f"{place} holds nothing but blanks", help="cite lines that say something", code="empty")
-    checked = secret_check.check(workspace, [text], request, what=place)
+    checked = secret_check.check_text(workspace, [text], request, what=place)
 
     def job(loaded: Loaded) -> Change[Excerpt]:
         entries = _recorded_entries(front_matter_values(loaded.document), loaded.state.id)
         new = _entry(entries, source, hash_of(text), timestamp(request.stamp.now))
-        artifact_files = (artifacts.packed(loaded.state.id, _stem_of(new.id), text.encode(), _ENDING),)
+        artifact_files = (artifacts.content_addressed(loaded.state.id, _stem_of(new.id), text.encode(), _ENDING),)
         is_known = any(isinstance(each, dict) and each.get("id") == new.id for each in entries)
         if is_known:
-            return Change(text=loaded.document.text, kept=artifact_files, result=new)
+            return Change(text=loaded.document.text, artifacts=artifact_files, result=new)
         changed = apply(loaded.document.text, set_front_matter(loaded.document, KEY, [*entries, new._asdict()]))
         changed, archive_plan = checked.remembered(workspace, changed)
-        return Change(text=changed, before=archive_plan, kept=artifact_files, result=new)
+        return Change(text=changed, before=archive_plan, artifacts=artifact_files, result=new)
 
     outcome = change(workspace, task_id, job, request)
     excerpt = outcome.result

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from taskstate.workspace.workspace import Workspace
 
-OLDEST_GIT = git.OLDEST
+OLDEST_GIT = git.MINIMUM_VERSION
 _LARGE_CACHE = 256 * 1024**2
 _BY_HAND = "compare it with the file, mend that by hand, then delete the record"
 

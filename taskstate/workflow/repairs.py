@@ -15,7 +15,7 @@ from taskstate.syntax.document import parse
 from taskstate.workflow.doctor import own_folders
 from taskstate.workspace import lost_updates
 from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import remember
+from taskstate.workspace.event_log import add_event
 from taskstate.workspace.setup import set_up
 from taskstate.workspace.writer import change
 
@@ -65,13 +65,13 @@ def _settle_conflicts(workspace: Workspace) -> list[str]:
 
 def _settle(workspace: Workspace, record: Path) -> str:
     """Settle one plan and return how, empty if a person has to decide."""
-    plans = journal.set_aside(workspace.root, record)
+    plans = journal.split_by_progress(workspace.root, record)
     if plans is None:
         return ""
     done, open_ = plans
     if done and open_:
         location = _sessions_location(workspace, done, open_)
-        if location == "both" and journal.take_back(workspace.root, done):
+        if location == "both" and journal.undo(workspace.root, done):
             message = "what it had added stands in the state file still, so it was taken back"
         elif location == "moved":
             message = "what it moved stands in the archive alone, so it is finished"
@@ -120,7 +120,7 @@ def reseal(workspace: Workspace, task_id: str, note: str, request: Request) -> O
     event = {"at": now, "actor": request.stamp.actor, "event": "resealed", "note": reason}
 
     def job(loaded: Loaded) -> Change:
-        text, before = remember(workspace, loaded.document.text, event)
+        text, before = add_event(workspace, loaded.document.text, event)
         return Change(text=text, before=before, notes=("sealed anew; the note is among its events",))
 
     return change(workspace, task_id, job, request._replace(reseal=True))

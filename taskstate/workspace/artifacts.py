@@ -35,22 +35,22 @@ class Artifact(NamedTuple):
     data: bytes
 
 
-def packed(task_id: str, stem: str, content: bytes, ending: str) -> Artifact:
+def content_addressed(task_id: str, stem: str, content: bytes, ending: str) -> Artifact:
     """Return an artifact of its own for this content: its name holds the content's hash, and it is gzipped."""
     return Artifact(path_for(task_id, stem, files.digest(content), ending), gzipped(content))
 
 
 def path_for(task_id: str, stem: str, sha256: str, ending: str) -> str:
-    """Return the path of the artifact that `packed` gives for a content of this hash."""
-    return name_of(task_id, f"{stem}-{sha256[:_HASH_DIGITS]}{ending}.gz")
+    """Return the path of the artifact that `content_addressed` gives for a content of this hash."""
+    return relative_path(task_id, f"{stem}-{sha256[:_HASH_DIGITS]}{ending}.gz")
 
 
-def name_of(task_id: str, name: str = "") -> str:
+def relative_path(task_id: str, name: str = "") -> str:
     """Return the path of a task's artifact, or of the folder of them all, from the state folder."""
     return f"{FOLDER}/task-{task_id}/{name}".rstrip("/")
 
 
-def path_of(workspace: Workspace, relative: str) -> Path:
+def absolute_path(workspace: Workspace, relative: str) -> Path:
     """Return the place of an artifact that a file names by its path from the state folder.
 
     Raises:
@@ -65,20 +65,20 @@ def path_of(workspace: Workspace, relative: str) -> Path:
 
 def write(workspace: Workspace, task_id: str, name: str, data: bytes) -> str:
     """Write an artifact, in the place of one of that name, and return its path from the state folder."""
-    relative = name_of(task_id, name)
-    _put(workspace, relative, data)
+    relative = relative_path(task_id, name)
+    _replace(workspace, relative, data)
     return relative
 
 
-def _put(workspace: Workspace, relative: str, data: bytes) -> None:
-    path = path_of(workspace, relative)
+def _replace(workspace: Workspace, relative: str, data: bytes) -> None:
+    path = absolute_path(workspace, relative)
     with files.os_errors("write", path):
         files.make_folder(path.parent)
     files.replace(path, data)
 
 
-def keep(workspace: Workspace, made: Iterable[Artifact]) -> tuple[tuple[str, bytes | None], ...]:
-    """Write artifacts, and return what stood in the place of those that differ, for `take_back`.
+def write_all(workspace: Workspace, made: Iterable[Artifact]) -> tuple[tuple[str, bytes | None], ...]:
+    """Write artifacts, and return what stood in the place of those that differ, for `undo`.
 
     Raises:
         TaskstateError: one cannot be written; then none of them is.
@@ -89,18 +89,18 @@ def keep(workspace: Workspace, made: Iterable[Artifact]) -> tuple[tuple[str, byt
             old = read(workspace, each.path)
             if old != each.data:
                 before.append((each.path, old))
-                _put(workspace, *each)
+                _replace(workspace, *each)
     except TaskstateError:
-        take_back(workspace, before)
+        undo(workspace, before)
         raise
     return tuple(before)
 
 
-def take_back(workspace: Workspace, before: Iterable[tuple[str, bytes | None]]) -> None:
-    """Undo what `keep` wrote, as far as the system lets us: what stays is named by nobody."""
+def undo(workspace: Workspace, before: Iterable[tuple[str, bytes | None]]) -> None:
+    """Undo what `write_all` wrote, as far as the system lets us: what stays is named by nobody."""
     for relative, data in before:
         with suppress(TaskstateError, OSError):
-            path = path_of(workspace, relative)
+            path = absolute_path(workspace, relative)
             if data is None:
                 path.unlink(missing_ok=True)
                 for folder in (path.parent, path.parent.parent):  # those that were made for it; others are not empty
@@ -109,12 +109,12 @@ def take_back(workspace: Workspace, before: Iterable[tuple[str, bytes | None]]) 
                 files.replace(path, data)
 
 
-def drop(workspace: Workspace, task_id: str, relatives: Iterable[str]) -> None:
+def delete(workspace: Workspace, task_id: str, relatives: Iterable[str]) -> None:
     """Delete artifacts of a task that its state file names no more; one that cannot be deleted is purged later."""
     for relative in relatives:
-        if relative.startswith(f"{name_of(task_id)}/"):
+        if relative.startswith(f"{relative_path(task_id)}/"):
             with suppress(TaskstateError, OSError):
-                path_of(workspace, relative).unlink(missing_ok=True)
+                absolute_path(workspace, relative).unlink(missing_ok=True)
 
 
 def read(workspace: Workspace, relative: str) -> bytes | None:
@@ -123,7 +123,7 @@ def read(workspace: Workspace, relative: str) -> bytes | None:
     Raises:
         TaskstateError: it cannot be read.
     """
-    path = path_of(workspace, relative)
+    path = absolute_path(workspace, relative)
     return None if files.size(path) is None else files.read(path)
 
 
@@ -135,7 +135,7 @@ def remove_all(workspace: Workspace, task_id: str) -> bool:
     """
     import shutil
 
-    folder = path_of(workspace, name_of(task_id))
+    folder = absolute_path(workspace, relative_path(task_id))
     if not folder.is_dir() or folder.is_symlink():
         return False
     with files.os_errors("delete", folder):

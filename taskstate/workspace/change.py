@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.model.write_metadata import WriteMetadata
     from taskstate.storage import journal
-    from taskstate.workspace import artifacts
+    from taskstate.workspace.artifacts import Artifact
 
     # A bare `Change` or `Outcome` is one with any result. `typing` itself knows `default` from Python 3.13 on.
     T_co = TypeVar("T_co", covariant=True, default=object)
@@ -51,10 +51,10 @@ class Change(NamedTuple, Generic[T_co]):
     notes: tuple[str, ...] = ()
     state: TaskState | None = None
     stamped: str = ""
-    above: int = 0
+    revision_above: int = 0
     after: journal.Plan = ()
-    kept: tuple[artifacts.Artifact, ...] = ()
-    gone: tuple[str, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
+    obsolete_artifacts: tuple[str, ...] = ()
     result: T_co = None  # type: ignore[assignment]  # most jobs have none, and nobody reads it then
 
 

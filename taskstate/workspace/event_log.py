@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 EVENTS_KEPT = 20
-_EVENTS = "Events"
+_ARCHIVE_HEADING = "Events"
 
 
-def remember(workspace: Workspace, text: str, event: Mapping[str, object]) -> tuple[str, journal.Plan]:
+def add_event(workspace: Workspace, text: str, event: Mapping[str, object]) -> tuple[str, journal.Plan]:
     """Return a state file's text with one more event, and the change that takes the oldest ones to the archive."""
     longer = with_event(text, event)
     events = [each.entry for each in write_metadata.blocks_of(parse(longer)).audit.events]
@@ -32,7 +32,7 @@ def remember(workspace: Workspace, text: str, event: Mapping[str, object]) -> tu
     shorter = write_metadata.with_events(longer, events[-EVENTS_KEPT:])
     state = read_state(parse(shorter))
     shorter = apply(shorter, set_front_matter(state.document, "archive_path", workspace.archive_path(state.id)))
-    return shorter, (roll(workspace, state, _EVENTS, [f"- {_line(each)}" for each in older]),)
+    return shorter, (append_to_archive(workspace, state, _ARCHIVE_HEADING, [f"- {_line(each)}" for each in older]),)
 
 
 def _line(event: object) -> str:
@@ -40,7 +40,7 @@ def _line(event: object) -> str:
     return json.dumps(event, sort_keys=True).replace("<", "\\u003c")
 
 
-def roll(workspace: Workspace, state: TaskState, title: str, items: Sequence[str]) -> journal.Operation:
+def append_to_archive(workspace: Workspace, state: TaskState, title: str, items: Sequence[str]) -> journal.Operation:
     """Return the change that adds list items to the archive file of a task, under a heading of their own."""
     path, nl = workspace.state_root / workspace.archive_path(state.id), state.document.newline
     name, size = workspace.relative(path), files.size(path)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
-NEVER_OURS = frozenset({".git", "node_modules", ".venv"})  # folders, where git does not say what is ignored
-DERIVED = frozenset({"artifacts", "cache", "journal"})  # folders of the state folder
+IGNORED_FOLDERS = frozenset({".git", "node_modules", ".venv"})  # folders, where git does not say what is ignored
+DERIVED_FOLDERS = frozenset({"artifacts", "cache", "journal"})  # folders of the state folder
 
 
 def is_own(name: str) -> bool:
@@ -31,21 +31,21 @@ def own_files(
 
     `is_wanted` is asked with at least a file's name and that of its folder; `patterns` say the same to git.
     """
-    derived = {f"{state_root}{os.sep}{name}" for name in DERIVED}
+    derived = {f"{state_root}{os.sep}{name}" for name in DERIVED_FOLDERS}
     if folder.is_relative_to(state_root):
-        return _walked(folder, is_wanted, derived)
+        return _walk(folder, is_wanted, derived)
     holds_state = state_root.is_relative_to(folder)
     without = state_root.relative_to(folder).as_posix() if holds_state else ""
-    listed = git.files(folder, patterns, without)  # works while we do
-    found = _walked(state_root, is_wanted, derived) if holds_state else []
+    listed = git.start_listing(folder, patterns, without)  # works while we do
+    found = _walk(state_root, is_wanted, derived) if holds_state else []
     known = listed()
     if known is None:
-        return found + _walked(folder, is_wanted, {str(state_root)})
+        return found + _walk(folder, is_wanted, {str(state_root)})
     elsewhere = (os.path.join(folder, name) for name in known if is_wanted(name))
     return found + [path for path in elsewhere if os.path.lexists(path)]
 
 
-def _walked(top: Path, is_wanted: Callable[[str], bool], passed_over: Collection[str]) -> list[str]:
+def _walk(top: Path, is_wanted: Callable[[str], bool], passed_over: Collection[str]) -> list[str]:
     """Return the wanted files under `top`, links to folders not followed, without the folders that are passed over."""
     found: list[str] = []
     pending = [str(top)]
@@ -59,6 +59,6 @@ def _walked(top: Path, is_wanted: Callable[[str], bool], passed_over: Collection
         for entry in entries:
             if not entry.is_dir(follow_symlinks=False):
                 found += [entry.path] if is_wanted(f"{last}/{entry.name}") else []
-            elif entry.name not in NEVER_OURS and entry.path not in passed_over:
+            elif entry.name not in IGNORED_FOLDERS and entry.path not in passed_over:
                 pending.append(entry.path)
     return found

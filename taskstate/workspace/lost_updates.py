@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 PREFIX = "lost-"
-_HEAD = 16 * 1024  # bytes in which the front matter's revision stands
+_HEAD_BYTES = 16 * 1024  # bytes in which the front matter's revision stands
 _REVISION = rb"(?m)^revision:[ \t]*[\"']?(\d{1,18})"
 _GIT_HEAD = rb"(?m)^[ \t]+git_head:[ \t]*[\"']?([0-9a-f]{40,64})"
 _ADVICE = "`taskstate doctor` shows what, and `taskstate doctor --fix` puts it back"
@@ -45,7 +45,7 @@ class LostUpdate(NamedTuple):
 class Notice(NamedTuple):
     """What to tell, and the highest revision that is known: the next one is higher, so that none is given twice."""
 
-    told: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
     revision: int = 0
 
 
@@ -53,8 +53,8 @@ def notice(workspace: Workspace, relative: str, data: bytes) -> Notice:
     """Keep what is gone from the file that now holds `data`, and tell it; the caller holds the lock."""
     journal = workspace.journal
     told = _notice_late(workspace, relative)
-    floor = backups.floor(journal, relative)
-    versions = backups.of_file(journal, relative)
+    floor = backups.revision_floor(journal, relative)
+    versions = backups.versions_of(journal, relative)
     if not versions or files.digest(data).startswith(versions[-1].digest):
         return Notice(told, floor)
     text = versions[-1].read()
@@ -67,8 +67,8 @@ def notice(workspace: Workspace, relative: str, data: bytes) -> Notice:
     earlier = ((version.digest, version.read()) for version in versions[:-1])
     same = ((digest, known) for digest, known in earlier if known is not None and revision_of(known) == now)
     digest, base = next(same, ("", None))
-    _keep(journal, {"path": relative, "late": False}, text, base)
-    backups.accept(journal, relative, workspace.root / relative, was, digest)
+    _write_record(journal, {"path": relative, "late": False}, text, base)
+    backups.accept_current(journal, relative, workspace.root / relative, was, digest)
     message = f"{files.shown(relative)}: revision {was} is gone, somebody saved a copy of revision {now} over it"
     return Notice((*told, f"{message}: {_ADVICE}"), max(was, floor))
 
@@ -76,17 +76,17 @@ def notice(workspace: Workspace, relative: str, data: bytes) -> Notice:
 def check_all(workspace: Workspace) -> tuple[str, ...]:
     """Return what to tell of all files that were written lately; the lock is taken only where something is gone."""
     told: list[str] = []
-    for relative in backups.suspects(workspace.journal, workspace.root):
+    for relative in backups.possibly_changed(workspace.journal, workspace.root):
         try:
             path = files.inside(workspace.root, relative)
-            versions = backups.of_file(workspace.journal, relative)
-            gone = backups.late(workspace.journal, relative, path) or _is_gone(versions[-1], path)
+            versions = backups.versions_of(workspace.journal, relative)
+            gone = backups.late_save(workspace.journal, relative, path) or _is_set_back(versions[-1], path)
         except TaskstateError:  # no longer a file that can be read: who reads it says so
             continue
         if gone:
             try:
                 with workspace.locked():
-                    told += notice(workspace, relative, files.read(path)).told
+                    told += notice(workspace, relative, files.read(path)).messages
             except TaskstateError as error:
                 told.append(f"{files.shown(relative)}: a known revision is gone, and cannot be kept: {error}")
     return tuple(told)
@@ -109,11 +109,11 @@ def records(workspace: Workspace) -> tuple[list[LostUpdate], list[Path]]:
 
 def revision_of(data: bytes) -> int:
     """Return the revision that a state file's bytes tell; 0 where they tell none."""
-    match = re.search(_REVISION, data[:_HEAD])
+    match = re.search(_REVISION, data[:_HEAD_BYTES])
     return int(match[1]) if match else 0
 
 
-def _is_gone(newest: backups.Version, path: Path) -> bool:
+def _is_set_back(newest: backups.Version, path: Path) -> bool:
     text = newest.read()
     return text is not None and _is_older(files.read(path), text)
 
@@ -128,7 +128,7 @@ def _put_back_by_git(workspace: Workspace, relative: str, text: bytes) -> bool:
 
     That is so where another commit was checked out when it was written, or where git itself has it.
     """
-    then, now = re.search(_GIT_HEAD, text[:_HEAD]), git.head(workspace.root)
+    then, now = re.search(_GIT_HEAD, text[:_HEAD_BYTES]), git.head(workspace.root)
     if now is None:
         return False
     try:
@@ -142,20 +142,20 @@ def _put_back_by_git(workspace: Workspace, relative: str, text: bytes) -> bool:
 
 
 def _notice_late(workspace: Workspace, relative: str) -> tuple[str, ...]:
-    late = backups.late(workspace.journal, relative, workspace.root / relative)
+    late = backups.late_save(workspace.journal, relative, workspace.root / relative)
     if late is None:
         return ()
-    earlier = backups.of_file(workspace.journal, relative)
+    earlier = backups.versions_of(workspace.journal, relative)
     base = next((version.read() for version in earlier if version.digest == late.digest), None)
     text = files.read(late.path)
-    _keep(workspace.journal, {"path": relative, "late": True}, text, base)
-    backups.comes_from(workspace.journal, relative, files.digest(text), late.digest)
+    _write_record(workspace.journal, {"path": relative, "late": True}, text, base)
+    backups.add_parent(workspace.journal, relative, files.digest(text), late.digest)
     late.path.unlink()
     what = "somebody's save came when the file had just been replaced, and is not in it"
     return (f"{files.shown(relative)}: {what}: {_ADVICE}",)
 
 
-def _keep(journal: Path, record: dict[str, object], text: bytes, base: bytes | None) -> None:
+def _write_record(journal: Path, record: dict[str, object], text: bytes, base: bytes | None) -> None:
     """Write a record down, durably, unless there is one of that text."""
     known = [name for name in files.names(journal) if name.startswith(PREFIX)]
     mark = files.digest(text)[:16]

@@ -85,7 +85,7 @@ def require_sound(loaded: Loaded, text: str, planned: TaskState) -> None:
     Raises:
         TaskstateError: code "unsafe".
     """
-    task_id, problems = _read_again(text, planned)
+    task_id, problems = _reread(text, planned)
     before = {problem.kind for problem in loaded.state.problems}
     new = [problem for problem in problems if problem.kind not in before]
     was = loaded.state.text("task_id")
@@ -98,7 +98,7 @@ def require_sound(loaded: Loaded, text: str, planned: TaskState) -> None:
         )
 
 
-def _read_again(text: str, planned: TaskState) -> tuple[str, tuple[Problem, ...]]:
+def _reread(text: str, planned: TaskState) -> tuple[str, tuple[Problem, ...]]:
     """Return the id and the problems of a text; a body that is the same to the letter is not read a second time."""
     front_matter = planned.document.front_matter.span
     body = planned.document.text[front_matter.end :] if front_matter else ""

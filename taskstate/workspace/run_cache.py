@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 
-class Remembered(NamedTuple):
+class CachedDependencies(NamedTuple):
     """What a file with this mark depends on."""
 
     mark: str
     depends_on: tuple[str, ...]
 
 
-def open_dependencies(workspace: Workspace) -> Cache[Remembered]:
+def open_dependency_cache(workspace: Workspace) -> Cache[CachedDependencies]:
     """Return what files depend on, by path, from run to run."""
-    return Cache(workspace.state_root / "cache" / "depends-on.json", _remembered)
+    return Cache(workspace.state_root / "cache" / "depends-on.json", _read_dependencies)
 
 
-def _remembered(values: Any) -> Remembered:  # noqa: ANN401 - whatever the file holds
+def _read_dependencies(values: Any) -> CachedDependencies:  # noqa: ANN401 - whatever the file holds
     mark, depends_on = values
-    return Remembered(str(mark), tuple(map(str, depends_on)))
+    return CachedDependencies(str(mark), tuple(map(str, depends_on)))
 
 
 class RunCache:
@@ -52,13 +52,13 @@ class RunCache:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.source: Disk | Index = Disk()
-        self.listed: tuple[Path, ...] | None = None  # all files of the repository, where they are known anyway
+        self.all_files: tuple[Path, ...] | None = None  # all files of the repository, where they are known anyway
         self.objects = git.Objects(workspace.root)
         self.memo: dict[tuple[str, ...], Any] = {}  # what the answers about other sources found out already
         self._documents: dict[Path, Document | None] = {}
         self._upstreams: dict[Path, Upstream | None] = {}
         self.dependencies = DependencyGraph(self._depends_on)
-        self.remembered_dependencies: Cache[Remembered] | None = None
+        self.dependency_cache: Cache[CachedDependencies] | None = None
 
     def prepare(self) -> None:
         """Find out now what several processes would each find out for themselves."""
@@ -79,11 +79,11 @@ class RunCache:
     def close(self) -> None:
         """End the processes of git, and write down what another run need not find out again."""
         self.objects.close()
-        if self.remembered_dependencies:
-            self.remembered_dependencies.save()
+        if self.dependency_cache:
+            self.dependency_cache.save()
 
     @cached_property
-    def handed_over(self) -> frozenset[str]:
+    def tasks_with_handoffs(self) -> frozenset[str]:
         """The names of the folders of tasks that have handoff documents."""
         return frozenset(files.names(self.workspace.state_root / HANDOFF_FOLDER))
 
@@ -98,7 +98,7 @@ class RunCache:
         Where only some files are checked, the whole repository is searched only for a task that has none in the usual
         folder: a hook or an editor asks thousands of times a day, and a search takes as long as the repository is big.
         """
-        if self.listed is None and task_id in self._usual:
+        if self.all_files is None and task_id in self._usual:
             return self._usual[task_id]
         return self._all.get(task_id, ())
 
@@ -109,7 +109,7 @@ class RunCache:
 
     @cached_property
     def _all(self) -> Mapping[str, tuple[Path, ...]]:
-        return _by_id(self.workspace.own_files() if self.listed is None else self.listed)
+        return _by_id(self.workspace.own_files() if self.all_files is None else self.all_files)
 
     def document(self, path: Path) -> Document | None:
         """Return another file of ours, or None where it is not there or cannot be read."""
@@ -145,13 +145,13 @@ class RunCache:
 
     def _dependencies_of(self, path: Path) -> tuple[str, ...]:
         """Return what a state file depends on, remembered from another run where it has not changed since."""
-        cache = self.remembered_dependencies
+        cache = self.dependency_cache
         if cache is None:
             return self._dependencies_now(path)
         name, mark = os.fspath(path), self.source.mark(path)
         known = cache.get(name)
         if known is None or not mark or known.mark != mark:
-            known = Remembered(mark, self._dependencies_now(path))
+            known = CachedDependencies(mark, self._dependencies_now(path))
             if mark:
                 cache.put(name, known)
         return known.depends_on

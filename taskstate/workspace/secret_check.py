@@ -18,7 +18,7 @@ from taskstate.storage import files
 from taskstate.storage.transaction import Append, Create, Replace, paths_of
 from taskstate.syntax.spans import Span
 from taskstate.validation import secrets
-from taskstate.workspace.event_log import remember
+from taskstate.workspace.event_log import add_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,29 +36,29 @@ _HELP = (
     " `secrets.allow` of the configuration fit it, or write it with --force-secrets; in free text the comment"
     " `taskstate: allow secret` at the end of its line does as well"
 )
-_TOLD = 3  # findings that a refusal names
+_MAX_LISTED = 3  # findings that a refusal names
 
 
 def warnings(lines: Iterable[str]) -> tuple[str, ...]:
-    """Return what to warn of where findings that `described` put into words are written all the same."""
+    """Return what to warn of where findings that `describe` put into words are written all the same."""
     return tuple(f"warning: {line}; written all the same" for line in lines)
 
 
 def refusal(lines: Sequence[str]) -> TaskstateError:
-    """Return the error for findings that `described` put into words."""
-    return TaskstateError(first_of(lines, _TOLD, separator="; ", last="; and "), help=_HELP, code="secret")
+    """Return the error for findings that `describe` put into words."""
+    return TaskstateError(first_of(lines, _MAX_LISTED, separator="; ", last="; and "), help=_HELP, code="secret")
 
 
-def new_in(text: str, config: Config, known: Iterable[str] = ()) -> tuple[Secret, ...]:
+def new_secrets(text: str, config: Config, known: Iterable[str] = ()) -> tuple[Secret, ...]:
     """Return what looks like a credential in `text` more often than in the `known` texts together."""
     found = secrets.find(text, config.secrets.allow)
     if not found:
         return ()
     old = "\n".join(known)
-    return beyond(text, found, old, lambda value: times(value, text) - times(value, old))
+    return exceeding(text, found, old, lambda value: occurrences(value, text) - occurrences(value, old))
 
 
-def beyond(text: str, found: Sequence[Secret], old: str, more: Callable[[str], int]) -> tuple[Secret, ...]:
+def exceeding(text: str, found: Sequence[Secret], old: str, more: Callable[[str], int]) -> tuple[Secret, ...]:
     """Return, of each value among findings, as many as it is written `more` often.
 
     One whose line is no more frequent than in the `old` text is none of them: another line, which is allowed, may be.
@@ -78,18 +78,18 @@ def _line_of(text: str, secret: Secret) -> str:
     return text[text.rfind("\n", 0, secret.span.start) + 1 : end if end >= 0 else len(text)]
 
 
-def times(value: str, text: str) -> int:
+def occurrences(value: str, text: str) -> int:
     """Return how often a value stands in a text; one of several lines may be indented or quoted otherwise there."""
     if "\n" not in value:
         return text.count(value)
-    return _bare(text).count(_bare(value))
+    return _unquoted(text).count(_unquoted(value))
 
 
-def _bare(text: str) -> str:
+def _unquoted(text: str) -> str:
     return "\n".join(line.strip("> \t\r") for line in text.split("\n"))
 
 
-def described(text: str, found: Sequence[Secret], what: str) -> tuple[str, ...]:
+def describe(text: str, found: Sequence[Secret], what: str) -> tuple[str, ...]:
     """Return one line for each finding: where it stands and what it looks like, never the value."""
     lines = (text.count("\n", 0, each.span.start) + 1 for each in found)
     return tuple(f"{what}, line {line}: this looks like {each.kind}" for each, line in zip(found, lines, strict=True))
@@ -105,7 +105,7 @@ class SecretFindings(NamedTuple):
     kinds: tuple[str, ...] = ()
 
 
-def found_in(workspace: Workspace, plan: Plan, path: str = "", old: str = "") -> SecretFindings:
+def new_secrets_in_plan(workspace: Workspace, plan: Plan, path: str = "", old: str = "") -> SecretFindings:
     """Return what looks like a credential in the new texts of a plan, and is new.
 
     Of the file at `path`, which holds the text `old`, only the lines that change are looked at.
@@ -116,30 +116,30 @@ def found_in(workspace: Workspace, plan: Plan, path: str = "", old: str = "") ->
         if isinstance(operation, Create | Replace | Append):
             text = operation.data.decode(errors="replace")
             parts = changed_parts(old, text) if operation.path == path else (Span(0, len(text)),)
-            found = _new_in(workspace, plan, operation, parts)
+            found = _new_in_operation(workspace, plan, operation, parts)
             what = f"what is added to {operation.path}" if isinstance(operation, Append) else operation.path
-            lines += described(text, found, what)
+            lines += describe(text, found, what)
             kinds += [each.kind for each in found]
     return SecretFindings(tuple(lines), tuple(kinds))
 
 
-def _new_in(
+def _new_in_operation(
     workspace: Workspace, plan: Plan, operation: Create | Replace | Append, parts: tuple[Span, ...]
 ) -> tuple[Secret, ...]:
     text = operation.data.decode(errors="replace")
-    found = [each for part in parts for each in _found(text, part, workspace)]
+    found = [each for part in parts for each in _secrets_in(text, part, workspace)]
     if not found:
         return ()
     old = "".join(_old_texts(workspace, (operation,))) if isinstance(operation, Replace) else ""
     others = "\n".join(_old_texts(workspace, tuple(each for each in plan if each is not operation)))
 
     def more(value: str) -> int:
-        return sum(sign * times(value, each) for sign, each in ((1, text), (-1, old), (-1, others)))
+        return sum(sign * occurrences(value, each) for sign, each in ((1, text), (-1, old), (-1, others)))
 
-    return beyond(text, found, old, more)
+    return exceeding(text, found, old, more)
 
 
-def _found(text: str, part: Span, workspace: Workspace) -> Iterator[Secret]:
+def _secrets_in(text: str, part: Span, workspace: Workspace) -> Iterator[Secret]:
     for each in secrets.find(part.of(text), workspace.config.secrets.allow):
         yield each._replace(span=Span(part.start + each.span.start, part.start + each.span.end))
 
@@ -152,25 +152,25 @@ def changed_parts(old: str, new: str) -> tuple[Span, ...]:
     if any(sign in new for sign in secrets.MULTILINE_MARKERS):
         return (Span(0, len(new)),)
     heads = [max(text.find(_HEAD_END, 1), 0) for text in (old, new)]
-    head = _changed(old[: heads[0]], new[: heads[1]])
-    body = _changed(old[heads[0] :], new[heads[1] :])
+    head = _changed_lines(old[: heads[0]], new[: heads[1]])
+    body = _changed_lines(old[heads[0] :], new[heads[1] :])
     return head, Span(heads[1] + body.start, heads[1] + body.end)
 
 
 _HEAD_END = "\n---"
 
 
-def _changed(old: str, new: str) -> Span:
+def _changed_lines(old: str, new: str) -> Span:
     """Return the lines of `new` from the first that differs to the last one."""
     if old == new:
         return Span(0, 0)
-    start = _same(old, new, 0)
-    end = len(new) - _same(old, new, start, backwards=True)
+    start = _common_length(old, new, 0)
+    end = len(new) - _common_length(old, new, start, backwards=True)
     line_end = re.compile(r"[\r\n]|\Z").search(new, end)
     return Span(max(new.rfind("\n", 0, start), new.rfind("\r", 0, start)) + 1, line_end.start() if line_end else end)
 
 
-def _same(old: str, new: str, least: int, *, backwards: bool = False) -> int:
+def _common_length(old: str, new: str, least: int, *, backwards: bool = False) -> int:
     """Return how many characters are the same at the beginning of two texts, or at their ends, `least` left aside."""
     low, high = 0, min(len(old), len(new)) - least
     while low < high:
@@ -183,7 +183,7 @@ def _same(old: str, new: str, least: int, *, backwards: bool = False) -> int:
     return low
 
 
-def accepted(found: SecretFindings, *, force: bool) -> tuple[str, ...]:
+def require_allowed(found: SecretFindings, *, force: bool) -> tuple[str, ...]:
     """Return what to warn of where findings are written all the same.
 
     Raises:
@@ -195,7 +195,7 @@ def accepted(found: SecretFindings, *, force: bool) -> tuple[str, ...]:
     return warnings(found.lines)
 
 
-def event(found: SecretFindings, by: WriteMetadata) -> dict[str, object]:
+def audit_event(found: SecretFindings, by: WriteMetadata) -> dict[str, object]:
     """Return what the audit remembers of a write that was forced: who and when, what kinds and how many."""
     counts = ", ".join(f"{kind} ({count})" for kind, count in sorted(Counter(found.kinds).items()))
     return {"at": timestamp(by.now), "actor": by.actor, "event": EVENT, "note": counts}
@@ -209,7 +209,7 @@ def _old_texts(workspace: Workspace, plan: Plan) -> Iterator[str]:
             yield files.read(path).decode(errors="replace")
 
 
-_WARNED = 3  # findings of one text
+_MAX_WARNINGS = 3  # findings of one text
 
 
 class AcceptedText(NamedTuple):
@@ -220,10 +220,10 @@ class AcceptedText(NamedTuple):
 
     def remembered(self, workspace: Workspace, text: str) -> tuple[str, Plan]:
         """Return a state file's text with the event in its audit, and the change of the archive that goes with it."""
-        return remember(workspace, text, self.event) if self.event else (text, ())
+        return add_event(workspace, text, self.event) if self.event else (text, ())
 
 
-def check(workspace: Workspace, pieces: Iterable[str], request: Request, *, what: str) -> AcceptedText:
+def check_text(workspace: Workspace, pieces: Iterable[str], request: Request, *, what: str) -> AcceptedText:
     """Refuse a text, given in pieces of whole lines, in which something looks like a credential, unless it is forced.
 
     `what` is how messages call the text; they name lines and kinds, and never a value.
@@ -236,7 +236,7 @@ def check(workspace: Workspace, pieces: Iterable[str], request: Request, *, what
     number = 1
     for text in pieces:
         at = 0
-        for each in sorted(new_in(text, workspace.config)):
+        for each in sorted(new_secrets(text, workspace.config)):
             number += text.count("\n", at, each.span.start)
             at = each.span.start
             lines.append(f"{what}, line {number}: this looks like {each.kind}")
@@ -246,6 +246,6 @@ def check(workspace: Workspace, pieces: Iterable[str], request: Request, *, what
         return AcceptedText()
     if not request.force_secrets:
         raise refusal(lines)
-    more = (f"{what}: {len(lines) - _WARNED} more such lines",) if len(lines) > _WARNED else ()
-    told = warnings([*lines[:_WARNED], *more])
-    return AcceptedText(told, event(SecretFindings(tuple(lines), tuple(kinds)), request.stamp))
+    more = (f"{what}: {len(lines) - _MAX_WARNINGS} more such lines",) if len(lines) > _MAX_WARNINGS else ()
+    told = warnings([*lines[:_MAX_WARNINGS], *more])
+    return AcceptedText(told, audit_event(SecretFindings(tuple(lines), tuple(kinds)), request.stamp))

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 FOLDERS = ("tasks", "archives", "handoffs", "templates")
-IGNORED = ("artifacts/", "cache/", "journal/", "lock")
-TEMPORARY = ".taskstate-*.tmp"  # what a killed writer leaves beside the file that it was writing
+IGNORED_PATHS = ("artifacts/", "cache/", "journal/", "lock")
+TEMPORARY_PATTERN = ".taskstate-*.tmp"  # what a killed writer leaves beside the file that it was writing
 PRE_COMMIT = ".pre-commit-config.yaml"
 _HOOK_ID = "taskstate-lint"
-MERGED = (
+MERGED_PATTERNS = (
     "task-*-state.md",
     "task-*-archive.md",
     "task-*-impact-map.json",
@@ -31,7 +31,7 @@ _DRIVER_NAME = "merge.taskstate.name"
 _GIT_CONFIG = "git config merge.taskstate"  # how it is told: it is no file of the working tree
 
 
-class SetUp(NamedTuple):
+class SetUpResult(NamedTuple):
     """What setting up did: the paths it made, changed, and found as they should be."""
 
     created: tuple[str, ...]
@@ -42,8 +42,8 @@ class SetUp(NamedTuple):
 class MergeDriver(NamedTuple):
     """How far git is set up to merge our files by meaning.
 
-    `command` is what git would run, empty where nothing is configured; `unreached` are those of the patterns `MERGED`
-    whose files git would merge otherwise; both are empty outside of a repository, which `repository` tells.
+    `command` is what git would run, empty where nothing is configured. `unreached` are those of `MERGED_PATTERNS` whose
+    files git would merge by another driver. Both are empty outside of a repository; `repository` is False then.
     """
 
     repository: bool
@@ -51,7 +51,7 @@ class MergeDriver(NamedTuple):
     unreached: tuple[str, ...]
 
 
-def set_up(workspace: Workspace, *, pre_commit: bool, dry_run: bool = False) -> SetUp:
+def set_up(workspace: Workspace, *, pre_commit: bool, dry_run: bool = False) -> SetUpResult:
     """Make what a repository needs, leaving what is there; with `pre_commit` the hooks' entry too.
 
     Raises:
@@ -60,11 +60,13 @@ def set_up(workspace: Workspace, *, pre_commit: bool, dry_run: bool = False) -> 
     """
     root = workspace.config.root
     attributes = (
-        *(f"{pattern} merge=taskstate" for pattern in MERGED),
+        *(f"{pattern} merge=taskstate" for pattern in MERGED_PATTERNS),
         *(f"{_quoted(f'{root}/**/*.{suffix}')} text" for suffix in ("md", "json")),
     )
     wanted = {
-        ".gitignore": _with_lines(_read(workspace, ".gitignore"), (*(f"{root}/{name}" for name in IGNORED), TEMPORARY)),
+        ".gitignore": _with_lines(
+            _read(workspace, ".gitignore"), (*(f"{root}/{name}" for name in IGNORED_PATHS), TEMPORARY_PATTERN)
+        ),
         ".gitattributes": _with_lines(_read(workspace, ".gitattributes"), attributes),
     }
     if not _is_configured(workspace):
@@ -96,10 +98,10 @@ def merge_driver_state(workspace: Workspace) -> MergeDriver:
     """Return how far git would merge our files by meaning, as git itself says."""
     if git.toplevel(workspace.root) is None:
         return MergeDriver(repository=False, command="", unreached=())
-    names = [f"{workspace.config.root}/{pattern.replace('*', '0')}" for pattern in MERGED]
+    names = [f"{workspace.config.root}/{pattern.replace('*', '0')}" for pattern in MERGED_PATTERNS]
     told = git.run(["check-attr", "-z", "merge", "--", *names], workspace.root).decode("utf-8", "replace").split("\0")
     reached = {name for name, _, value in zip(told[::3], told[1::3], told[2::3], strict=False) if value == "taskstate"}
-    unreached = tuple(pattern for pattern, name in zip(MERGED, names, strict=True) if name not in reached)
+    unreached = tuple(pattern for pattern, name in zip(MERGED_PATTERNS, names, strict=True) if name not in reached)
     return MergeDriver(repository=True, command=_configured_driver(workspace), unreached=unreached)
 
 
@@ -116,7 +118,7 @@ def _quoted(pattern: str) -> str:
     return f'"{pattern}"' if " " in pattern else pattern
 
 
-def _write(workspace: Workspace, wanted: dict[str, str], *, dry_run: bool) -> SetUp:
+def _write(workspace: Workspace, wanted: dict[str, str], *, dry_run: bool) -> SetUpResult:
     created, changed, kept, plan = [], [], [], list[journal.Operation]()
     for name, text in wanted.items():
         path = files.inside(workspace.root, name)
@@ -132,7 +134,7 @@ def _write(workspace: Workspace, wanted: dict[str, str], *, dry_run: bool) -> Se
     if plan and not dry_run:
         with workspace.locked():
             journal.write(workspace.root, workspace.journal, tuple(plan))
-    return SetUp(created=tuple(created), changed=tuple(changed), kept=tuple(kept))
+    return SetUpResult(created=tuple(created), changed=tuple(changed), kept=tuple(kept))
 
 
 def _read(workspace: Workspace, name: str) -> str:
@@ -178,7 +180,7 @@ def _with_hooks(text: str) -> str:
         lines = [indent + line[2:] if line else line for line in entry.split("\n")]
         joint = "" if text.endswith(("\n", "\r")) else newline
         longer = text + joint + with_newlines("\n".join(lines), newline)
-        if _adds(text, longer, f"repos:\n{entry}"):
+        if _only_adds(text, longer, f"repos:\n{entry}"):
             return longer
     raise TaskstateError(
         f"{PRE_COMMIT} cannot be added to safely: `repos` must be its last key, and a list over several lines",
@@ -195,7 +197,7 @@ def _yaml(text: str) -> Node | None:
     return node if isinstance(node, Node) else None
 
 
-def _adds(text: str, longer: str, entry: str) -> bool:
+def _only_adds(text: str, longer: str, entry: str) -> bool:
     """Return whether a configuration, once longer, means what it meant, and `entry` besides."""
     before, after, new = _yaml(text), _yaml(longer), _yaml(entry)
     if not (before and after and new):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 
-def settle(workspace: Workspace) -> tuple[str, ...]:
+def recover(workspace: Workspace) -> tuple[str, ...]:
     """Finish what a killed command left, and tell that, and what is gone; costs next to nothing where none is."""
     names = files.names(workspace.journal)
     if not names:

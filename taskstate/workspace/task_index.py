@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _SUFFIX = "-state.md"
 
 
-class _Glance(NamedTuple):
+class _IndexedTask(NamedTuple):
     mark: str
     path: str
     id: str
@@ -41,7 +41,7 @@ class _Glance(NamedTuple):
     problem: str
 
 
-class IndexedTask(_Glance):
+class IndexedTask(_IndexedTask):
     """What a state file's front matter says; `problem` is why it cannot be read, and then the rest is empty.
 
     `mark` is what the system says of the file, `upstream` the ids that it depends on with blanks between them.

@@ -36,7 +36,7 @@ def source_of(workspace: Workspace, name: str) -> tuple[str, str]:
     return where, with_newlines(decoded(files.read(own), f"the template {where}"), "\n")
 
 
-def filled(workspace: Workspace, name: str, parts: Mapping[str, object]) -> str:
+def fill(workspace: Workspace, name: str, parts: Mapping[str, object]) -> str:
     """Return the template `name` filled in.
 
     Raises:
@@ -44,22 +44,22 @@ def filled(workspace: Workspace, name: str, parts: Mapping[str, object]) -> str:
     """
     where, source = source_of(workspace, name)
     # Its own process costs a tenth of a second, which only a template that comes with the repository is worth.
-    fill = rendered if where == name else rendered_apart
+    fill = render if where == name else render_in_subprocess
     try:
         return fill(source, parts)
     except ValueError as error:
         raise TaskstateError(f"the template {where} is wrong: {error}", help="correct it", code="template") from error
 
 
-SECONDS = 3
-MEMORY = 512 * 1024**2  # bytes that filling in may need
-LARGEST = 1024**2  # characters of the result
+TIMEOUT_SECONDS = 3
+MAX_MEMORY = 512 * 1024**2  # bytes that filling in may need
+MAX_CHARACTERS = 1024**2  # characters of the result
 _WRONG = "wrong"
 # What the process runs: the same interpreter, finding its modules where this one does.
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from taskstate.workspace.templates import serve; serve()"
 
 
-def rendered(source: str, parts: Mapping[str, object]) -> str:
+def render(source: str, parts: Mapping[str, object]) -> str:
     """Return a template filled in.
 
     Raises:
@@ -77,8 +77,8 @@ def rendered(source: str, parts: Mapping[str, object]) -> str:
         for piece in environment.from_string(source).generate(parts):
             pieces.append(piece)
             length += len(piece)
-            if length > LARGEST:
-                raise ValueError(f"it gives more than {LARGEST} characters")
+            if length > MAX_CHARACTERS:
+                raise ValueError(f"it gives more than {MAX_CHARACTERS} characters")
     except (MemoryError, RecursionError) as error:
         raise ValueError("it takes more memory than there is for it") from error
     except (TemplateError, ArithmeticError, LookupError, TypeError) as error:
@@ -86,7 +86,7 @@ def rendered(source: str, parts: Mapping[str, object]) -> str:
     return "".join(pieces)
 
 
-def rendered_apart(source: str, parts: Mapping[str, object]) -> str:
+def render_in_subprocess(source: str, parts: Mapping[str, object]) -> str:
     """Return a template filled in by another process, which is ended where it takes too long.
 
     Raises:
@@ -100,10 +100,14 @@ def rendered_apart(source: str, parts: Mapping[str, object]) -> str:
     command = (sys.executable or "python3", "-I", "-c", _PROGRAM.format(path=sys.path))
     try:
         done = subprocess.run(
-            command, input=pickle.dumps((source, dict(parts))), capture_output=True, timeout=SECONDS, check=False
+            command,
+            input=pickle.dumps((source, dict(parts))),
+            capture_output=True,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise ValueError(f"it was not filled in after {SECONDS} seconds") from error
+        raise ValueError(f"it was not filled in after {TIMEOUT_SECONDS} seconds") from error
     except OSError as error:
         what = f"a template of the repository cannot be filled in: {error.strerror}"
         raise TaskstateError(what, help="take it out of the state folder's templates", code="template") from error
@@ -121,15 +125,15 @@ def serve() -> None:
     import sys
 
     source, parts = pickle.loads(sys.stdin.buffer.read())  # noqa: S301 - written by this program, a moment ago
-    _bound()
+    _limit_resources()
     try:
-        answer = f"filled\n{rendered(source, parts)}"
+        answer = f"filled\n{render(source, parts)}"
     except ValueError as error:
         answer = f"{_WRONG}\n{error}"
     sys.stdout.buffer.write(answer.encode("utf-8", "surrogatepass"))
 
 
-def _bound() -> None:
+def _limit_resources() -> None:
     """Take no more memory and time than is allowed, and dump no core; where the system knows no such bounds, go on."""
     try:
         import resource
@@ -137,6 +141,10 @@ def _bound() -> None:
         return
     from contextlib import suppress
 
-    for kind, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CPU, SECONDS + 1), (resource.RLIMIT_CORE, 0)):
+    for kind, most in (
+        (resource.RLIMIT_AS, MAX_MEMORY),
+        (resource.RLIMIT_CPU, TIMEOUT_SECONDS + 1),
+        (resource.RLIMIT_CORE, 0),
+    ):
         with suppress(ValueError, OSError):  # a lower bound stands already
             resource.setrlimit(kind, (most, most))

@@ -20,7 +20,7 @@ from taskstate.syntax.document import parse
 from taskstate.validation import secrets
 from taskstate.workspace import artifacts, lost_updates, preconditions, secret_check
 from taskstate.workspace.change import Change, Outcome, Request, T_co
-from taskstate.workspace.event_log import remember
+from taskstate.workspace.event_log import add_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 _ATTEMPTS = 5
-_PAUSE = 0.02  # seconds
+_PAUSE_SECONDS = 0.02  # seconds
 
 
 def change(
@@ -64,12 +64,12 @@ def _change(
 ) -> Outcome[T_co]:
     for attempt in range(_ATTEMPTS):
         if attempt:
-            time.sleep(_PAUSE)  # who saves in place needs an instant to end
+            time.sleep(_PAUSE_SECONDS)  # who saves in place needs an instant to end
         loaded = workspace.load(path)
         if not loaded.data and attempt + 1 < _ATTEMPTS:
             continue  # emptied, and about to be written
         noticed = lost_updates.notice(workspace, loaded.relative, loaded.data)
-        told += noticed.told
+        told += noticed.messages
         preconditions.require_writable(loaded, request.expect, sealed=not request.reseal)
         if noticed.revision > loaded.state.revision:
             loaded = loaded._replace(state=loaded.state._replace(revision=noticed.revision))
@@ -88,15 +88,17 @@ def _write(
     notes = (*told, *change.notes)
     if change.text == loaded.document.text and not change.before:
         if not request.dry_run:
-            artifacts.keep(workspace, change.kept)  # one that was missing here is written all the same
+            artifacts.write_all(workspace, change.artifacts)  # one that was missing here is written all the same
         return Outcome(
             loaded.relative, loaded.token, changed=False, notes=notes, text=change.text, result=change.result
         )
-    made = _made(loaded, change, request)
-    found = secret_check.found_in(workspace, made.plan, loaded.relative, loaded.document.text)
-    warnings = secret_check.accepted(found, force=request.force_secrets)
+    made = _plan_write(loaded, change, request)
+    found = secret_check.new_secrets_in_plan(workspace, made.plan, loaded.relative, loaded.document.text)
+    warnings = secret_check.require_allowed(found, force=request.force_secrets)
     if found.kinds and made.is_stamped:
-        made = _made(loaded, _remembering(workspace, change, secret_check.event(found, request.stamp)), request)
+        made = _plan_write(
+            loaded, _with_audit_event(workspace, change, secret_check.audit_event(found, request.stamp)), request
+        )
     if not request.dry_run:
         _carry_out(workspace, loaded.state.id, change, made.plan)
     diff = "".join(_diff(workspace, operation) for operation in made.plan) if request.dry_run else ""
@@ -114,17 +116,19 @@ def _write(
 
 def _carry_out(workspace: Workspace, task_id: str, change: Change, plan: journal.Plan) -> None:
     """Write a change's artifacts and then its plan; artifacts of a plan that is not carried out go again."""
-    before = artifacts.keep(workspace, change.kept)
+    before = artifacts.write_all(workspace, change.artifacts)
     try:
         journal.write(workspace.root, workspace.journal, plan)
     except TaskstateError:
         if not journal.pending(workspace.journal):  # else the next command finishes it
-            artifacts.take_back(workspace, before)
+            artifacts.undo(workspace, before)
         raise
-    artifacts.drop(workspace, task_id, {*change.gone}.difference(each.path for each in change.kept))
+    artifacts.delete(
+        workspace, task_id, {*change.obsolete_artifacts}.difference(each.path for each in change.artifacts)
+    )
 
 
-class _Made(NamedTuple):
+class _PlannedWrite(NamedTuple):
     """What a change comes to: the plan, the state file's text and token after it, and whether it bears the marks."""
 
     plan: journal.Plan
@@ -133,29 +137,29 @@ class _Made(NamedTuple):
     is_stamped: bool
 
 
-def _made(loaded: Loaded, change: Change, request: Request) -> _Made:
+def _plan_write(loaded: Loaded, change: Change, request: Request) -> _PlannedWrite:
     text, planned = change.text, change.state or read_state(parse(change.text))
-    before = loaded.state if loaded.document.front_matter else _made_readable(loaded, planned)
+    before = loaded.state if loaded.document.front_matter else _repaired_state(loaded, planned)
     revision, is_stamped = before.revision, _is_stamped(loaded, planned.document)
     if is_stamped:
-        revision = max(revision, change.above) + 1
+        revision = max(revision, change.revision_above) + 1
         text = change.stamped or with_write_metadata(text, request.stamp, revision=revision, state=planned)
     preconditions.require_sound(loaded, text, planned)
     data = text.encode()
     plan = (*change.before, journal.Replace(loaded.relative, loaded.digest, data), *change.after)
-    return _Made(plan, text, f"{revision}-{files.digest(data)[:8]}", is_stamped)
+    return _PlannedWrite(plan, text, f"{revision}-{files.digest(data)[:8]}", is_stamped)
 
 
-def _remembering(workspace: Workspace, change: Change, event: Mapping[str, object]) -> Change:
+def _with_audit_event(workspace: Workspace, change: Change, event: Mapping[str, object]) -> Change:
     """Return a change with one more event; where it writes the archive anyway, the oldest events stay for now."""
-    text, rolled = remember(workspace, change.text, event)
+    text, rolled = add_event(workspace, change.text, event)
     written = {path for operation in (*change.before, *change.after) for path in paths_of(operation)}
     if any(path in written for operation in rolled for path in paths_of(operation)):
         text, rolled = with_event(change.text, event), ()
     return change._replace(text=text, before=(*change.before, *rolled), state=None, stamped="")
 
 
-def _made_readable(loaded: Loaded, planned: TaskState) -> TaskState:
+def _repaired_state(loaded: Loaded, planned: TaskState) -> TaskState:
     """Return what a file says whose front matter a fix has mended; only now can its seal be seen to be broken."""
     check_seal(planned.document, loaded.relative)
     return planned
@@ -168,9 +172,9 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         raise TaskstateError(what, help="leave --expect-revision out", code="revision")
     with workspace.locked() as told:
         first = journal.Create(relative, with_write_metadata(text, request.stamp, revision=1).encode())
-        found = secret_check.found_in(workspace, (first,))
-        warnings = secret_check.accepted(found, force=request.force_secrets)
-        text = with_event(text, secret_check.event(found, request.stamp)) if found.kinds else text
+        found = secret_check.new_secrets_in_plan(workspace, (first,))
+        warnings = secret_check.require_allowed(found, force=request.force_secrets)
+        text = with_event(text, secret_check.audit_event(found, request.stamp)) if found.kinds else text
         text = with_write_metadata(text, request.stamp, revision=1)
         operation = journal.Create(relative, text.encode())
         diff = _diff(workspace, operation) if request.dry_run else ""

@@ -29,14 +29,14 @@ def _seen(values: list[object]) -> Seen:
     return Seen(mark, tuple(map(str, ids)))
 
 
-def opened(folder: Path, rests_on: str = "", most: int = 10, variants: int = 1) -> Cache[Seen]:
+def opened(folder: Path, rests_on: str = "", max_entries: int = 10, max_files: int = 1) -> Cache[Seen]:
     """Return the cache in a folder as a new run sees it."""
-    return Cache(folder / "seen.json", _seen, rests_on=rests_on, most=most, variants=variants)
+    return Cache(folder / "seen.json", _seen, rests_on=rests_on, max_entries=max_entries, max_files=max_files)
 
 
-def saved(folder: Path, *names: str, rests_on: str = "", most: int = 10, variants: int = 1) -> None:
+def saved(folder: Path, *names: str, rests_on: str = "", max_entries: int = 10, max_files: int = 1) -> None:
     """Put entries into the cache, as one run does."""
-    run = opened(folder, rests_on, most, variants)
+    run = opened(folder, rests_on, max_entries, max_files)
     for name in names:
         run.put(name, Seen(name, ("7",)))
     run.save()
@@ -99,7 +99,7 @@ def test_what_rests_on_something_else_is_none(tmp_path: Path, monkeypatch: pytes
 
 def test_newest_entries_are_kept(tmp_path: Path) -> None:
     """Of too many entries the oldest are dropped; one that is put again is new."""
-    saved(tmp_path, "a", "b", "c", "a", most=2)
+    saved(tmp_path, "a", "b", "c", "a", max_entries=2)
     assert [bool(opened(tmp_path).get(name)) for name in "abc"] == [True, False, True]
 
 
@@ -115,8 +115,8 @@ def test_what_is_gone_is_forgotten(tmp_path: Path) -> None:
 def test_newest_variants_are_kept(tmp_path: Path) -> None:
     """Each combination of settings has a file, and the oldest file goes."""
     for rests_on in "xyz":
-        saved(tmp_path, "a", rests_on=rests_on, variants=2)
+        saved(tmp_path, "a", rests_on=rests_on, max_files=2)
         for path in tmp_path.iterdir():
             os.utime(path, (0, path.stat().st_mtime - 60))
-    assert [bool(opened(tmp_path, rests_on, variants=2).get("a")) for rests_on in "xyz"] == [False, True, True]
+    assert [bool(opened(tmp_path, rests_on, max_files=2).get("a")) for rests_on in "xyz"] == [False, True, True]
     assert len(list(tmp_path.iterdir())) == 2

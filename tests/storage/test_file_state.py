@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.storage import file_state
-from taskstate.storage.file_state import changed_since, is_there, sha256_of
+from taskstate.storage.file_state import changed_since, exists, sha256_of
 from tests.support.place import refusal
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def test_file_is_hashed_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However large a file is, its hash is that of all its bytes."""
-    monkeypatch.setattr(file_state, "_AT_ONCE", 3)
+    monkeypatch.setattr(file_state, "_CHUNK", 3)
     for data in (b"", b"abc", b"abcdefgh"):
         (tmp_path / "f").write_bytes(data)
         assert sha256_of(tmp_path, "f") == hashlib.sha256(data).hexdigest()
@@ -31,8 +31,8 @@ def test_what_is_there(tmp_path: Path) -> None:
     (tmp_path / "src" / "a.py").touch()
     (tmp_path / "a[1].py").touch()
     there = ("src", "src/", "src/a.py", "src/*.py", "**/a.py", "a[1].py")
-    assert [is_there(tmp_path, path) for path in there] == [True] * len(there)
-    assert [is_there(tmp_path, path) for path in ("b.py", "src/*.ts", "***")] == [False] * 3
+    assert [exists(tmp_path, path) for path in there] == [True] * len(there)
+    assert [exists(tmp_path, path) for path in ("b.py", "src/*.ts", "***")] == [False] * 3
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", ".git/config", "out/x", "x\0"])
@@ -41,7 +41,7 @@ def test_path_that_leads_out_is_refused(tmp_path: Path, path: str) -> None:
     root = tmp_path / "root"
     root.mkdir()
     (root / "out").symlink_to(tmp_path)
-    assert refusal(lambda: is_there(root, path)).code == "path-escapes"
+    assert refusal(lambda: exists(root, path)).code == "path-escapes"
     assert refusal(lambda: sha256_of(root, path)).code == "path-escapes"
     assert "cannot be read" in changed_since(root, [(path, None)])[0]
 

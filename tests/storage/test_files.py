@@ -180,7 +180,7 @@ def test_writers_refuse_a_link(tmp_path: Path) -> None:
     target, link = tmp_path / "target.md", tmp_path / "link.md"
     target.write_bytes(b"old")
     link.symlink_to(target)
-    calls = (lambda: files.replace(link, b""), lambda: files.append(link, b"", 3), lambda: files.shorten(link, 0))
+    calls = (lambda: files.replace(link, b""), lambda: files.append(link, b"", 3), lambda: files.truncate(link, 0))
     assert [refusal(call).code for call in calls] == ["is-link"] * 3
     assert link.is_symlink()
     assert target.read_bytes() == b"old"
@@ -296,7 +296,7 @@ def test_shorten_cuts_back(tmp_path: Path) -> None:
     """Of a shortened file the first bytes remain."""
     path = tmp_path / "a.md"
     path.write_bytes(b"0123456789")
-    files.shorten(path, 4)
+    files.truncate(path, 4)
     assert path.read_bytes() == b"0123"
 
 
@@ -399,7 +399,7 @@ def test_bytes_are_durable_before_the_name_is(tmp_path: Path, monkeypatch: pytes
     files.append(path, b"more", 3)
     assert trace == ["write", "fsync"]
     trace.clear()
-    files.shorten(path, 3)
+    files.truncate(path, 3)
     assert trace == ["ftruncate", "fsync"]
     trace.clear()
     files.move(path, tmp_path / "c.md")

@@ -268,7 +268,7 @@ def test_kept_text_is_broken(place: Place, data: bytes) -> None:
     """A kept text that is not what was recorded is told and not shown; the source still decides."""
     add(place)
     name = f"evidence-plan-1-{excerpts.hash_of('two' + chr(10) + 'three')[:8]}.txt.gz"
-    assert (place.workspace.state_root / artifacts.name_of(TASK, name)).exists()
+    assert (place.workspace.state_root / artifacts.relative_path(TASK, name)).exists()
     artifacts.write(place.workspace, TASK, name, data)
     shown = show(place)
     assert (shown.state, shown.text, len(shown.notes)) == (SAME, "two\nthree", 1)

@@ -15,7 +15,7 @@ from taskstate.storage.backups import compare_and_swap
 from taskstate.tasks import sessions
 from taskstate.workspace import lost_updates
 from taskstate.workspace.lost_updates import PROPOSAL
-from taskstate.workspace.startup import settle
+from taskstate.workspace.startup import recover
 from tests.support.place import TASK, Place, refusal
 
 if TYPE_CHECKING:
@@ -71,10 +71,10 @@ def test_stale_save_is_noticed_and_what_it_removed_put_back(place: Place, save: 
     place.check(2)
     save(place.path, buffer)
     assert place.numbers() == [(1, False)]
-    (told,) = settle(place.workspace)
+    (told,) = recover(place.workspace)
     assert "revision 5 is gone, somebody saved a copy of revision 2 over it" in told
     assert "doctor --fix" in told
-    assert settle(place.workspace) == ()
+    assert recover(place.workspace) == ()
     assert "is in it again, at revision 6-" in mend(place)[0]
     assert did(place) == ["First.", "Second."]
     assert [criterion.checked for criterion in place.state.criteria] == [False, True]
@@ -104,7 +104,7 @@ def test_revision_that_is_gone_is_never_given_again(place: Place) -> None:
     place.add("First.")
     place.add("Second.")
     in_place(place.path, buffer)
-    assert "revision 3 is gone" in settle(place.workspace)[0]
+    assert "revision 3 is gone" in recover(place.workspace)[0]
     backups.forget(place.workspace.journal, place.workspace.relative(place.path))
     assert "is in it again, at revision 4-" in mend(place)[0]
     assert (did(place), place.state.revision) == (["First.", "Second."], 4)
@@ -118,7 +118,7 @@ def test_archived_sessions_that_a_stale_save_brings_back_go_again(place: Place) 
     place.archive(keep=1)
     place.add("Fourth.")
     by_rename(place.path, buffer)
-    settle(place.workspace)
+    recover(place.workspace)
     mend(place)
     assert did(place) == ["First.", "Second.", "Third.", "Fourth."]
     assert place.numbers() == [(1, True), (2, True), (3, False), (4, False)]
@@ -129,9 +129,9 @@ def test_loss_that_was_meant_is_told_once(place: Place) -> None:
     buffer = place.text
     place.add("Not wanted.")
     in_place(place.path, buffer)
-    settle(place.workspace)
+    recover(place.workspace)
     lost_updates.records(place.workspace)[0][0].record.unlink()
-    assert settle(place.workspace) == ()
+    assert recover(place.workspace) == ()
     assert place.add("Wanted.").notes[0] == "session 1 recorded"
     assert (did(place), place.state.revision) == (["Wanted."], 3)
 
@@ -154,7 +154,7 @@ def test_hand_edit_of_the_newest_text_is_no_loss(place: Place) -> None:
     """Who edits what is there takes nothing away, and nothing is told."""
     place.add()
     place.text = edited(place.text)
-    assert settle(place.workspace) == ()
+    assert recover(place.workspace) == ()
     assert place.add().notes == ("session 2 recorded",)
 
 
@@ -165,7 +165,7 @@ def test_what_both_changed_becomes_a_proposal(place: Place) -> None:
     place.text = place.text.replace("Issue tokens.", "Issue better tokens.")
     place.add("Second.")
     in_place(place.path, buffer)
-    settle(place.workspace)
+    recover(place.workspace)
     (told,) = mend(place)
     assert did(place) == ["First.", "Second."]
     assert "Issue tokens by hand." in place.text
@@ -178,10 +178,10 @@ def test_text_without_a_known_base_is_written_out(place: Place) -> None:
     """Where the version that the editor had loaded is no longer kept, nothing is guessed."""
     buffer = place.text
     place.add("Gone.")
-    for version in backups.of_file(place.workspace.journal, place.workspace.relative(place.path))[:-1]:
+    for version in backups.versions_of(place.workspace.journal, place.workspace.relative(place.path))[:-1]:
         version.path.unlink()
     in_place(place.path, edited(buffer))
-    settle(place.workspace)
+    recover(place.workspace)
     (gone,) = lost_updates.records(place.workspace)[0]
     assert gone.base is None
     before = place.text
@@ -210,7 +210,7 @@ def test_checking_out_another_commit_is_no_loss(repository: Path) -> None:
     commit()
     subprocess.run([*git, "commit", "-qam", "last"], check=True)
     subprocess.run([*git, "checkout", "-q", "HEAD~1"], check=True)
-    assert settle(place.workspace) == ()
+    assert recover(place.workspace) == ()
     subprocess.run([*git, "checkout", "-q", "main"], check=True)
     subprocess.run([*git, "reset", "-q", "--hard", "HEAD~2"], check=True)
     assert place.add().notes[0].startswith("session 1 recorded")
@@ -300,7 +300,7 @@ def test_save_that_comes_later_still_is_noticed(place: Place) -> None:
         place.add("Second.")
         editor.write(edited(old).encode())
     os.utime(next((place.workspace.journal / backups.FOLDER).glob("*/watched-*")))
-    (told,) = settle(place.workspace)
+    (told,) = recover(place.workspace)
     assert "came when the file had just been replaced" in told
     mend(place)
     assert did(place) == ["First.", "Second."]
@@ -312,19 +312,19 @@ def test_save_that_comes_later_still_is_noticed(place: Place) -> None:
 
 def test_versions_are_bounded_in_number_and_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each file the newest versions stay, and of all files those that were written last."""
-    monkeypatch.setattr(backups, "_VERSIONS", 4)
-    monkeypatch.setattr(backups, "_FILES", 3)
+    monkeypatch.setattr(backups, "_MAX_VERSIONS", 4)
+    monkeypatch.setattr(backups, "_MAX_FILES", 3)
     path, folder = tmp_path / "a.md", tmp_path / "journal"
     path.write_bytes(b"0")
     for number in range(9):
         backups.replace(folder, "a.md", path, files.digest(path.read_bytes()), str(number + 1).encode())
-    assert [version.read() for version in backups.of_file(folder, "a.md")] == [b"6", b"7", b"8", b"9"]
+    assert [version.read() for version in backups.versions_of(folder, "a.md")] == [b"6", b"7", b"8", b"9"]
     for name in ("b", "c", "d"):
         (tmp_path / name).write_bytes(b"0")
         backups.replace(folder, name, tmp_path / name, files.digest(b"0"), b"1")
     assert files.names(folder / backups.FOLDER) == ("b", "c", "d")
     (tmp_path / "c").write_bytes(b"long")
-    assert "c" in backups.suspects(folder, tmp_path)
+    assert "c" in backups.possibly_changed(folder, tmp_path)
 
 
 @pytest.mark.parametrize("what", ["folder", "place"])
@@ -346,7 +346,7 @@ def test_records_hold_what_json_can(place: Place) -> None:
     buffer = place.text
     place.add("Gone é.")
     in_place(place.path, buffer)
-    settle(place.workspace)
+    recover(place.workspace)
     (gone,) = lost_updates.records(place.workspace)[0]
     loose = json.loads(gone.record.read_text(encoding="utf-8"))
     assert (loose["taskstate_lost"], loose["path"], loose["late"]) == (1, place.workspace.relative(place.path), False)

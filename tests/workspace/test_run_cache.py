@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.workspace.run_cache import RunCache, open_dependencies
+from taskstate.workspace.run_cache import RunCache, open_dependency_cache
 from tests.support.place import Place
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def place(tmp_path: Path) -> Place:
 def depends_on(place: Place) -> tuple[str, ...]:
     """Return what task 102 depends on, as a run with a memory of its own finds it."""
     run = RunCache(place.workspace)
-    run.remembered_dependencies = open_dependencies(place.workspace)
+    run.dependency_cache = open_dependency_cache(place.workspace)
     found = tuple(each for each in ("100", "101") if run.dependencies.shortest_path("102", each))
     run.close()
     return found

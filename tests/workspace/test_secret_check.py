@@ -10,7 +10,7 @@ import pytest
 from taskstate.storage import journal
 from taskstate.syntax.document import parse
 from taskstate.workspace.change import Change
-from taskstate.workspace.secret_check import changed_parts, found_in
+from taskstate.workspace.secret_check import changed_parts, new_secrets_in_plan
 from taskstate.workspace.writer import change, change_at
 from tests.support.place import TASK, Place, refusal, tree
 
@@ -194,5 +194,7 @@ def test_only_what_changes_is_looked_at() -> None:
 def test_old_files_are_read_only_where_something_is_found(place: Place) -> None:
     """A plan without secrets costs no look at the disk: a file that is not there is no matter."""
     gone = journal.Replace("gone.md", "0" * 64, b"nothing to see")
-    assert found_in(place.workspace, (gone,)).lines == ()
-    assert found_in(place.workspace, (gone._replace(data=AWS_ID.encode()),)).kinds == ("an AWS access key id",)
+    assert new_secrets_in_plan(place.workspace, (gone,)).lines == ()
+    assert new_secrets_in_plan(place.workspace, (gone._replace(data=AWS_ID.encode()),)).kinds == (
+        "an AWS access key id",
+    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.model.config import Config, Secrets
 from taskstate.workspace import secret_check
-from taskstate.workspace.secret_check import new_in
+from taskstate.workspace.secret_check import new_secrets
 from tests.support.place import refusal
 from tests.support.secret_lines import positive
 
@@ -22,7 +22,7 @@ def require_none(
     text: str, config: Config, *, what: str, force: bool = False, known: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """Do what whoever writes a text does: refuse what is new in it, or warn of that where it is forced."""
-    lines = secret_check.described(text, new_in(text, config, known), what)
+    lines = secret_check.describe(text, new_secrets(text, config, known), what)
     if lines and not force:
         raise secret_check.refusal(lines)
     return secret_check.warnings(lines)
@@ -67,16 +67,16 @@ def test_what_is_known_is_no_news() -> None:
     """A value that stands in a known text already is not refused, also where its lines are quoted there."""
     config = Config()
     assert require_none(f"moved {AWS_ID}", config, what="x", known=[f"here was {AWS_ID}."]) == ()
-    assert new_in(f"{AWS_ID} {OTHER}", config, [AWS_ID])[0].span.of(f"{AWS_ID} {OTHER}") == OTHER
-    assert new_in(KEY, config, ["> " + KEY.replace("\n", "\n> ")]) == ()
-    assert new_in(KEY.replace("\n", "\n  "), config, [KEY]) == ()
-    assert new_in(KEY, config, [KEY.replace("MIIE", "MIIF")])
+    assert new_secrets(f"{AWS_ID} {OTHER}", config, [AWS_ID])[0].span.of(f"{AWS_ID} {OTHER}") == OTHER
+    assert new_secrets(KEY, config, ["> " + KEY.replace("\n", "\n> ")]) == ()
+    assert new_secrets(KEY.replace("\n", "\n  "), config, [KEY]) == ()
+    assert new_secrets(KEY, config, [KEY.replace("MIIE", "MIIF")])
 
 
 def test_known_texts_are_looked_at_only_when_needed() -> None:
     """Where nothing is found, nobody is asked for the older texts."""
     known = iter([AWS_ID])
-    assert new_in("nothing here", Config(), known) == ()
+    assert new_secrets("nothing here", Config(), known) == ()
     assert [*known] == [AWS_ID]
 
 

@@ -10,10 +10,10 @@ import yaml
 from taskstate.workspace.setup import (
     DRIVER,
     DRIVER_KEY,
-    MERGED,
+    MERGED_PATTERNS,
     PRE_COMMIT,
     MergeDriver,
-    SetUp,
+    SetUpResult,
     merge_driver_state,
     set_up,
 )
@@ -35,7 +35,7 @@ FRESH = (
 REPOS = "repos:\n- repo: https://example.invalid/hooks\n  rev: v1\n  hooks:\n  - id: one\n"
 
 
-def init(root: Path, *, pre_commit: bool = False, dry_run: bool = False) -> SetUp:
+def init(root: Path, *, pre_commit: bool = False, dry_run: bool = False) -> SetUpResult:
     """Set a repository up."""
     return set_up(find_workspace(root, root=str(root)), pre_commit=pre_commit, dry_run=dry_run)
 
@@ -56,7 +56,7 @@ def validates(path: Path) -> bool:
 def test_empty_folder_is_set_up(tmp_path: Path) -> None:
     """Folders, configuration and git's lines are made, and told."""
     done = init(tmp_path)
-    assert done == SetUp(created=FRESH, changed=(), kept=())
+    assert done == SetUpResult(created=FRESH, changed=(), kept=())
     assert set(tree(tmp_path)) == set(FRESH)
     assert (
         (tmp_path / ".gitignore").read_text(encoding="utf-8").startswith(".taskstate/artifacts/\n.taskstate/cache/\n")
@@ -256,7 +256,7 @@ def configured(root: Path) -> str:
 def test_git_is_told_of_the_merge_driver(repository: Path) -> None:
     """In a repository the driver is named in git's configuration once, and git would use it for our files."""
     before = merge_driver_state(find_workspace(repository, root=str(repository)))
-    assert before == MergeDriver(repository=True, command="", unreached=MERGED)
+    assert before == MergeDriver(repository=True, command="", unreached=MERGED_PATTERNS)
     assert "git config merge.taskstate" in init(repository, dry_run=True).created
     assert configured(repository) == ""
     assert "git config merge.taskstate" in init(repository).created

@@ -7,7 +7,7 @@ import pytest
 
 from taskstate.storage import files, journal
 from taskstate.storage.git import client as git
-from taskstate.workspace.startup import settle
+from taskstate.workspace.startup import recover
 from taskstate.workspace.workspace import find_workspace, require_set_up
 from tests.support.place import TASK, Place, refusal
 
@@ -179,10 +179,10 @@ def test_settling_finishes_it_too(place: Place) -> None:
     at = place.workspace
     plan = (journal.Create("a.md", b"a"), journal.Create("b.md", b"b"))
     journal._record(at.state_root / "journal", plan)  # noqa: SLF001 - what a killed writer leaves
-    (told,) = settle(at)
+    (told,) = recover(at)
     assert "a.md, b.md" in told
     assert (place.root / "b.md").read_bytes() == b"b"
-    assert settle(at) == ()
+    assert recover(at) == ()
 
 
 # Finding the repository

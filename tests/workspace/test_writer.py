@@ -11,7 +11,7 @@ from taskstate.errors import StaleFile
 from taskstate.storage import files, journal
 from taskstate.tasks import sessions
 from taskstate.workspace.change import Change
-from taskstate.workspace.startup import settle
+from taskstate.workspace.startup import recover
 from taskstate.workspace.writer import change, unified_diff
 from tests.support.place import TASK, Place, refusal, tree
 
@@ -236,7 +236,7 @@ def test_absent_seal_is_accepted(place: Place) -> None:
 def test_plan_of_a_killed_command_is_finished_first(place: Place) -> None:
     """The next command of any kind carries out what stands written down, and tells it."""
     at = place.workspace
-    assert settle(at) == ()
+    assert recover(at) == ()
     text = place.text.replace("- [ ] Tokens verify", "- [x] Tokens verify")
     plan = (
         journal.Create(".taskstate/archives/task-101-archive.md", b"# Archive\n"),

@@ -121,7 +121,7 @@ def _commit(invocation: Invocation) -> dict[str, str]:
 
     name = one_line(invocation.args.commit, what="--commit")
     try:
-        return {"commit": git.commit(invocation.workspace.root, name)}
+        return {"commit": git.resolve_commit(invocation.workspace.root, name)}
     except GitFailed as error:
         message = f"there is no commit {name} here, so feature {invocation.args.feature} is not recorded as passing"
         raise TaskstateError(message, help="name one that `git log` shows", code="no-commit") from error

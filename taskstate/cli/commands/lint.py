@@ -110,7 +110,7 @@ def _check_paths(invocation: Invocation, config: Config) -> tuple[Report, str]:
     files, others = own_files_in(invocation.any_workspace, _paths(invocation))
     invocation.print_notes(others)
     with checking(invocation, config) as settings:
-        settings.repository.listed = None if invocation.args.paths else files
+        settings.repository.all_files = None if invocation.args.paths else files
         diff = _fix(invocation, files, settings) if invocation.args.fix else ""
         settings.repository.forget()
         settings.repository.now = _now()  # files fixed just now have a later time than the start of the run

@@ -10,7 +10,7 @@ from taskstate.cli.invocation import Invocation
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
 from taskstate.model import names
-from taskstate.workspace.listing import DERIVED, NEVER_OURS
+from taskstate.workspace.listing import DERIVED_FOLDERS, IGNORED_FOLDERS
 from taskstate.workspace.workspace import CONFIG_FILES
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _is_relevant(path: str, named_files: frozenset[str], config_file: str) -> bo
     if config_file and os.path.abspath(config_file) == path:
         return True
     is_folder = os.path.isdir(path) or not (os.path.lexists(path) or "." in name)
-    return is_folder and (NEVER_OURS | DERIVED).isdisjoint(path.split(os.sep))
+    return is_folder and (IGNORED_FOLDERS | DERIVED_FOLDERS).isdisjoint(path.split(os.sep))
 
 
 def _outermost(folders: list[Path]) -> list[Path]:

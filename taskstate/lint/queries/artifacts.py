@@ -71,7 +71,7 @@ def _place(file: File, path: str) -> Path | None:
     from taskstate.workspace import artifacts
 
     try:
-        return artifacts.path_of(file.repository.workspace, path)
+        return artifacts.absolute_path(file.repository.workspace, path)
     except TaskstateError:
         return None
 

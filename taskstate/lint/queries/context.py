@@ -64,7 +64,7 @@ def _moved_since(repository: Repository, commit: str) -> tuple[str, ...] | None:
 
     workspace = repository.workspace
     try:
-        touched = git_log.touched(workspace.root, commit)
+        touched = git_log.changed_paths(workspace.root, commit)
     except GitFailed:
         return None  # another rule tells of commits that are not here
     return tuple(path for path in touched if not workspace.is_ours(path))

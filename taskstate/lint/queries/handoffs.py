@@ -36,7 +36,7 @@ def _paths(file: File) -> Iterator[tuple[str, Path]]:
     """Yield each document's path from the state folder, and where it lies."""
     own = names.own_file(file.path.as_posix())  # the name of a handoff document alone does not tell its task
     root = file.repository.workspace.state_root
-    if own is None or not own.id or f"task-{own.id}" not in file.repository.handed_over:
+    if own is None or not own.id or f"task-{own.id}" not in file.repository.tasks_with_handoffs:
         return
     for above in (folder(own.id), f"{folder(own.id)}/{ACCEPTED_FOLDER}"):
         for name in files.names(root / above):

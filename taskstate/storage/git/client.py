@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import IO
 
-OLDEST = (2, 30)  # from here on `rev-parse` knows `--end-of-options`
+MINIMUM_VERSION = (2, 30)  # from here on `rev-parse` knows `--end-of-options`
 _OBJECT_ID = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
 _VERSION = r"git version (\d+(?:\.\d+)*)"
 _OBJECT_LINE = rb"[0-9a-f]{40,64} ([a-z]+) ([0-9]+)\n"
-_AT_ONCE = 500  # names put to git together: both pipes hold them and their answers
-_MESSAGE_LENGTH = 300
-_MERGED = "GITHEAD_"  # what git merge calls its commits in the environment
+_BATCH = 500  # names put to git together: both pipes hold them and their answers
+_MAX_MESSAGE = 300
+_MERGE_HEAD_PREFIX = "GITHEAD_"  # what git merge calls its commits in the environment
 # The names of our own files (schemas/kinds/files.json), and some that are none.
 OWN_PATTERNS = ("*-state.md", "*-archive.md", "*-impact-map.json", "*-handoff-*.md", "*-progress.json")
 # Git sets these for its hooks; what the folder itself says is the same or, for a command that works elsewhere, truer.
 # GIT_INDEX_FILE stays: in a pre-commit hook it names the index of the commit that is being made.
-_DISCOVERED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX")
+_REPOSITORY_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX")
 # These change what the patterns mean that are passed to git.
-_PATHSPECS = ("GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS")
+_PATHSPEC_VARIABLES = ("GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS")
 # Messages in English, no prompt, no pager, no lock taken by a command that only reads.
 _SETTINGS = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "GIT_OPTIONAL_LOCKS": "0"}
 
@@ -78,7 +78,7 @@ def _command(args: Sequence[str]) -> str:
     return printable(" ".join(args[at : at + 1]))
 
 
-def started(
+def start(
     args: Sequence[str], cwd: Path, *, stdin: bytes = b"", env: Mapping[str, str] | None = None
 ) -> Callable[[], bytes]:
     """Start `git ARGS`, and return what waits for its end and gives what it printed, or raises as `run` does."""
@@ -109,7 +109,7 @@ def printable(text: str) -> str:
     """Return `text` on one line, shortened, without the control characters that a terminal would act on."""
     words = "".join(char if char.isprintable() else " " for char in text).split()
     line = " ".join(words)
-    return line if len(line) <= _MESSAGE_LENGTH else f"{line[: _MESSAGE_LENGTH - 1]}…"
+    return line if len(line) <= _MAX_MESSAGE else f"{line[: _MAX_MESSAGE - 1]}…"
 
 
 def toplevel(path: Path) -> Path | None:
@@ -124,15 +124,15 @@ def toplevel(path: Path) -> Path | None:
     return Path(top.removesuffix("\n")) if top.strip() else None
 
 
-class Folders(NamedTuple):
+class GitFolders(NamedTuple):
     """Where a working tree and what git keeps of it are: git's own folder of it, and the one that worktrees share."""
 
     top: Path
-    own: Path
-    common: Path
+    git_dir: Path
+    common_dir: Path
 
 
-def folders(path: Path) -> Folders | None:
+def folders(path: Path) -> GitFolders | None:
     """Return where the working tree that holds `path` is, and git's folders of it; None outside of one."""
     top = toplevel(path)
     if top is None:
@@ -140,7 +140,7 @@ def folders(path: Path) -> Folders | None:
     own = _git_folder(top)
     if own is None:  # the environment names another one
         own = top / os.fsdecode(run(["rev-parse", "--absolute-git-dir"], top)).removesuffix("\n")
-    return Folders(top, own, own / (_first_line(own / "commondir") or "."))
+    return GitFolders(top, own, own / (_first_line(own / "commondir") or "."))
 
 
 def is_bare(folder: Path) -> bool:
@@ -157,7 +157,7 @@ def head(root: Path) -> str | None:
     if top is None:
         return None
     folder = _git_folder(top)
-    found = _commit_in(folder) if folder else None
+    found = _read_head(folder) if folder else None
     if found:
         return found
     try:  # no commit yet, or a form that is not read here (a symbolic reference to another one, a reftable)
@@ -179,10 +179,10 @@ def user_name(root: Path) -> str | None:
 def is_shallow(root: Path) -> bool:
     """Return whether the repository that holds `root` lacks a part of its history."""
     found = folders(root)
-    return found is not None and (found.common / "shallow").exists()
+    return found is not None and (found.common_dir / "shallow").exists()
 
 
-def commit(root: Path, revision: str) -> str:
+def resolve_commit(root: Path, revision: str) -> str:
     """Return the full id of the commit that `revision` names.
 
     Raises:
@@ -206,7 +206,9 @@ def merge_heads(root: Path) -> tuple[str, ...]:
     try:
         lines = (folder / "MERGE_HEAD").read_text(encoding="ascii", errors="replace").split()
     except OSError:
-        lines = [name.removeprefix(_MERGED) for name in sorted(os.environ) if name.startswith(_MERGED)]
+        lines = [
+            name.removeprefix(_MERGE_HEAD_PREFIX) for name in sorted(os.environ) if name.startswith(_MERGE_HEAD_PREFIX)
+        ]
     return tuple(line for line in lines if re.fullmatch(_OBJECT_ID, line))
 
 
@@ -221,7 +223,7 @@ def version() -> tuple[int, ...] | None:
 
 
 def _environment(cwd: Path) -> dict[str, str]:
-    dropped = (*_PATHSPECS, *_DISCOVERED) if _discover(cwd) else _PATHSPECS
+    dropped = (*_PATHSPEC_VARIABLES, *_REPOSITORY_VARIABLES) if _discover(cwd) else _PATHSPEC_VARIABLES
     return {name: value for name, value in (os.environ | _SETTINGS).items() if name not in dropped}
 
 
@@ -253,7 +255,7 @@ def _first_line(path: Path) -> str:
         return ""
 
 
-def _commit_in(folder: Path) -> str | None:
+def _read_head(folder: Path) -> str | None:
     """Return the commit that HEAD names, in the ordinary forms: detached, a loose reference, a packed one."""
     line = _first_line(folder / "HEAD")
     if re.fullmatch(_OBJECT_ID, line):
@@ -266,10 +268,10 @@ def _commit_in(folder: Path) -> str | None:
         loose = _first_line(place / reference)
         if re.fullmatch(_OBJECT_ID, loose):
             return loose
-    return _packed(common / "packed-refs", reference)
+    return _read_packed_reference(common / "packed-refs", reference)
 
 
-def _packed(path: Path, reference: str) -> str | None:
+def _read_packed_reference(path: Path, reference: str) -> str | None:
     """Return what the list of packed references says of one."""
     if not path.is_file():
         return None
@@ -281,7 +283,7 @@ def _packed(path: Path, reference: str) -> str | None:
     return found[1] if found else None
 
 
-def files(
+def start_listing(
     folder: Path, patterns: Sequence[str] = OWN_PATTERNS, without: str = ""
 ) -> Callable[[], tuple[str, ...] | None]:
     """Begin to list the files under `folder` that git tracks or does not ignore, and return what waits for their paths.
@@ -293,7 +295,7 @@ def files(
         return lambda: None
     others = (f":(exclude,literal){without}",) if without else ()
     listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns, *others)
-    ended = started(listing, folder)
+    ended = start(listing, folder)
 
     def listed() -> tuple[str, ...] | None:
         try:
@@ -327,12 +329,12 @@ class Objects:
     def contents(self, names: Sequence[str]) -> Iterator[bytes | None]:
         """Yield the content of each object as `read` gives it; many are asked for at a time."""
         stdin, stdout = self._pipes("--batch")
-        for at in range(0, len(names), _AT_ONCE):
-            chunk = names[at : at + _AT_ONCE]
+        for at in range(0, len(names), _BATCH):
+            chunk = names[at : at + _BATCH]
             stdin.write("".join(f"{name}\n" for name in chunk).encode("utf-8", "surrogateescape"))
             stdin.flush()
             for _ in chunk:
-                _, size = _object(stdout.readline())
+                _, size = _parse_object_line(stdout.readline())
                 yield None if size is None else stdout.read(size + 1)[:-1]
 
     def kinds(self, names: Sequence[str]) -> list[str | None]:
@@ -341,7 +343,7 @@ class Objects:
         An id that is cut too short, so that several objects have it, is "ambiguous".
         """
         stdin, stdout = self._pipes("--batch-check")
-        chunks = [names[at : at + _AT_ONCE] for at in range(0, len(names), _AT_ONCE)]
+        chunks = [names[at : at + _BATCH] for at in range(0, len(names), _BATCH)]
         return [kind for chunk in chunks for kind, _ in self._asked(stdin, stdout, chunk)]
 
     def close(self) -> None:
@@ -357,7 +359,7 @@ class Objects:
         try:
             stdin.write("".join(f"{name}\n" for name in askable).encode("utf-8", "surrogateescape"))
             stdin.flush()
-            answers = [_object(stdout.readline()) for _ in askable]
+            answers = [_parse_object_line(stdout.readline()) for _ in askable]
         except OSError as error:
             raise GitFailed(f"git cat-file ended in {printable(str(self._root))}: {error.strerror}") from error
         told = dict(zip(askable, answers, strict=True))
@@ -388,7 +390,7 @@ class Objects:
         return self._processes.setdefault((os.getpid(), mode), started)
 
 
-def _object(line: bytes) -> tuple[str | None, int | None]:
+def _parse_object_line(line: bytes) -> tuple[str | None, int | None]:
     """Return the type and size that git tells of an object; others are `… missing` or `… ambiguous`."""
     found = re.fullmatch(_OBJECT_LINE, line)
     if found is None:

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # A diff in paths from the folder that is asked about, whatever the user configured.
-_PLAIN = ("--relative", "--no-ext-diff", "--ignore-submodules=dirty")
+_DIFF_OPTIONS = ("--relative", "--no-ext-diff", "--ignore-submodules=dirty")
 
 
-def index(root: Path) -> dict[str, str]:
+def blobs_in_index(root: Path) -> dict[str, str]:
     """Return the object id of each of our own files in the index, by its path from `root`, where nothing conflicts."""
     listed = run(["ls-files", "-z", "--stage", "--", *OWN_PATTERNS], root)
     found = {}
@@ -28,7 +28,7 @@ def index(root: Path) -> dict[str, str]:
     return found
 
 
-def tree(root: Path, commit: str) -> dict[str, str]:
+def blobs_in_commit(root: Path, commit: str) -> dict[str, str]:
     """Return the object id of each of our own files in a commit, by its path from `root`."""
     from fnmatch import translate
 
@@ -46,7 +46,7 @@ def unstaged(root: Path, paths: Sequence[str]) -> tuple[str, ...]:
     """Return those of `paths`, from the folder `root`, that git tracks and that differ on disk from the index."""
     if not paths:
         return ()
-    said = run(["diff", "--name-only", "-z", *_PLAIN, "--", *(f":(literal){path}" for path in paths)], root)
+    said = run(["diff", "--name-only", "-z", *_DIFF_OPTIONS, "--", *(f":(literal){path}" for path in paths)], root)
     return tuple(os.fsdecode(name) for name in said.split(b"\0") if name)
 
 
@@ -60,7 +60,7 @@ def stage(root: Path, paths: Sequence[str]) -> None:
         run(["add", "--all", "--", *(f":(literal){path}" for path in paths)], root)
 
 
-class Changed(NamedTuple):
+class ChangedFile(NamedTuple):
     """A file that differs: its path from the root that was asked about; `origin` is where it was before a renaming.
 
     `status` is git's letter: `A` for added, `D` for deleted, `M`, `R` for renamed, `T`, `U` for unmerged.
@@ -71,19 +71,19 @@ class Changed(NamedTuple):
     origin: str = ""
 
 
-def changes(root: Path, commit: str, *, staged: bool = False) -> tuple[Changed, ...]:
+def changes(root: Path, commit: str, *, staged: bool = False) -> tuple[ChangedFile, ...]:
     """Return the tracked files under `root` that differ from a commit, on disk, or with `staged` in the index."""
     where = ["--cached"] if staged else []
-    said = run(["diff", "--name-status", "-z", "-M", *_PLAIN, *where, commit, "--"], root).split(b"\0")
+    said = run(["diff", "--name-status", "-z", "-M", *_DIFF_OPTIONS, *where, commit, "--"], root).split(b"\0")
     names = (os.fsdecode(name) for name in said)
     found = []
     for status in names:
         letter = status[:1]
         if letter in {"R", "C"}:
             origin = next(names)
-            found.append(Changed(letter, next(names), origin))
+            found.append(ChangedFile(letter, next(names), origin))
         elif letter:
-            found.append(Changed(letter, next(names)))
+            found.append(ChangedFile(letter, next(names)))
     return tuple(found)
 
 

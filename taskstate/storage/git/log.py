@@ -35,7 +35,7 @@ def log(root: Path, *, since: str = "", after: str = "", digits: int = 10) -> tu
     newest = git.head(root)
     if newest is None:
         return ()
-    span = f"{git.commit(root, since)}..{newest}" if since else newest
+    span = f"{git.resolve_commit(root, since)}..{newest}" if since else newest
     times = (f"--since={after}",) if re.fullmatch(_TIME, after) else ()
     form = ("--encoding=UTF-8", "--format=%H%n%h%n%s%n%B", f"--abbrev={digits}")
     said = git.run(["log", "-z", "--no-show-signature", *form, *times, span], root)
@@ -43,7 +43,7 @@ def log(root: Path, *, since: str = "", after: str = "", digits: int = 10) -> tu
     return tuple(Commit(*entry) for entry in entries)
 
 
-def touched(root: Path, since: str) -> tuple[str, ...]:
+def changed_paths(root: Path, since: str) -> tuple[str, ...]:
     """Return the paths, from `root`, that differ between the commit `since` and HEAD; a renaming is two of them.
 
     Raises:
@@ -52,12 +52,12 @@ def touched(root: Path, since: str) -> tuple[str, ...]:
     newest = git.head(root)
     if newest is None or newest == since:
         return ()
-    span = (git.commit(root, since), newest)
+    span = (git.resolve_commit(root, since), newest)
     said = git.run(["diff", "--name-only", "--no-renames", "-z", "--relative", "--no-ext-diff", *span, "--"], root)
     return tuple(os.fsdecode(name) for name in said.split(b"\0") if name)
 
 
-def passed(root: Path, since: str) -> tuple[str, ...]:
+def paths_touched_by_commits(root: Path, since: str) -> tuple[str, ...]:
     """Return the paths, from `root`, that any commit between `since` and HEAD touched, also where that was taken back.
 
     Where HEAD does not come after `since`, they are those that differ.
@@ -65,7 +65,7 @@ def passed(root: Path, since: str) -> tuple[str, ...]:
     Raises:
         GitFailed: code "no-commit": `since` names no commit here; or git fails.
     """
-    differing, newest = touched(root, since), git.head(root)
+    differing, newest = changed_paths(root, since), git.head(root)
     at = git.folders(root)
     if newest is None or newest == since or at is None:
         return differing

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from taskstate.storage.git.worktree import Scratch
 
 TREE, GITLINK, LINK = "040000", "160000", "120000"
-_DIGITS = {40: "sha1", 64: "sha256"}  # of an object id: the hash that made it
-_NOTHING = "0+"
-_DIFF = ("--binary", "--full-index", "--no-renames", "--no-ext-diff")
+_HASH_BY_LENGTH = {40: "sha1", 64: "sha256"}  # of an object id: the hash that made it
+_NULL_ID = "0+"
+_DIFF_OPTIONS = ("--binary", "--full-index", "--no-renames", "--no-ext-diff")
 _PREFIXES = ("--src-prefix=a/", "--dst-prefix=b/")
 
 
@@ -47,7 +47,7 @@ class Store:
         """Make the store; `known` is any object id, which says how the repository hashes."""
         self._root = place.root
         self._objects = place.objects
-        self._hash = _DIGITS[len(known)]
+        self._hash = _HASH_BY_LENGTH[len(known)]
         home = place.folder / "bare"
         (home / "refs").mkdir(parents=True)
         (home / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
@@ -86,7 +86,7 @@ class Store:
         """
         content = self._reader.read(object_id)
         if content is None:
-            raise lost(object_id)
+            raise _missing_object(object_id)
         return content
 
     def contents(self, ids: Sequence[str]) -> Iterator[bytes]:
@@ -97,7 +97,7 @@ class Store:
         """
         for object_id, content in zip(ids, self._reader.contents(ids), strict=True):
             if content is None:
-                raise lost(object_id)
+                raise _missing_object(object_id)
             yield content
 
     def tree_of(self, commit: str) -> str:
@@ -130,12 +130,12 @@ class Store:
             return ()
         args = ["diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", "--no-abbrev"]
         said = self._run([*args, "--end-of-options", old, new]).split(b"\0")
-        return tuple(_entry(said[at], said[at + 1]) for at in range(0, len(said) - 1, 2))
+        return tuple(_parse_entry(said[at], said[at + 1]) for at in range(0, len(said) - 1, 2))
 
     def diff(self, old: str, new: str) -> Callable[[], tuple[str, bytes]]:
         """Return what gives the diff between two trees, in numbers as git words it and in full; git is started now."""
-        args = ["diff-tree", "-r", "-p", "--shortstat", *_DIFF, *_PREFIXES, "--end-of-options", old, new]
-        said = git.started(args, self._root, env=self._env)
+        args = ["diff-tree", "-r", "-p", "--shortstat", *_DIFF_OPTIONS, *_PREFIXES, "--end-of-options", old, new]
+        said = git.start(args, self._root, env=self._env)
 
         def answer() -> tuple[str, bytes]:
             stat, _, patch = said().partition(b"\n\n")
@@ -214,7 +214,7 @@ class Store:
             files.make_folder(folder / "pack")
         asked = "".join(f"{each}\n" for each in dict.fromkeys(ids)).encode("ascii")
         args = ["pack-objects", "-q", "--window=0", str((folder / "pack" / "pack").absolute())]
-        said = git.started(args, self._root, stdin=asked, env={**self._env, **self._place.storing(folder)})
+        said = git.start(args, self._root, stdin=asked, env={**self._env, **self._place.storing(folder)})
 
         def answer() -> Path:
             name = said().decode("ascii").strip()
@@ -225,17 +225,17 @@ class Store:
         return answer
 
 
-def lost(object_id: str) -> TaskstateError:
+def _missing_object(object_id: str) -> TaskstateError:
     """Return the refusal where an object is in neither the repository nor the snapshot's pack."""
     what = f"the git object {object_id} is neither in this repository nor in the snapshot's pack"
     help_ = "the artifacts of the snapshot are lost or broken; `taskstate snapshot take` makes it anew"
     return TaskstateError(what, help=help_, code="objects-lost")
 
 
-def _entry(head: bytes, path: bytes) -> TreeEntry:
+def _parse_entry(head: bytes, path: bytes) -> TreeEntry:
     old_mode, new_mode, old_id, new_id, status = head.decode("ascii").removeprefix(":").split(" ")
     modes = ("" if mode == "000000" else mode for mode in (old_mode, new_mode))
-    ids = ("" if re.fullmatch(_NOTHING, each) else each for each in (old_id, new_id))
+    ids = ("" if re.fullmatch(_NULL_ID, each) else each for each in (old_id, new_id))
     return TreeEntry(path, status[:1], *modes, *ids)
 
 

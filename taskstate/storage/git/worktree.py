@@ -26,13 +26,13 @@ _SCRATCH = "taskstate-scratch-"  # begins the name of a temporary place
 _DAY = 24 * 60 * 60
 _SPARSE_ADD = (2, 34)  # the first git that has `add --sparse`, and that needs it
 # No program of the user's that runs beside git, no write but the ones that are asked for, no refusal over line ends.
-_STILL = (
+_ISOLATED = (
     *("-c", "core.fsmonitor=false", "-c", "core.splitIndex=false", "-c", f"core.hooksPath={os.devnull}"),
     *("-c", "core.safecrlf=false", "-c", "add.ignoreErrors=false", "-c", "core.looseCompression=0"),
 )
 # New content goes into one pack, since making and deleting a file for each takes longer than all else.
-_AT_ONCE = ("-c", "core.bigFileThreshold=1", "-c", "pack.compression=1", "-c", "core.fsync=none")
-_UNDER_WAY = {
+_FAST_ADD = ("-c", "core.bigFileThreshold=1", "-c", "pack.compression=1", "-c", "core.fsync=none")
+_OPERATIONS = {
     "MERGE_HEAD": "a merge",
     "rebase-merge": "a rebase",
     "rebase-apply": "a rebase, or the applying of patches",
@@ -47,9 +47,9 @@ class Scratch(NamedTuple):
     """A temporary place in which git works on the files under `root`; `kept` are object folders that it reads."""
 
     root: Path
-    at: git.Folders
+    folders: git.GitFolders
     folder: Path
-    kept: tuple[Path, ...] = ()
+    object_folders: tuple[Path, ...] = ()
     mark: str = ""  # of the index that was copied
 
     @property
@@ -65,7 +65,7 @@ class Scratch(NamedTuple):
     @property
     def prefix(self) -> str:
         """The path of `root` from the top of the working tree, with a slash at its end; nothing at the top."""
-        below = os.path.relpath(os.path.realpath(self.root), os.path.realpath(self.at.top)).replace(os.sep, "/")
+        below = os.path.relpath(os.path.realpath(self.root), os.path.realpath(self.folders.top)).replace(os.sep, "/")
         return "" if below == "." else f"{below}/"
 
     @property
@@ -75,8 +75,8 @@ class Scratch(NamedTuple):
 
     def storing(self, folder: Path) -> dict[str, str]:
         """Return what has git put new objects into `folder`, and read all that are known here."""
-        known = (self.objects, *self.kept, self.at.common / "objects")
-        others = [_quoted(each) for each in known if each != folder and each.is_dir()]
+        known = (self.objects, *self.object_folders, self.folders.common_dir / "objects")
+        others = [_quoted_alternate(each) for each in known if each != folder and each.is_dir()]
         given = [each for each in [os.environ.get("GIT_ALTERNATE_OBJECT_DIRECTORIES", "")] if each]
         return {
             "GIT_OBJECT_DIRECTORY": str(folder),
@@ -90,7 +90,7 @@ class Scratch(NamedTuple):
         Raises:
             GitFailed: it fails.
         """
-        return git.run([*_STILL, *args], self.root, stdin=stdin, env=self.env)
+        return git.run([*_ISOLATED, *args], self.root, stdin=stdin, env=self.env)
 
 
 @contextmanager
@@ -103,13 +103,13 @@ def scratch(root: Path, *kept: Path) -> Iterator[Scratch]:
     import shutil
     import tempfile
 
-    at = git.folders(root)
-    if at is None:
+    folders = git.folders(root)
+    if folders is None:
         raise GitFailed(f"{git.printable(str(root))} is no working tree of git", help="run `git init` there first")
     with tempfile.TemporaryDirectory(prefix=_SCRATCH, ignore_cleanup_errors=True) as folder:
-        made = Scratch(root, at, Path(folder), kept, index_mark(at))
+        made = Scratch(root, folders, Path(folder), kept, index_mark(folders))
         made.objects.mkdir()
-        index = _index(at)
+        index = _index_path(folders)
         if index.is_file():
             shutil.copy2(index, made.own_index)
         yield made
@@ -143,7 +143,7 @@ def tree_id(root: Path, is_ours: Callable[[str], bool], *, folder: str = "") -> 
     if git.toplevel(root) is None:
         return None
     with scratch(root) as place:
-        ours = take_in(place, is_ours, folder)
+        ours = update_index(place, is_ours, folder)
         if ours:
             place.run(
                 ["update-index", "-z", "--force-remove", "--stdin"], stdin=b"".join(name + b"\0" for name in ours)
@@ -151,31 +151,33 @@ def tree_id(root: Path, is_ours: Callable[[str], bool], *, folder: str = "") -> 
         return write_tree(place)
 
 
-def take_in(place: Scratch, is_ours: Callable[[str], bool], folder: str) -> tuple[bytes, ...]:
+def update_index(place: Scratch, is_ours: Callable[[str], bool], folder: str) -> tuple[bytes, ...]:
     """Bring the temporary index up to the files as they are, and return those of our own that are in it."""
-    sparse = ("--sparse",) if _is_sparse(place.at) else ()
-    _look_at_all(place)
+    sparse = ("--sparse",) if _is_sparse(place.folders) else ()
+    _clear_index_flags(place)
     try:
-        place.run([*_AT_ONCE, "add", "--all", *sparse, "--", *_all_but(folder)])
+        place.run([*_FAST_ADD, "add", "--all", *sparse, "--", *_pathspecs_without(folder)])
     except GitFailed as error:
-        unborn = _unborn(place, folder)
+        unborn = _repository_without_commit(place, folder)
         if unborn:
             what = f"{unborn} is a repository of its own without a commit, so git cannot take it in"
             help_ = "have git ignore it, make a commit in it, or add it as a submodule"
             raise GitFailed(what, help=help_) from error
         raise GitFailed(error.message, help="mend that, or have git ignore the file") from error
-    return ours_in(place.run(["ls-files", "-z", "--cached", "--", *_ours(folder)]), is_ours)
+    return _own_paths(place.run(["ls-files", "-z", "--cached", "--", *_own_pathspecs(folder)]), is_ours)
 
 
-def _unborn(place: Scratch, folder: str) -> str:
+def _repository_without_commit(place: Scratch, folder: str) -> str:
     """Return the path of a repository without a commit among what git does not know yet, or nothing."""
-    new = place.run(["ls-files", "-z", "--others", "--exclude-standard", "--", *_all_but(folder)]).split(b"\0")
+    new = place.run(["ls-files", "-z", "--others", "--exclude-standard", "--", *_pathspecs_without(folder)]).split(
+        b"\0"
+    )
     nested = (name.removesuffix(b"/") for name in new if name.endswith(b"/"))  # git does not look into those
     found = next((name for name in nested if git.head(place.root / os.fsdecode(name)) is None), b"")
     return git.printable(place.prefix + found.decode("utf-8", "replace")) if found else ""
 
 
-def _look_at_all(place: Scratch) -> None:
+def _clear_index_flags(place: Scratch) -> None:
     """Take from the temporary index the marks by which git was told not to look at files that are there.
 
     A file that a sparse checkout leaves out is not there, and stays as the index has it.
@@ -191,7 +193,7 @@ def _look_at_all(place: Scratch) -> None:
             place.run(["update-index", mark, "-z", "--stdin"], stdin=b"".join(name + b"\0" for name in names))
 
 
-def ours_in(listed: bytes, is_ours: Callable[[str], bool]) -> tuple[bytes, ...]:
+def _own_paths(listed: bytes, is_ours: Callable[[str], bool]) -> tuple[bytes, ...]:
     """Return our own among the paths that git lists."""
     return tuple(name for name in listed.split(b"\0") if name and is_ours(os.fsdecode(name)))
 
@@ -204,32 +206,32 @@ def write_tree(place: Scratch) -> str:
     return place.run(["write-tree", "--missing-ok", *where]).decode("ascii").strip()
 
 
-class Staged(NamedTuple):
+class StagedTree(NamedTuple):
     """What the user's index holds under the root: its tree id, None while something in it conflicts, and our files."""
 
     tree: str | None
     ours: tuple[bytes, ...]
 
 
-def staged(place: Scratch, is_ours: Callable[[str], bool], folder: str) -> Callable[[], Staged]:
+def start_staged_tree(place: Scratch, is_ours: Callable[[str], bool], folder: str) -> Callable[[], StagedTree]:
     """Return what tells of the user's index, from a copy of it made now; that is found out meanwhile."""
     import shutil
 
     copy = place.folder / "staged"
     if not place.own_index.is_file():
-        return lambda: Staged(None, ())
+        return lambda: StagedTree(None, ())
     shutil.copy2(place.own_index, copy)
     env = {**place.env, "GIT_INDEX_FILE": str(copy)}
     where = [f"--prefix={place.prefix}"] if place.prefix else []
-    listed = git.started([*_STILL, "ls-files", "-z", "--cached", "--", *_ours(folder)], place.root, env=env)
-    written = git.started([*_STILL, "write-tree", "--missing-ok", *where], place.root, env=env)
+    listed = git.start([*_ISOLATED, "ls-files", "-z", "--cached", "--", *_own_pathspecs(folder)], place.root, env=env)
+    written = git.start([*_ISOLATED, "write-tree", "--missing-ok", *where], place.root, env=env)
 
-    def answer() -> Staged:
-        ours = ours_in(listed(), is_ours)
+    def answer() -> StagedTree:
+        ours = _own_paths(listed(), is_ours)
         try:
-            return Staged(written().decode("ascii").strip(), ours)
+            return StagedTree(written().decode("ascii").strip(), ours)
         except GitFailed:
-            return Staged(None, ours)
+            return StagedTree(None, ours)
 
     return answer
 
@@ -242,20 +244,20 @@ def dirty_files(root: Path, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
     Raises:
         GitFailed: git refuses, or is missing.
     """
-    at = git.folders(root)
-    if at is None:
+    folders = git.folders(root)
+    if folders is None:
         return ()
-    entries = status_entries(git.run([*_STILL, *_STATUS, "--", "."], root))
-    prefix = Scratch(root, at, root).prefix
+    entries = status_entries(git.run([*_ISOLATED, *_STATUS, "--", "."], root))
+    prefix = Scratch(root, folders, root).prefix
     paths = {os.fsdecode(path).removeprefix(prefix) for _, path in entries}
     return tuple(sorted(path for path in paths if not is_ours(path)))
 
 
-def report(root: Path, is_ours: Callable[[str], bool], folder: str) -> Callable[[], bytes]:
+def start_status(root: Path, is_ours: Callable[[str], bool], folder: str) -> Callable[[], bytes]:
     """Return what gives git's status report of the files under `root` without our own; git is started now."""
-    at = git.folders(root)
-    prefix = Scratch(root, at, root).prefix if at else ""
-    said = git.started([*_STILL, *_STATUS, "--", *_all_but(folder)], root)
+    folders = git.folders(root)
+    prefix = Scratch(root, folders, root).prefix if folders else ""
+    said = git.start([*_ISOLATED, *_STATUS, "--", *_pathspecs_without(folder)], root)
 
     def answer() -> bytes:
         entries = status_entries(said())
@@ -268,32 +270,32 @@ def report(root: Path, is_ours: Callable[[str], bool], folder: str) -> Callable[
     return answer
 
 
-class Kept(NamedTuple):
+class SavedIndex(NamedTuple):
     """An index that was kept with a look at the tree, and the folder of the objects that it names."""
 
     file: Path
     objects: Path
 
 
-def differs(root: Path, kept: Kept, is_ours: Callable[[str], bool], folder: str, *, new: bool) -> bool:
+def differs_from_index(root: Path, kept: SavedIndex, is_ours: Callable[[str], bool], folder: str, *, new: bool) -> bool:
     """Return whether files under `root` are not as a kept index says, or, with `new`, git would take in further ones.
 
     Raises:
         GitFailed: the index cannot be read.
     """
-    env = {"GIT_INDEX_FILE": str(kept.file), "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(kept.objects)}
+    env = {"GIT_INDEX_FILE": str(kept.file), "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted_alternate(kept.objects)}
     if new:
         args = ["ls-files", "-z", "--modified", "--others", "--exclude-standard"]
     else:
         args = ["diff", "--name-only", "-z", "--no-ext-diff", "--no-renames", "--ignore-submodules=dirty", "--relative"]
-    said = git.run([*_STILL, *args, "--", *_all_but(folder)], root, env=env)
+    said = git.run([*_ISOLATED, *args, "--", *_pathspecs_without(folder)], root, env=env)
     return any(name and not is_ours(os.fsdecode(name)) for name in said.split(b"\0"))
 
 
-def index_mark(at: git.Folders) -> str:
+def index_mark(folders: git.GitFolders) -> str:
     """Return what tells one state of the user's index, and of what he alone has git ignore, from another."""
     stats = []
-    for path in (_index(at), at.common / "info" / "exclude"):
+    for path in (_index_path(folders), folders.common_dir / "info" / "exclude"):
         try:
             status = path.stat()
         except OSError:
@@ -302,14 +304,14 @@ def index_mark(at: git.Folders) -> str:
     return f"{zlib.crc32(' '.join(stats).encode()):08x}"
 
 
-class Held(NamedTuple):
+class FileOnDisk(NamedTuple):
     """A file as it is on disk: its size and the SHA-256 of its bytes, for a link those of its target."""
 
     size: int
     sha256: str | None
 
 
-def held(root: Path, path: str) -> Held | None:
+def file_on_disk(root: Path, path: str) -> FileOnDisk | None:
     """Return what is on disk at a path; None where nothing is, and no hash where it is a folder, as for a submodule.
 
     Raises:
@@ -326,11 +328,11 @@ def held(root: Path, path: str) -> Held | None:
             return None
         if stat.S_ISLNK(status.st_mode):
             target = os.readlink(os.fsencode(place))
-            return Held(len(target), hashlib.sha256(target).hexdigest())
+            return FileOnDisk(len(target), hashlib.sha256(target).hexdigest())
         if not stat.S_ISREG(status.st_mode):
-            return Held(0, None)
+            return FileOnDisk(0, None)
         with open(place, "rb", buffering=0) as stream:
-            return Held(status.st_size, hashlib.file_digest(stream, "sha256").hexdigest())
+            return FileOnDisk(status.st_size, hashlib.file_digest(stream, "sha256").hexdigest())
 
 
 def unmerged(root: Path, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
@@ -339,15 +341,15 @@ def unmerged(root: Path, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
     Raises:
         GitFailed: git refuses, or is missing.
     """
-    listed = git.run([*_STILL, "ls-files", "--unmerged", "-z", "--", "."], root).split(b"\0")
+    listed = git.run([*_ISOLATED, "ls-files", "--unmerged", "-z", "--", "."], root).split(b"\0")
     paths = {os.fsdecode(entry.partition(b"\t")[2]) for entry in listed if entry}
     return tuple(sorted(path for path in paths if not is_ours(path)))
 
 
-def under_way(root: Path) -> str | None:
+def operation_in_progress(root: Path) -> str | None:
     """Return what git is in the middle of in this working tree, such as "a merge", or None."""
-    at = git.folders(root)
-    found = (what for name, what in _UNDER_WAY.items() if at and (at.own / name).exists())
+    folders = git.folders(root)
+    found = (what for name, what in _OPERATIONS.items() if folders and (folders.git_dir / name).exists())
     return next(found, None)
 
 
@@ -365,27 +367,27 @@ def branch(root: Path) -> str | None:
     return said.decode("utf-8", "replace").removesuffix("\n") or None
 
 
-def _ours(folder: str) -> tuple[str, ...]:
+def _own_pathspecs(folder: str) -> tuple[str, ...]:
     """Return what names our files to git, and some others; everything where nobody knows where ours are."""
     return (*git.OWN_PATTERNS, f":(literal){folder}") if folder else ()
 
 
-def _all_but(folder: str) -> tuple[str, ...]:
+def _pathspecs_without(folder: str) -> tuple[str, ...]:
     return (".", f":(exclude,literal){folder}") if folder else (".",)
 
 
-def _index(at: git.Folders) -> Path:
+def _index_path(folders: git.GitFolders) -> Path:
     """Return git's index; in a hook the environment names that of the commit being made, from the top."""
     named = os.environ.get("GIT_INDEX_FILE")
-    return at.top / named if named else at.own / "index"
+    return folders.top / named if named else folders.git_dir / "index"
 
 
-def _is_sparse(at: git.Folders) -> bool:
+def _is_sparse(folders: git.GitFolders) -> bool:
     """Return whether git has to be told that files outside of a sparse checkout are meant too."""
-    return (at.own / "info" / "sparse-checkout").is_file() and (git.version() or ()) >= _SPARSE_ADD
+    return (folders.git_dir / "info" / "sparse-checkout").is_file() and (git.version() or ()) >= _SPARSE_ADD
 
 
-def _quoted(path: Path) -> str:
+def _quoted_alternate(path: Path) -> str:
     """Return a path as git reads it in a list of folders."""
     text = str(path.absolute()).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{text}"'

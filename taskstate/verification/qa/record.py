@@ -100,8 +100,8 @@ def record(workspace: Workspace, task_id: str, qa: QaRequest, request: Request, 
     if role:
         roles.require_role(role, workspace.config.roles)
     results = results_of(workspace, qa)
-    secret_check.check(workspace, [f"{each.text}\n" for each in results.values()], request, what="the results")
-    checked = secret_check.check(workspace, text_chunks(qa.log), request, what="the log")
+    secret_check.check_text(workspace, [f"{each.text}\n" for each in results.values()], request, what="the results")
+    checked = secret_check.check_text(workspace, text_chunks(qa.log), request, what="the log")
     if role:
         _require_no_drift(workspace, task_id, role, request)
 
@@ -129,7 +129,14 @@ def record(workspace: Workspace, task_id: str, qa: QaRequest, request: Request, 
         if text != loaded.document.text:
             text, archive_plan = checked.remembered(workspace, text)
         replaced = () if before is None else (before,)
-        return Change(text=text, before=archive_plan, notes=notes, kept=(log_file,), gone=replaced, result=log_file)
+        return Change(
+            text=text,
+            before=archive_plan,
+            notes=notes,
+            artifacts=(log_file,),
+            obsolete_artifacts=replaced,
+            result=log_file,
+        )
 
     outcome = change(workspace, task_id, job, request)
     warnings = (*_size_warning(qa.log, len(outcome.result.data)), *checked.warnings, *outcome.warnings)
@@ -138,7 +145,7 @@ def record(workspace: Workspace, task_id: str, qa: QaRequest, request: Request, 
 
 def log_artifact(task_id: str, owner: str, log: bytes) -> artifacts.Artifact:
     """Return the artifact that keeps a log; `owner` is `baseline` or a role."""
-    return artifacts.packed(task_id, f"qa-{owner}", log, ".log")
+    return artifacts.content_addressed(task_id, f"qa-{owner}", log, ".log")
 
 
 def _size_warning(log: bytes, packed: int) -> tuple[str, ...]:

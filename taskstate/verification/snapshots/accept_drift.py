@@ -18,7 +18,7 @@ from taskstate.verification.snapshots.base import require_open
 from taskstate.verification.snapshots.take import ACCEPTED, SnapshotRequest, create_snapshot, sweep, with_snapshots
 from taskstate.verification.snapshots.verify import newest_role
 from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import remember
+from taskstate.workspace.event_log import add_event
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
         events = [_event(role, plan, note, request) for role in plan.accepted or ("",)]
         for event in events[:-1]:
             text = with_event(text, event)
-        text, archive_plan = remember(workspace, text, events[-1])
+        text, archive_plan = add_event(workspace, text, events[-1])
         notes = tuple(each for snapshot in created for each in snapshot.notes)
         return Change(text=text, before=archive_plan, notes=notes, result=plan)
 

@@ -45,9 +45,9 @@ def require_at_rest(workspace: Workspace) -> str:
             no commit yet; "under-way": git is in the middle of an operation.
     """
     version = git.version()
-    if version is None or version < git.OLDEST:
+    if version is None or version < git.MINIMUM_VERSION:
         problem = "git was not found" if version is None else f"git {'.'.join(map(str, version))} is too old"
-        oldest = ".".join(map(str, git.OLDEST))
+        oldest = ".".join(map(str, git.MINIMUM_VERSION))
         raise GitFailed(problem, help=f"install git {oldest} or newer, or put it on the PATH")
     if git.toplevel(workspace.root) is None:
         message = f"{files.shown(workspace.root)} is no working tree of git, and snapshots are trees of git"
@@ -73,7 +73,7 @@ def require_no_git_operation(workspace: Workspace) -> None:
     Raises:
         TaskstateError: code "under-way".
     """
-    operation = worktree.under_way(workspace.root)
+    operation = worktree.operation_in_progress(workspace.root)
     if operation:
         message = f"git is in the middle of {operation}: the working tree is not what anybody left"
         raise TaskstateError(message, help="finish it or give it up (`git status` says how)", code="under-way")
@@ -88,7 +88,7 @@ def committed_since(workspace: Workspace, base: str, task_id: str) -> tuple[str,
     if not re.fullmatch(_COMMIT, base):
         raise no_commit(base, task_id)
     try:
-        touched = git_log.passed(workspace.root, base)
+        touched = git_log.paths_touched_by_commits(workspace.root, base)
     except GitFailed as error:
         if error.code != "no-commit":
             raise
@@ -121,7 +121,7 @@ def object_folder(workspace: Workspace, snapshot: Snapshot) -> Path | None:
     """
     if snapshot.pack is None:
         return None
-    return artifacts.path_of(workspace, str(PurePosixPath(snapshot.pack).parent.parent))
+    return artifacts.absolute_path(workspace, str(PurePosixPath(snapshot.pack).parent.parent))
 
 
 def is_purged(snapshot: Snapshot) -> bool:
@@ -141,7 +141,7 @@ def _has_pack(workspace: Workspace, snapshot: Snapshot) -> bool:
     match = re.fullmatch(f".*pack-({_COMMIT})[.]pack", snapshot.pack or "")
     if match is None:
         return False
-    pack, sha = artifacts.path_of(workspace, match[0]), bytes.fromhex(match[1])
+    pack, sha = artifacts.absolute_path(workspace, match[0]), bytes.fromhex(match[1])
     # git names a pack by its checksum, with which the pack ends. The index file ends with the pack's checksum and its
     # own. Comparing these catches a truncated copy without hashing the whole pack.
     return _end(pack, len(sha)) == sha and _end(pack.with_suffix(".idx"), 2 * len(sha))[: len(sha)] == sha
@@ -182,12 +182,12 @@ def is_certainly_unchanged(workspace: Workspace, snapshot: Snapshot, folder: Pat
         # Its time stamp or tree does not fit its name. A copied file has a later time, and git would take files for
         # unchanged that were edited in the same second as the index was written ("racy git").
         return False
-    is_ours, state_folder, kept_index = workspace.is_ours, workspace.config.root, worktree.Kept(index, folder)
+    is_ours, state_folder, kept_index = workspace.is_ours, workspace.config.root, worktree.SavedIndex(index, folder)
     try:
         if index_is_same:
-            return not worktree.differs(workspace.root, kept_index, is_ours, state_folder, new=True)
-        report = worktree.report(workspace.root, is_ours, state_folder)
-        differs = worktree.differs(workspace.root, kept_index, is_ours, state_folder, new=False)
+            return not worktree.differs_from_index(workspace.root, kept_index, is_ours, state_folder, new=True)
+        report = worktree.start_status(workspace.root, is_ours, state_folder)
+        differs = worktree.differs_from_index(workspace.root, kept_index, is_ours, state_folder, new=False)
         return files.digest(report()) == snapshot.status_report_sha and not differs
     except GitFailed:  # the kept index is damaged: compare the trees
         return False
@@ -216,9 +216,9 @@ def snapshot_base(workspace: Workspace, delta: Delta, head: str) -> Iterator[Sna
     object_folders = [object_folder(workspace, snapshot) for snapshot in delta.snapshots.values()]
     folder = workspace.config.root
     with worktree.scratch(workspace.root, *filter(None, object_folders)) as scratch:
-        report = worktree.report(workspace.root, workspace.is_ours, folder)
-        stage = worktree.staged(scratch, workspace.is_ours, folder)
-        own_paths = worktree.take_in(scratch, workspace.is_ours, folder)
+        report = worktree.start_status(workspace.root, workspace.is_ours, folder)
+        stage = worktree.start_staged_tree(scratch, workspace.is_ours, folder)
+        own_paths = worktree.update_index(scratch, workspace.is_ours, folder)
         full_tree = worktree.write_tree(scratch)
         store = Store(scratch, head)
         try:
@@ -287,7 +287,7 @@ def require_snapshot(workspace: Workspace, loaded: Loaded, role: str) -> Snapsho
     if snapshot is None or snapshot.tree is None:
         message = f"task {task_id}: {role} has left no snapshot of the working tree"
         help_ = f"take it when the role's work is done: `taskstate snapshot take {task_id} --role {role}`"
-        if files.names(artifacts.path_of(workspace, artifacts.name_of(task_id, role))):
+        if files.names(artifacts.absolute_path(workspace, artifacts.relative_path(task_id, role))):
             help_ += "; if git has set the state file back, `taskstate doctor --fix` brings back what it said"
         raise TaskstateError(message, help=help_, code="no-snapshot")
     roles.require_ids(snapshot, f"task {task_id}: the snapshot of {role}")

@@ -63,7 +63,7 @@ def file_size_and_hash(current: SnapshotBase, entry: TreeEntry) -> tuple[int, st
     """Return size and hash of a file of the newer tree: from disk, or from git where a sparse checkout omits it."""
     if entry.new_mode == GITLINK:
         return 0, None
-    on_disk = worktree.held(current.workspace.root, os.fsdecode(entry.path))
+    on_disk = worktree.file_on_disk(current.workspace.root, os.fsdecode(entry.path))
     if on_disk:
         return on_disk
     content = current.store.read(entry.new_id)

@@ -14,7 +14,7 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.workspace import artifacts
 from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import remember
+from taskstate.workspace.event_log import add_event
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def purged_text(workspace: Workspace, text: str, stamp: WriteMetadata) -> tuple[
     text = document.text
     for event in events[:-1]:
         text = with_event(text, event)
-    return remember(workspace, text, events[-1])
+    return add_event(workspace, text, events[-1])
 
 
 def remove(workspace: Workspace, task_id: str) -> bool:

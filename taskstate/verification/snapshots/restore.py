@@ -240,7 +240,7 @@ def diff_of(workspace: Workspace, task_id: str, role: str, kind: str) -> Diff:
     relative, sha = _kept_diff(snapshot, kind)
     if relative is None:
         raise _no_diff(snapshot, role, kind)
-    path = artifacts.path_of(workspace, relative)
+    path = artifacts.absolute_path(workspace, relative)
     if files.size(path) is None:
         message = f"the artifact {files.shown(relative)} is not here"
         help_ = "artifacts are not in git: copy it from the clone in which the snapshot was taken"

@@ -262,14 +262,16 @@ def _store(task_id: str, draft: _Draft, record: dict[str, object]) -> None:
     hashed = {key: value for key, value in record.items() if key not in {"snapshot_time", "actor"}}
     folder = f"{role}/{sha256(canonical_json(hashed) + file_list)[:16]}"
     target = (
-        artifacts.path_of(workspace, artifacts.name_of(task_id, folder)) if real else current.scratch.folder / "kept"
+        artifacts.absolute_path(workspace, artifacts.relative_path(task_id, folder))
+        if real
+        else current.scratch.folder / "kept"
     )
     packed = current.store.pack(content.objects, target)
 
     def written(name: str, data: bytes) -> str:
         if real:
             return artifacts.write(workspace, task_id, f"{folder}/{name}", data)
-        return artifacts.name_of(task_id, f"{folder}/{name}")
+        return artifacts.relative_path(task_id, f"{folder}/{name}")
 
     written(f"{role}-status", current.report)
     record["diff_from_base"] = written(f"{role}-from-base.diff.gz", artifacts.gzipped(content.diff))
@@ -281,7 +283,7 @@ def _store(task_id: str, draft: _Draft, record: dict[str, object]) -> None:
         record["files_changed"] = {"count": len(content.files), "sha256": sha256(file_list), "path": path}
     if real:
         _keep_index(current, target, trusted=not content.nested)
-    record["pack"] = artifacts.name_of(task_id, f"{folder}/pack/{packed().name}")
+    record["pack"] = artifacts.relative_path(task_id, f"{folder}/pack/{packed().name}")
 
 
 def _keep_index(current: SnapshotBase, folder: Path, *, trusted: bool) -> None:
@@ -304,7 +306,7 @@ def sweep(workspace: Workspace, task_id: str) -> None:
     with suppress(LockTimeout), workspace.locked():  # the next snapshot sweeps again
         loaded = workspace.load(workspace.locate(task_id))
         snapshots = blocks_of(loaded.document).delta.snapshots
-        task_folder = artifacts.path_of(workspace, artifacts.name_of(loaded.state.id))
+        task_folder = artifacts.absolute_path(workspace, artifacts.relative_path(loaded.state.id))
         for role in workspace.config.roles:
             object_folder = snapshot_base.object_folder(workspace, snapshots[role]) if role in snapshots else None
             for name in files.names(task_folder / role):

@@ -135,7 +135,7 @@ def test_environment_does_not_change_what_patterns_mean(
     (repository / "A").write_text("a\n")
     (repository / "task-1-state.md").write_text("---\n")
     monkeypatch.setenv(f"GIT_{name}_PATHSPECS", "1")
-    assert git.files(repository)() == ("task-1-state.md",)
+    assert git.start_listing(repository)() == ("task-1-state.md",)
     assert git.run(["ls-files", "--others", "--", ":(literal)A", "a"], repository) == b"A\n"
 
 
@@ -157,10 +157,10 @@ def test_revision_that_names_no_commit_has_its_own_code(repository: Path, tmp_pa
     """A caller can tell it from a git that cannot be run."""
     commit(repository)
     with pytest.raises(GitFailed, match="git rev-parse failed") as caught:
-        git.commit(repository, "nowhere")
+        git.resolve_commit(repository, "nowhere")
     assert caught.value.code == "no-commit"
     with pytest.raises(GitFailed, match="no such folder") as caught:
-        git.commit(tmp_path / "gone", "HEAD")
+        git.resolve_commit(tmp_path / "gone", "HEAD")
     assert caught.value.code == "git"
 
 
@@ -284,8 +284,8 @@ def test_files_are_those_that_git_knows_or_would(repository: Path, tmp_path: Pat
         path.touch()
     (repository / ".gitignore").write_text("ignored/\n")
     call(repository, "add", "a/task-1-state.md")
-    assert set(git.files(repository / "a")() or ()) == {"task-1-state.md", "task-2-state.md", "é\n-archive.md"}
-    assert git.files(tmp_path)() is None
+    assert set(git.start_listing(repository / "a")() or ()) == {"task-1-state.md", "task-2-state.md", "é\n-archive.md"}
+    assert git.start_listing(tmp_path)() is None
 
 
 def test_files_of_every_type_are_listed(repository: Path) -> None:
@@ -301,13 +301,13 @@ def test_files_of_every_type_are_listed(repository: Path) -> None:
         path = repository / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    assert set(git.files(repository)() or ()) == names
+    assert set(git.start_listing(repository)() or ()) == names
 
 
 def test_files_without_git_are_unknown(repository: Path, request: pytest.FixtureRequest) -> None:
     """Without git there is no list, and no traceback."""
     request.getfixturevalue("no_git")
-    assert git.files(repository)() is None
+    assert git.start_listing(repository)() is None
 
 
 # the user and the version
@@ -420,9 +420,9 @@ def test_many_objects_are_read_at_once(repository: Path, objects: git.Objects) -
 
 def test_started_git_is_waited_for(repository: Path) -> None:
     """What git printed is given when it is asked for, and its failure is raised there."""
-    assert git.started(["rev-parse", "--is-inside-work-tree"], repository)() == b"true\n"
-    assert git.started(["hash-object", "--stdin"], repository, stdin=b"x")().startswith(b"c1b0730e")
-    answer = git.started(["-c", "a.b=c", "cat-file", "-p", "nothing"], repository)
+    assert git.start(["rev-parse", "--is-inside-work-tree"], repository)() == b"true\n"
+    assert git.start(["hash-object", "--stdin"], repository, stdin=b"x")().startswith(b"c1b0730e")
+    answer = git.start(["-c", "a.b=c", "cat-file", "-p", "nothing"], repository)
     with pytest.raises(GitFailed, match="git cat-file failed"):
         answer()
 
@@ -434,6 +434,6 @@ def test_folders_of_gits_are_told(repository: Path, tmp_path: Path) -> None:
     assert git.folders(repository) == (repository, repository / ".git", repository / ".git" / ".")
     found = git.folders(tmp_path / "linked")
     assert found is not None
-    assert (found.top, found.own.name) == (tmp_path / "linked", "linked")
-    assert found.common.resolve() == (repository / ".git").resolve()
+    assert (found.top, found.git_dir.name) == (tmp_path / "linked", "linked")
+    assert found.common_dir.resolve() == (repository / ".git").resolve()
     assert git.folders(tmp_path) is None

@@ -46,7 +46,7 @@ def test_outside_of_a_repository_there_is_no_tree(tmp_path: Path) -> None:
     assert worktree.tree_id(tmp_path, nothing) is None
     assert worktree.dirty_files(tmp_path, nothing) == ()
     assert worktree.branch(tmp_path) is None
-    assert worktree.under_way(tmp_path) is None
+    assert worktree.operation_in_progress(tmp_path) is None
     with pytest.raises(GitFailed, match="no working tree"), worktree.scratch(tmp_path):
         pass
 

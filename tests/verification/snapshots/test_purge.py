@@ -163,4 +163,4 @@ def test_artifacts_that_cannot_be_deleted_are_told(place: GitPlace, monkeypatch:
         assert refusal(lambda: drop(place)).code == "no-permission"
     assert (place.root / ".taskstate/artifacts/task-101").exists()
     assert drop(place).changed
-    assert not artifacts.path_of(place.workspace, artifacts.name_of(TASK)).exists()
+    assert not artifacts.absolute_path(place.workspace, artifacts.relative_path(TASK)).exists()

@@ -18,7 +18,7 @@ from taskstate.verification.snapshots import restore as snapshot_restore
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.verification.snapshots import verify as snapshot_verify
 from taskstate.verification.snapshots.drift import CHECKS, STAGED_OTHERWISE, Artifacts
-from taskstate.workspace.startup import settle
+from taskstate.workspace.startup import recover
 from tests.support.git_place import ROLE, GitPlace
 from tests.support.place import TASK, refusal, tree
 
@@ -269,10 +269,10 @@ def test_merge_of_other_work_is_seen_whatever_came_of_it(place: GitPlace) -> Non
     (place.root.parent / "side/src/c.py").write_text("other\n")
     place.git("-C", "../side", "commit", "--quiet", "--all", "--message=other")
     place.git("merge", "--quiet", "--no-edit", "--strategy=ours", "side")
-    assert git_log.touched(place.root, base) == ()
-    assert git_log.passed(place.root, base) == ("src/c.py",)
-    assert git_log.passed(place.root / "src", base) == ("c.py",)
-    assert git_log.passed(place.root / ".taskstate", base) == ()
+    assert git_log.changed_paths(place.root, base) == ()
+    assert git_log.paths_touched_by_commits(place.root, base) == ("src/c.py",)
+    assert git_log.paths_touched_by_commits(place.root / "src", base) == ("c.py",)
+    assert git_log.paths_touched_by_commits(place.root / ".taskstate", base) == ()
     assert place.verify().message.startswith("other work was merged or pulled in")
 
 
@@ -901,7 +901,7 @@ def test_state_file_that_git_set_back_is_told(place: GitPlace) -> None:
     place.git("reset", "--quiet", "--hard")
     error = refusal(place.verify)
     assert (error.code, "`taskstate doctor --fix`" in error.help) == ("no-snapshot", True)
-    settle(place.workspace)
+    recover(place.workspace)
     repair(place.workspace, examine(place.workspace), place.request())
     place.restore("a.txt", "src/b.py")
     assert not place.verify().drift
