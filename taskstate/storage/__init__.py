@@ -1,4 +1,4 @@
-"""Bytes on disk: atomic writes, the lock, the journal, backups, caches; and, in `storage.git`, the only caller of git.
+"""Bytes on disk: atomic writes, the lock, the journal, backups and caches; `storage.git` is the only caller of git.
 
-Knows paths and bytes, and nothing of tasks or Markdown.
+This package knows paths and bytes, not tasks or Markdown.
 """

@@ -1,8 +1,8 @@
-"""Copies of the versions that taskstate replaced lately, and the compare-and-swap that replaces them.
+"""Replaces files by compare-and-swap, and keeps copies of their latest versions to recover lost updates from.
 
-A write replaces a file only while it still holds the expected digest, and keeps the old file by a hard link, so that an
-editor which saves late is noticed. Copies are bounded in number and size and are not synced. Where the system refuses a
-copy, the write goes on without it. Bytes only; the caller holds the lock.
+A write replaces a file only if it still has the expected digest, and keeps the old file under a second name (a hard
+link), so that a save which reaches the old file too late is noticed. Copies are limited in number and size and are not
+synced: they are a safety net. If a copy cannot be made, the write goes on without it. The caller holds the lock.
 """
 
 from __future__ import annotations
@@ -21,25 +21,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+# Errors of systems that cannot give a file a second name.
 _LINK_UNSUPPORTED = {
-    errno.EACCES,
-    errno.EPERM,
-    errno.EXDEV,
-    errno.EMLINK,
-    errno.ENOSYS,
-    errno.ENOTSUP,
-    errno.EOPNOTSUPP,
+    *(errno.EACCES, errno.EPERM, errno.EXDEV, errno.EMLINK),
+    *(errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP),
 }
 
 
-def compare_and_swap(path: Path, data: bytes, expected: str, kept: Path | None = None) -> None:
-    """Put `data` in the place of the file at `path`, whose content must have the digest `expected` to the last instant.
+def compare_and_swap(path: Path, data: bytes, expected: str, backup: Path | None = None) -> None:
+    """Replace the file at `path` by `data` if its content still has the SHA-256 `expected`.
 
-    The old file stays at `kept`, by a hard link. A save in place that reaches it in the instant of the change is seen
-    by that: the very file that somebody is writing gets its name back.
+    The old file stays as `backup`, a hard link made before the rename. An editor that saves in folder between the last
+    check and the rename writes into that old file: it is checked again afterwards, and gets its name back.
 
     Raises:
-        StaleFile: the file is another one; it stands as that somebody left it.
+        StaleFile: the file has other content, which is left as it is.
     """
     with files.os_errors("write", path):
         before = files.require_replaceable(path)
@@ -47,7 +43,7 @@ def compare_and_swap(path: Path, data: bytes, expected: str, kept: Path | None =
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
         with files.temporary_file(path, data, before) as temporary:
             ours = temporary.stat().st_ino
-            watched = kept if kept and _hard_link(path, kept) else path
+            watched = backup if backup and _hard_link(path, backup) else path
             try:
                 _rename_over(temporary, path, watched, expected)
             except BaseException:
@@ -68,17 +64,18 @@ def compare_and_swap(path: Path, data: bytes, expected: str, kept: Path | None =
 
 
 def _rename_over(temporary: Path, path: Path, watched: Path, expected: str) -> None:
-    """Give the file the name `path`, if what stands there is `watched` and has the digest `expected`."""
+    """Rename `temporary` to `path`, if the file there is still `watched` and has the digest `expected`."""
+    # The same inode, too: an editor that saves by rename has put another file there since the link was made.
     if files.digest(files.read(watched)) != expected or watched.stat().st_ino != path.lstat().st_ino:
         raise _changed(path)
     temporary.replace(path)
 
 
-def _hard_link(path: Path, kept: Path) -> bool:
-    """Give the file at `path` a second name, and tell whether the system can do that here."""
+def _hard_link(path: Path, backup: Path) -> bool:
+    """Give the file at `path` the second name `backup`, and return whether the file system can do that."""
     try:
-        kept.unlink(missing_ok=True)
-        kept.hardlink_to(path)
+        backup.unlink(missing_ok=True)
+        backup.hardlink_to(path)
     except OSError as error:
         if error.errno in _LINK_UNSUPPORTED:
             return False
@@ -91,17 +88,20 @@ def _changed(path: Path) -> StaleFile:
 
 
 FOLDER = "recent"
-_MAX_VERSIONS, _MAX_BYTES = 64, 4 * 1024**2  # of one file; the newest two stay however large they are
-_MAX_FILES = 64  # of which versions are kept
-_MAX_NAME = 200  # bytes of a folder's name
+_MAX_VERSIONS, _MAX_BYTES = 64, 4 * 1024**2  # of one file; the newest two stay whatever their size
+_MAX_FILES = 64  # that have backups
+_MAX_NAME = 200  # bytes of a folder's name, which most systems limit to 255
 _VERSION_NAME = r"(\d{6})-([0-9a-f]{16})-([0-9a-f]{16}|)"
-_PARENT_NAME = r"from-([0-9a-f]{16})-([0-9a-f]{16})"  # a text, and one more that it comes from
-_WATCHED = "watched-"  # and the beginning of its digest
-_FLOOR = "floor-"  # and a number
+_PARENT_NAME = r"from-([0-9a-f]{16})-([0-9a-f]{16})"  # digests of a text and of a further parent of it
+_WATCHED = "watched-"  # and the beginning of the digest that the replaced file had
+_FLOOR = "floor-"  # and a revision
 
 
 class Version(NamedTuple):
-    """A kept version of a file: where it lies, its place in the order, the beginning of its digest and its parent's."""
+    """A kept version of a file.
+
+    `number` orders the versions of a file; `digest` and `parent` are the first 16 digits of a SHA-256.
+    """
 
     path: Path
     number: int
@@ -109,95 +109,95 @@ class Version(NamedTuple):
     parent: str = ""
 
     def read(self) -> bytes | None:
-        """Return the version's bytes, or None where they are not those that were kept."""
+        """Return the version's bytes, or None if they do not match its digest, as after a crash."""
         data = files.read(self.path)
         return data if files.digest(data).startswith(self.digest) else None
 
 
 def replace(journal: Path, relative: str, path: Path, expected: str, data: bytes) -> None:
-    """Put `data` in the place of the file at `path`, as `compare_and_swap` does, and keep both versions.
+    """Replace the file at `path` by `data`, as `compare_and_swap` does, and keep a copy of both versions.
 
     Raises:
-        StaleFile: the file had not the digest `expected`, up to the last instant.
+        StaleFile: the file's content has not, or no longer, the digest `expected`.
         TaskstateError: the system refuses.
     """
-    place = _folder_of(journal, relative)
-    if not _prepare_folder(place):
+    folder = _folder_of(journal, relative)
+    if not _prepare_folder(folder):
         compare_and_swap(path, data, expected)
         return
-    watched = place / f"{_WATCHED}{expected[:16]}"
+    watched = folder / f"{_WATCHED}{expected[:16]}"
     compare_and_swap(path, data, expected, watched)
     with suppress(OSError):
-        for name in os.listdir(place):
+        for name in os.listdir(folder):
             if name.startswith(_WATCHED) and name != watched.name:
-                (place / name).unlink()
+                (folder / name).unlink()
         if watched.exists():
-            _add(place, watched, watched.read_bytes())  # somebody's change of the newest one, unless it is that
-        _add(place, path, data, parent=expected)
-        _delete_old_versions(_versions_in(place))
-        _delete_old_files(journal / FOLDER, place.name)
+            _add(folder, watched, watched.read_bytes())  # a hand edit, if it is not the newest version
+        _add(folder, path, data, parent=expected)
+        _delete_old_versions(_versions_in(folder))
+        _delete_old_files(journal / FOLDER, folder.name)
 
 
 def accept_current(journal: Path, relative: str, path: Path, floor: int, parent: str) -> None:
-    """Take what the file holds now, for its newest version; the revision `revision_floor` is never given again."""
-    place = _folder_of(journal, relative)
+    """Record the file's present content as its newest version, and `floor` as the highest revision given so far."""
+    folder = _folder_of(journal, relative)
     with suppress(OSError):
-        _add(place, path, files.read(path), parent=parent)
-        descriptor = os.open(place / f"{_FLOOR}{floor}", os.O_WRONLY | os.O_CREAT, 0o600)
+        _add(folder, path, files.read(path), parent=parent)
+        descriptor = os.open(folder / f"{_FLOOR}{floor}", os.O_WRONLY | os.O_CREAT, 0o600)
         os.close(descriptor)
 
 
 def revision_floor(journal: Path, relative: str) -> int:
-    """Return the highest number that `accept_current` was told for a file; 0 where there is none."""
+    """Return the highest revision that `accept_current` recorded for a file, or 0."""
     with suppress(OSError):
-        told = (
-            name.removeprefix(_FLOOR) for name in os.listdir(_folder_of(journal, relative)) if name.startswith(_FLOOR)
-        )
-        return max((int(number) for number in told if number.isdecimal()), default=0)
+        names = os.listdir(_folder_of(journal, relative))
+        revisions = (name.removeprefix(_FLOOR) for name in names if name.startswith(_FLOOR))
+        return max((int(revision) for revision in revisions if revision.isdecimal()), default=0)
     return 0
 
 
 def add_parent(journal: Path, relative: str, text: str, other: str) -> None:
-    """Remember that the text with the digest `text` also comes from the one with the digest `other`."""
-    place = _folder_of(journal, relative)
+    """Record that the text with the digest `text` has the one with the digest `other` as a further parent."""
+    folder = _folder_of(journal, relative)
     with suppress(OSError):
-        os.close(os.open(place / f"from-{text[:16]}-{other[:16]}", os.O_WRONLY | os.O_CREAT, 0o600))
+        os.close(os.open(folder / f"from-{text[:16]}-{other[:16]}", os.O_WRONLY | os.O_CREAT, 0o600))
 
 
 def common_ancestor(journal: Path, relative: str, ours: str, theirs: str) -> bytes | None:
-    """Return the newest version that the texts with these two digests both come from, or None where none is kept."""
-    place = _folder_of(journal, relative)
-    kept = _versions_in(place)
+    """Return the newest kept version that both texts, given by their digests, descend from; None if there is none."""
+    folder = _folder_of(journal, relative)
+    kept = _versions_in(folder)
     parents: dict[str, set[str]] = {}
     for version in kept:
         parents.setdefault(version.digest, set()).add(version.parent)
-    for name in files.names(place):
-        found = re.fullmatch(_PARENT_NAME, name)
-        if found:
-            parents.setdefault(found[1], set()).add(found[2])
+    for name in files.names(folder):
+        match = re.fullmatch(_PARENT_NAME, name)
+        if match:
+            parents.setdefault(match[1], set()).add(match[2])
     both = _ancestors(ours[:16], parents) & _ancestors(theirs[:16], parents)
     return next((data for version in kept[::-1] if version.digest in both and (data := version.read())), None)
 
 
 def _ancestors(text: str, parents: dict[str, set[str]]) -> set[str]:
-    found: set[str] = set()
-    waiting = [text]
-    while waiting:
-        each = waiting.pop()
-        if each not in found:
-            found.add(each)
-            waiting += parents.get(each, ())
-    return found - {""}
+    """Return the digest `text` and those of all its ancestors."""
+    ancestors: set[str] = set()
+    pending = [text]
+    while pending:
+        digest = pending.pop()
+        if digest not in ancestors:
+            ancestors.add(digest)
+            pending += parents.get(digest, ())
+    return ancestors - {""}
 
 
-def _versions_in(place: Path) -> list[Version]:
-    """Return the versions kept in the folder `place`, the newest last."""
+def _versions_in(folder: Path) -> list[Version]:
+    """Return the versions in a backup folder, the newest last."""
     try:
-        names = sorted(os.listdir(place))
+        names = sorted(os.listdir(folder))
     except OSError:
         return []
-    found = ((name, re.fullmatch(_VERSION_NAME, name)) for name in names)
-    return [Version(place / name, int(match[1]), match[2], match[3]) for name, match in found if match]
+    matches = ((name, re.fullmatch(_VERSION_NAME, name)) for name in names)
+    return [Version(folder / name, int(match[1]), match[2], match[3]) for name, match in matches if match]
 
 
 def versions_of(journal: Path, relative: str) -> list[Version]:
@@ -206,25 +206,29 @@ def versions_of(journal: Path, relative: str) -> list[Version]:
 
 
 def possibly_changed(journal: Path, root: Path) -> list[str]:
-    """Return the paths of the files that somebody else may have saved since, by a look at times and sizes alone."""
+    """Return the paths of the files that somebody else may have saved since we wrote them.
+
+    Only times and sizes are compared: every command runs this.
+    """
     folder = os.path.join(journal, FOLDER)
     try:
         names = [] if os.path.islink(folder) else sorted(os.listdir(folder))
     except OSError:
         return []
-    found = ((os.path.join(folder, name), unquote(name)) for name in names if not name.startswith("@"))
-    return [relative for place, relative in found if _is_possibly_changed(place, os.path.join(root, relative))]
+    # The folder of a long path is named by a hash, from which the path cannot be found again.
+    backups = ((os.path.join(folder, name), unquote(name)) for name in names if not name.startswith("@"))
+    return [relative for backup, relative in backups if _is_possibly_changed(backup, os.path.join(root, relative))]
 
 
-def _is_possibly_changed(place: str, path: str) -> bool:
-    """Return whether a file is no longer the newest version, or the one before it was written since."""
+def _is_possibly_changed(folder: str, path: str) -> bool:
+    """Return whether a file seems to differ from its newest version, or the file that it replaced was written since."""
     try:
-        names = os.listdir(place)
+        names = os.listdir(folder)
         newest = max((name for name in names if re.fullmatch(_VERSION_NAME, name)), default="")
         if not newest:
             return False
-        then, now = os.lstat(os.path.join(place, newest)), os.lstat(path)
-        watched = [os.lstat(os.path.join(place, name)) for name in names if name.startswith(_WATCHED)]
+        then, now = os.lstat(os.path.join(folder, newest)), os.lstat(path)
+        watched = [os.lstat(os.path.join(folder, name)) for name in names if name.startswith(_WATCHED)]
     except OSError:
         return False
     same = (now.st_size, now.st_mtime_ns) == (then.st_size, then.st_mtime_ns)
@@ -232,33 +236,36 @@ def _is_possibly_changed(place: str, path: str) -> bool:
 
 
 def late_save(journal: Path, relative: str, path: Path) -> Version | None:
-    """Return the old file where a save reached it after it had been replaced, or None; its bytes are that save's."""
-    place = _folder_of(journal, relative)
-    newest = _versions_in(place)[-1:]
+    """Return the replaced file if an editor saved into it after it had been replaced, or None.
+
+    Its bytes are then those of that save, and its digest is that of the text which was replaced.
+    """
+    folder = _folder_of(journal, relative)
+    newest = _versions_in(folder)[-1:]
     with suppress(OSError):
-        for name in os.listdir(place):
-            watched = Version(place / name, 0, name.removeprefix(_WATCHED))
+        for name in os.listdir(folder):
+            watched = Version(folder / name, 0, name.removeprefix(_WATCHED))
             if not name.startswith(_WATCHED):
                 continue
-            if watched.path.samefile(path):  # a killed writer's: it was never replaced
+            if watched.path.samefile(path):  # left by a writer that was killed before its rename
                 watched.path.unlink()
             elif newest and watched.path.stat().st_mtime_ns < newest[0].path.stat().st_mtime_ns:
-                continue  # nobody wrote it since
+                continue  # not written since it was replaced
             elif watched.read() is None:
                 return watched
     return None
 
 
 def forget(journal: Path, relative: str) -> None:
-    """Drop the versions of a file."""
+    """Delete the versions of a file."""
     _delete_folder(_folder_of(journal, relative))
 
 
-def _delete_folder(place: Path) -> None:
+def _delete_folder(folder: Path) -> None:
     with suppress(OSError):
-        for name in os.listdir(place):
-            (place / name).unlink()
-        place.rmdir()
+        for name in os.listdir(folder):
+            (folder / name).unlink()
+        folder.rmdir()
 
 
 def _folder_of(journal: Path, relative: str) -> Path:
@@ -268,29 +275,29 @@ def _folder_of(journal: Path, relative: str) -> Path:
     return journal / FOLDER / name
 
 
-def _prepare_folder(place: Path) -> bool:
-    """Make the folder, and tell whether it can be used; one that is a link could lead anywhere."""
+def _prepare_folder(folder: Path) -> bool:
+    """Create the folder, and return whether it can be used: not if it is a link, which could lead anywhere."""
     with suppress(OSError):
-        if place.parent.is_symlink() or place.is_symlink():
+        if folder.parent.is_symlink() or folder.is_symlink():
             return False
-        if not place.is_dir():
-            place.mkdir(parents=True)
-        if place.parent.stat().st_mode & 0o077:  # what was taken out of a file again may stand here: nobody else's
-            place.parent.chmod(0o700)
+        if not folder.is_dir():
+            folder.mkdir(parents=True)
+        if folder.parent.stat().st_mode & 0o077:  # text that was removed again, such as a secret, may be here
+            folder.parent.chmod(0o700)
         return True
     return False
 
 
-def _add(place: Path, path: Path, data: bytes, *, parent: str | None = None) -> None:
-    """Add a version unless it is the newest one, with the times of the file itself: `possibly_changed` compares them.
+def _add(folder: Path, path: Path, data: bytes, *, parent: str | None = None) -> None:
+    """Add a version unless it is the newest one already; its parent is the newest one if none is given.
 
-    Where nothing else is said, it comes from the newest one.
+    The copy gets the times of the file at `path`, for `possibly_changed` to compare.
     """
-    known, digest = _versions_in(place)[-1:], files.digest(data)
-    if known and digest.startswith(known[0].digest):
+    last, digest = _versions_in(folder)[-1:], files.digest(data)
+    if last and digest.startswith(last[0].digest):
         return
-    number, newest = (known[0].number + 1, known[0].digest) if known else (1, "")
-    copy = place / f"{number % 1_000_000:06}-{digest[:16]}-{newest if parent is None else parent[:16]}"
+    number, newest = (last[0].number + 1, last[0].digest) if last else (1, "")
+    copy = folder / f"{number % 1_000_000:06}-{digest[:16]}-{newest if parent is None else parent[:16]}"
     descriptor = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     try:
         files.write_all(descriptor, data)
@@ -300,20 +307,20 @@ def _add(place: Path, path: Path, data: bytes, *, parent: str | None = None) -> 
     os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def _delete_old_versions(known: list[Version]) -> None:
-    """Keep the versions of a file bounded, in number and in size."""
-    sizes = [version.path.stat().st_size for version in known]
-    while len(known) > 2 and (len(known) > _MAX_VERSIONS or sum(sizes) > _MAX_BYTES):  # noqa: PLR2004 - both sides of a change
-        known.pop(0).path.unlink()
+def _delete_old_versions(kept: list[Version]) -> None:
+    """Delete the oldest versions of a file beyond the limits on number and size."""
+    sizes = [version.path.stat().st_size for version in kept]
+    while len(kept) > 2 and (len(kept) > _MAX_VERSIONS or sum(sizes) > _MAX_BYTES):  # noqa: PLR2004 - the last change
+        kept.pop(0).path.unlink()
         sizes.pop(0)
-    if known:
-        edges = [entry for entry in os.scandir(known[0].path.parent) if re.fullmatch(_PARENT_NAME, entry.name)]
-        for entry in sorted(edges, key=lambda entry: entry.stat().st_mtime_ns)[:-_MAX_VERSIONS]:
+    if kept:
+        parents = [entry for entry in os.scandir(kept[0].path.parent) if re.fullmatch(_PARENT_NAME, entry.name)]
+        for entry in sorted(parents, key=lambda entry: entry.stat().st_mtime_ns)[:-_MAX_VERSIONS]:
             os.unlink(entry.path)
 
 
 def _delete_old_files(folder: Path, newest: str) -> None:
-    """Keep the number of files bounded: drop those whose versions were added to the longest ago."""
+    """Delete the backups of files beyond the limit: those that got no new version for the longest time."""
     names = [name for name in os.listdir(folder) if name != newest]
     if len(names) >= _MAX_FILES:
         by_time = sorted(names, key=lambda name: (folder / name).stat().st_mtime_ns)

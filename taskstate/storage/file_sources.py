@@ -1,7 +1,7 @@
-"""Where the text of a checked file comes from: the disk, or git's index, which holds what is about to be committed.
+"""Reads the files to check from the disk, or from git's index, which holds what is about to be committed.
 
-A source also gives each file a mark, cheap to take, which differs whenever the bytes do: so a cache need not read what
-has not changed.
+A source also gives each file a mark: a short text, cheap to get, that differs whenever the bytes do. A cache that
+stores it need not read a file that has not changed.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from taskstate.storage.git import index as git_index
 if TYPE_CHECKING:
     from pathlib import Path
 
-# A file changed in the same instant as it was looked at may change again and keep its time stamps: time stamps are as
-# coarse as two seconds on some file systems. Such a file is marked by what it holds (git's rule for its index).
+# Time stamps are as coarse as two seconds on some file systems: a file that was changed just before it is looked at may
+# change again and keep its time stamps. Such a file is marked by its content instead, as git does for its index.
 _COARSEST_NS = 2_000_000_000
 
 
 def mark_of(status: os.stat_result) -> str:
-    """Return what tells one state of a file from another, once it `is_settled`."""
+    """Return a file's size, times and inode number as one text; identifies its content once it `is_settled`."""
     return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}-{status.st_ino}"
 
 
 def is_settled(status: os.stat_result, now: int) -> bool:
-    """Return whether the file's last change is so long ago that the next one will have other time stamps."""
+    """Return whether the last change is so long ago that the next one is certain to get another time stamp."""
     return now - max(status.st_mtime_ns, status.st_ctime_ns) >= _COARSEST_NS
 
 
@@ -37,7 +37,7 @@ class Disk:
     """Files as they are on disk."""
 
     def mark(self, path: Path) -> str:
-        """Return what tells one state of a file from another; empty where there is none that can be read."""
+        """Return a text that changes whenever the file does; empty if it cannot be read."""
         try:
             status = os.stat(path, follow_symlinks=False)
         except (OSError, ValueError):
@@ -60,12 +60,12 @@ class Disk:
 def _digest(path: Path) -> str:
     try:
         return files.digest(files.read(path))
-    except TaskstateError as error:  # what cannot be read is told where it is read
+    except TaskstateError as error:  # reported by whoever reads the file
         return error.code
 
 
 class Index:
-    """Files as they are in git's index; one that is not in there, as it is on disk."""
+    """Files as they are in git's index; a file that is not in the index is read from the disk."""
 
     def __init__(self, root: Path, objects: git.Objects) -> None:
         self._root = root
@@ -77,7 +77,7 @@ class Index:
         return self._ids.get(path.relative_to(self._root).as_posix()) if path.is_relative_to(self._root) else None
 
     def mark(self, path: Path) -> str:
-        """Return the object id of a file."""
+        """Return the file's object id, which is a hash of its content."""
         return self._id(path) or self._disk.mark(path)
 
     def read(self, path: Path) -> bytes:
@@ -86,8 +86,8 @@ class Index:
         Raises:
             TaskstateError: it is not in the index, and cannot be read on disk.
         """
-        found = self._id(path)
-        data = self._objects.read(found) if found else None
+        object_id = self._id(path)
+        data = self._objects.read(object_id) if object_id else None
         return self._disk.read(path) if data is None else data
 
     def exists(self, path: Path) -> bool:

@@ -1,6 +1,6 @@
-"""The files that an output names, on disk: whether they are there, and whether they still hold what they held.
+"""Checks whether the files that a record names exist and are unchanged.
 
-Bytes and paths only; a path never leads out of the repository.
+Every path is checked to stay inside the repository.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CHUNK = 16 * 1024**2
 
 
 def sha256_of(root: Path, relative: str) -> str | None:
-    """Return the SHA-256 of a file's bytes, however large it is; None where there is no such file.
+    """Return the SHA-256 of a file of any size, or None if there is no such file.
 
     Raises:
         TaskstateError: the path leads out of the repository, or the file cannot be read.
@@ -37,7 +37,7 @@ def sha256_of(root: Path, relative: str) -> str | None:
 
 
 def exists(root: Path, relative: str) -> bool:
-    """Return whether a path names a file or a folder that is there, or with wildcards at least one.
+    """Return whether a file or folder exists at `relative`, or matches it as a pattern with wildcards.
 
     Raises:
         TaskstateError: code "path-escapes": it leads out of the repository.
@@ -47,20 +47,20 @@ def exists(root: Path, relative: str) -> bool:
         return True
     try:
         return any(True for _ in root.glob(relative))
-    except (ValueError, NotImplementedError):  # no pattern that the system knows
+    except (ValueError, NotImplementedError):  # not a valid pattern
         return False
 
 
-def changed_since(root: Path, known: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
-    """Return a line for each file that is not what it was: changed, gone, or there again."""
-    found = []
-    for path, then in known:
+def changed_since(root: Path, recorded: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
+    """Return a line for each file whose SHA-256 is not the recorded one; None records that it did not exist."""
+    lines = []
+    for path, then in recorded:
         try:
             now = sha256_of(root, path)
         except TaskstateError as error:
-            found.append(f"{files.shown(path)} cannot be read: {error.message}")
+            lines.append(f"{files.shown(path)} cannot be read: {error.message}")
             continue
         if now != then:
-            what = "is gone" if now is None else "is there again" if then is None else "changed"
-            found.append(f"{files.shown(path)} {what}")
-    return tuple(found)
+            change = "is gone" if now is None else "is there again" if then is None else "changed"
+            lines.append(f"{files.shown(path)} {change}")
+    return tuple(lines)

@@ -1,8 +1,9 @@
-"""Bytes on disk: read, replace, create, append, move, delete so that a crash leaves the old or the new.
+"""Reads, replaces, creates, appends to, moves and deletes files, atomically and durably.
 
-Nothing here knows what a task is: paths and bytes only. Every change is durable when its function returns (file and
-folder are synced), and what the operating system refuses becomes a `TaskstateError` that says what, where and what to
-do. `hashlib` is imported where it is used: every command comes through here, and start-up time is imports.
+After a crash a file holds either the old or the new content, except for `append`, which can be cut short. A change is
+on the disk when its function returns: file and folder are synced. Errors of the operating system become a
+`TaskstateError` that says what failed, where, and what to do. `hashlib` is imported where it is used: every command
+loads this module, and start-up time is mostly imports.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 MAX_BYTES = 64 * 1024 * 1024
 _CHUNK = 1024 * 1024
 _TEMPORARY_NAME = (".taskstate-", ".tmp")
-# Flags that only some systems have; O_NONBLOCK: opening a FIFO that took the file's place must not wait for ever.
+# Flags that only some systems have. O_NONBLOCK: opening a FIFO that has replaced the file must not wait for a writer.
 _FLAGS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-# What systems answer that cannot sync a folder (Windows, some network and FUSE file systems).
+# Errors of systems that cannot sync a folder (Windows, some network and FUSE file systems).
 _SYNC_UNSUPPORTED = {
     errno.EACCES,
     errno.EPERM,
@@ -51,7 +52,7 @@ _REFUSALS = {
 
 
 def shown(path: Path | str) -> str:
-    """Return `path` as a person may safely see it: whatever a terminal would act on is written as an escape."""
+    """Return `path` for a message, with the characters escaped that a terminal would act on."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in str(path))
 
 
@@ -63,13 +64,16 @@ def digest(data: bytes) -> str:
 
 
 def inside(root: Path, relative: str) -> Path:
-    """Return the path `relative` (with `/`) under `root`; links in it stay, so that a writer can still refuse one.
+    """Return `root / relative` after checking that it stays inside `root`.
+
+    Links in the returned path are not resolved, so that a writer can still refuse to replace one.
 
     Raises:
         TaskstateError: code "path-escapes": it is absolute, contains `..`, enters a `.git` folder, or follows a link
             that leads outside.
     """
     path = root / relative
+    # Both are resolved: comparing the text alone would accept a link inside the repository that leads out of it.
     try:
         real_root, real = Path(os.path.realpath(root)), Path(os.path.realpath(path))
     except (ValueError, OSError) as error:
@@ -82,14 +86,14 @@ def inside(root: Path, relative: str) -> Path:
 
 
 def _escapes(relative: str, why: str) -> TaskstateError:
-    """Return the refusal of a path that must stay inside the repository."""
+    """Return the error for a path that must stay inside the repository."""
     help_ = "write it relative to the repository's root, without .. and without links that lead outside"
     return TaskstateError(f"the path {shown(relative)!r} {why}", code="path-escapes", help=help_)
 
 
 @contextmanager
 def os_errors(doing: str, path: Path) -> Iterator[None]:
-    """Turn what the operating system refuses into one clear error about `path`."""
+    """Turn an `OSError` into a `TaskstateError` that says "cannot `doing` `path`" and what to do."""
     try:
         yield
     except OSError as error:
@@ -99,7 +103,7 @@ def os_errors(doing: str, path: Path) -> Iterator[None]:
 
 
 def _require_file(status: os.stat_result, path: Path) -> None:
-    """Refuse everything that is not a plain file: reading a device or a FIFO may hang or have effects."""
+    """Refuse anything but a plain file: reading a device or a FIFO may hang or have side effects."""
     if stat.S_ISREG(status.st_mode):
         return
     kinds = {
@@ -114,7 +118,9 @@ def _require_file(status: os.stat_result, path: Path) -> None:
 
 
 def _open(path: Path, flags: int) -> int:
-    """Return a descriptor of the plain file at `path`; what is there is looked at before and after opening."""
+    """Open the plain file at `path` and return its descriptor; without `_NO_FOLLOW` a link is followed."""
+    # Checked before opening, since opening a device may have side effects, and again after it, since something else may
+    # have taken the name between the two calls.
     _require_file(path.lstat() if flags & _NO_FOLLOW else path.stat(), path)
     descriptor = os.open(path, flags | _FLAGS)
     try:
@@ -126,7 +132,7 @@ def _open(path: Path, flags: int) -> int:
 
 
 def size(path: Path) -> int | None:
-    """Return the length in bytes of the plain file at `path`, or None where there is nothing; a link is refused."""
+    """Return the size in bytes of the plain file at `path`, or None if there is none; a link is refused."""
     with os_errors("read", path):
         try:
             status = path.lstat()
@@ -137,7 +143,7 @@ def size(path: Path) -> int | None:
 
 
 def read(path: Path) -> bytes:
-    """Return the whole content of the plain file at `path`; more than `MAX_BYTES` is refused."""
+    """Return the content of the plain file at `path`; a file of more than `MAX_BYTES` is refused."""
     return read_part(path, 0, MAX_BYTES + 1, whole=True)
 
 
@@ -146,14 +152,14 @@ def read_part(path: Path, start: int, length: int, *, whole: bool = False) -> by
     with os_errors("read", path):
         descriptor = _open(path, os.O_RDONLY)
         try:
-            there = os.fstat(descriptor).st_size
+            file_size = os.fstat(descriptor).st_size
             if whole:
-                _require_readable_size(there, path)
+                _require_readable_size(file_size, path)
             os.lseek(descriptor, start, os.SEEK_SET)
-            data = _read_up_to(descriptor, length, min(there + 1, _CHUNK))
+            data = _read_up_to(descriptor, length, min(file_size + 1, _CHUNK))
         finally:
             os.close(descriptor)
-    if whole:
+    if whole:  # it may have grown while it was read
         _require_readable_size(len(data), path)
     return data
 
@@ -175,14 +181,14 @@ def _read_up_to(descriptor: int, length: int, chunk: int) -> bytes:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write `data` to a descriptor, however many calls that takes."""
+    """Write all of `data`: one call of `os.write` may write only a part of it."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in `folder` durable, where the system can."""
+    """Make the names in `folder` durable where the system can: syncing a file does not sync its name."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0))
     except OSError as error:
@@ -199,30 +205,34 @@ def sync_folder(folder: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make `folder` and those above it, each durable before the next."""
+    """Create `folder` and its missing parents, each durable before the next."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
     try:
         folder.mkdir()
     except FileExistsError:
-        if not folder.is_dir():  # somebody else's folder is as good as ours
+        if not folder.is_dir():  # a folder that another process has just made is fine
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from None
     sync_folder(folder.parent)
 
 
 @contextmanager
 def temporary_file(path: Path, data: bytes, like: os.stat_result | None = None) -> Iterator[Path]:
-    """Give a synced file beside `path` that holds `data`, with mode and owner as in `like`; at the end it is gone."""
+    """Yield a synced temporary file beside `path` that holds `data`, and delete it afterwards unless it was renamed.
+
+    It gets the mode and owner of `like`. It lies beside `path`, since a rename is atomic only inside one file system.
+    """
     start, end = _TEMPORARY_NAME
     temporary = path.with_name(f"{start}{os.getpid()}-{os.urandom(6).hex()}{end}")
+    # Private until it has the other file's owner and mode: `data` may be for its owner only.
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600 if like else 0o666)
     try:
         try:
             write_all(descriptor, data)
             if like:
                 _copy_owner_and_mode(descriptor, like)
-            os.fsync(descriptor)
+            os.fsync(descriptor)  # before the rename: else a power cut can leave the new name with an empty file
         finally:
             os.close(descriptor)
         yield temporary
@@ -231,25 +241,29 @@ def temporary_file(path: Path, data: bytes, like: os.stat_result | None = None) 
 
 
 def _copy_owner_and_mode(descriptor: int, like: os.stat_result) -> None:
-    """Give the file the owner and the mode of another; an owner that we may not give away stays ours."""
+    """Give the file the owner and mode of `like`; the owner stays ours where we may not change it."""
     if not hasattr(os, "fchown"):
         return
     ours = os.fstat(descriptor)
     if (ours.st_uid, ours.st_gid) != (like.st_uid, like.st_gid):
         with suppress(PermissionError):
             os.fchown(descriptor, like.st_uid, like.st_gid)
+    # After fchown, which clears the set-user-id and set-group-id bits.
     os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Put `data` at once in the place of the file at `path`, or where none is; a link or read-only file is refused."""
+    """Write `data` to `path` atomically, over a file or where none is; a link or a read-only file is refused."""
     with os_errors("write", path), temporary_file(path, data, require_replaceable(path)) as temporary:
         temporary.replace(path)
         sync_folder(path.parent)
 
 
 def require_replaceable(path: Path) -> os.stat_result | None:
-    """Return what is known of the file at `path`, or None where nothing is; what must not be replaced is refused."""
+    """Return the status of the file that is to be replaced, or None if there is none; refuse what must not be.
+
+    A rename asks for write access to the folder only, so a read-only file has to be refused here.
+    """
     try:
         before = path.lstat()
     except FileNotFoundError:
@@ -261,7 +275,7 @@ def require_replaceable(path: Path) -> os.stat_result | None:
 
 
 def create(path: Path, data: bytes) -> None:
-    """Put `data` at `path`, making the folders above it; whatever stands there already is never overwritten."""
+    """Write `data` to the new file `path`, creating missing folders; an existing file is never overwritten."""
     with os_errors("create", path):
         make_folder(path.parent)
         with temporary_file(path, data) as temporary:
@@ -274,7 +288,11 @@ def create(path: Path, data: bytes) -> None:
 
 
 def _rename_without_overwriting(temporary: Path, path: Path) -> None:
-    """Give the file the name `path` unless it is taken; where hard links do not exist, an empty file reserves it."""
+    """Give the temporary file the name `path`, unless that exists.
+
+    A rename would replace an existing file without an error; making a hard link fails. Where hard links are not
+    supported, an empty file created with O_EXCL reserves the name first.
+    """
     try:
         path.hardlink_to(temporary)
     except FileExistsError:
@@ -289,14 +307,19 @@ def _rename_without_overwriting(temporary: Path, path: Path) -> None:
 
 
 def append(path: Path, data: bytes, size: int) -> None:
-    """Add `data` to the end of the file at `path`, which must be `size` bytes long, and stays so if that fails."""
+    """Append `data` to the file at `path`, which must be `size` bytes long; on an error it is cut back to that.
+
+    Raises:
+        StaleFile: the file has another size.
+        TaskstateError: the system refuses.
+    """
     with os_errors("append to", path):
         descriptor = _open(path, os.O_WRONLY | os.O_APPEND | _NO_FOLLOW)
         try:
-            there = os.fstat(descriptor).st_size
-            if there != size:
-                what = f"{shown(path)} is {there} bytes long and not {size}: somebody changed it meanwhile"
-                raise StaleFile(what, help="run the command again")
+            current = os.fstat(descriptor).st_size
+            if current != size:
+                message = f"{shown(path)} is {current} bytes long and not {size}: somebody changed it meanwhile"
+                raise StaleFile(message, help="run the command again")
             try:
                 write_all(descriptor, data)
                 os.fsync(descriptor)
@@ -308,7 +331,7 @@ def append(path: Path, data: bytes, size: int) -> None:
 
 
 def truncate(path: Path, size: int) -> None:
-    """Cut the file at `path` back to its first `size` bytes."""
+    """Truncate the file at `path` to its first `size` bytes."""
     with os_errors("write", path):
         descriptor = _open(path, os.O_WRONLY | _NO_FOLLOW)
         try:
@@ -319,12 +342,11 @@ def truncate(path: Path, size: int) -> None:
 
 
 def move(source: Path, target: Path) -> None:
-    """Give the file or folder `source` the name `target`, making the folders above it; nothing is overwritten.
-
-    One rename, so that a crash leaves one of the two names; that no other writer takes the name is the lock's matter.
-    """
+    """Rename the file or folder `source` to `target`, creating missing folders; nothing is overwritten."""
     with os_errors("move to", target):
         make_folder(target.parent)
+        # A rename would replace an existing file. The lock, not this check, keeps other commands from taking the name
+        # in between; a hard link as in `create` is not used, since after a crash both names could be there.
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
     with os_errors("move", source):
@@ -341,7 +363,7 @@ def delete(path: Path) -> None:
 
 
 def names(folder: Path) -> tuple[str, ...]:
-    """Return the names in `folder`, sorted; none where there is no such folder."""
+    """Return the names in `folder`, sorted; none if there is no such folder."""
     with os_errors("list", folder):
         try:
             return tuple(sorted(entry.name for entry in folder.iterdir()))
@@ -350,13 +372,16 @@ def names(folder: Path) -> tuple[str, ...]:
 
 
 def is_temporary(name: str) -> bool:
-    """Tell whether `name` is that of a temporary file of ours, which only a killed writer leaves behind."""
+    """Return whether `name` is that of one of our temporary files, which only a killed writer leaves behind."""
     return name.startswith(_TEMPORARY_NAME[0]) and name.endswith(_TEMPORARY_NAME[1])
 
 
 def sweep(folder: Path) -> tuple[str, ...]:
-    """Remove what killed writers left in `folder` and return its names; only who holds the lock may do this."""
-    left = tuple(name for name in names(folder) if is_temporary(name))
-    for name in left:
+    """Delete the temporary files that killed writers left in `folder`, and return their names.
+
+    The caller holds the lock: without it they may belong to a running command.
+    """
+    leftovers = tuple(name for name in names(folder) if is_temporary(name))
+    for name in leftovers:
         delete(folder / name)
-    return left
+    return leftovers

@@ -1,9 +1,9 @@
-"""Carries a plan out: it is written down before it is made, so that a crash may repeat and never lose.
+"""Carries out a change of several files so that a crash cannot leave it half done.
 
-Meanwhile the plan stands in the journal folder; the next command finds it there (`pending`) and finishes it
-(`recover`). Each operation can tell from the disk whether it was made already, so finishing twice changes nothing. A
-file that somebody changes in the middle of it makes what was done be taken back. The caller holds the lock. No tasks
-here: paths and bytes only.
+The plan is first written into the journal folder (a write-ahead log); after a crash the next command finds it there
+(`pending`) and finishes it (`recover`). The disk shows for each operation whether it was done already, so finishing
+twice changes nothing. If somebody else changes one of the files in the middle, what was done is undone where that is
+possible. The caller holds the lock.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ __all__ = ["Append", "Create", "Delete", "Move", "Operation", "Plan", "Replace"]
 __all__ += ["pending", "recover", "split_by_progress", "undo", "write"]
 
 _PENDING = "pending-"
-CONFLICT, UNREADABLE = "conflict-", "unreadable-"  # names of plans that were set aside
-# Where an operation can never be carried out; whatever else the system refuses may pass, and is tried again.
+CONFLICT, UNREADABLE = "conflict-", "unreadable-"  # begin the names of plans that were set aside
+# With these errors an operation can never be carried out; any other error may pass, and the plan stays to be finished.
 _PERMANENT_ERRORS = {"path-escapes", "is-link", "not-a-file", "bad-name"}
 
 
 class _State(Enum):
-    """How far an operation got, as the disk shows it."""
+    """How far an operation got, judged by what is on the disk."""
 
     BEFORE = "nothing of it was done"
     HALF = "a part of its text was written"
@@ -39,18 +39,19 @@ class _State(Enum):
 
 
 def pending(journal_folder: Path) -> bool:
-    """Tell whether a plan stands written down; one look at the folder's names.
+    """Return whether the journal holds an unfinished plan, by the names in its folder alone.
 
-    Without the lock this may be a living writer's: take the lock and call `recover`, which then finds nothing to do.
+    Without the lock the plan may be that of a running command: take the lock and call `recover`, which then finds
+    nothing to do.
     """
     return any(name.startswith(_PENDING) or files.is_temporary(name) for name in files.names(journal_folder))
 
 
 def write(root: Path, journal_folder: Path, plan: Plan) -> None:
-    """Carry out `plan` under `root`, all of it or, after a crash, the rest by `recover`.
+    """Carry out `plan` under `root`; after a crash, `recover` does the rest.
 
     Raises:
-        StaleFile: a file is not what the plan was made for; nothing was changed.
+        StaleFile: a file is not as the plan expects it; nothing was changed.
         TaskstateError: the system refuses, or an unfinished plan has to be recovered first.
     """
     transaction.require_distinct(plan)
@@ -59,18 +60,18 @@ def write(root: Path, journal_folder: Path, plan: Plan) -> None:
             "an interrupted change has to be finished first", code="pending", help="run the command again"
         )
     _require_untouched(root, plan)
-    if len(plan) == 1 and not isinstance(plan[0], Append):  # atomic by itself; an append can tear
+    if len(plan) == 1 and not isinstance(plan[0], Append):  # atomic without a record; an append is not
         _carry_out(root, journal_folder, plan[0])
     elif plan:
         _carry_out_recorded(root, _record(journal_folder, plan), plan)
 
 
 def recover(root: Path, journal_folder: Path) -> tuple[str, ...]:
-    """Finish what killed commands left, and return one line for each change that was finished or set aside.
+    """Finish the plans that killed commands left, and return one line for each that was finished or set aside.
 
     Raises:
-        TaskstateError: code "recover-conflict": somebody changed a file meanwhile. Nothing more is changed, the plan is
-            kept under the name that the message gives, and holds up no later command.
+        TaskstateError: code "recover-conflict": somebody changed a file meanwhile. Nothing more is changed, and the
+            plan gets the name in the message, so that it does not block later commands.
     """
     files.sweep(journal_folder)
     names = (name for name in files.names(journal_folder) if name.startswith(_PENDING))
@@ -78,7 +79,7 @@ def recover(root: Path, journal_folder: Path) -> tuple[str, ...]:
 
 
 def split_by_progress(root: Path, record: Path) -> tuple[Plan, Plan] | None:
-    """Return what of a plan that was set aside is done and what is not; None where nobody can tell.
+    """Return the operations of a set-aside plan that are done, and those that are not; None if that is not clear.
 
     Raises:
         TaskstateError: the record cannot be read.
@@ -102,7 +103,7 @@ def _require_untouched(root: Path, plan: Plan) -> None:
 
 
 def _record(journal_folder: Path, plan: Plan) -> Path:
-    """Write the plan down, durably, and return where."""
+    """Write the plan into the journal folder, durably, and return the path of that record."""
     data = transaction.encode(plan)
     if len(data) > files.MAX_BYTES:
         limit = f"{files.MAX_BYTES // 1024**2} MiB"
@@ -116,14 +117,14 @@ def _record(journal_folder: Path, plan: Plan) -> Path:
 
 def _carry_out_recorded(root: Path, record: Path, plan: Plan) -> None:
     try:
-        _require_untouched(root, plan)  # once more: recording took some milliseconds
+        _require_untouched(root, plan)  # again: syncing the record took milliseconds, in which an editor may have saved
     except TaskstateError:
         files.delete(record)
         raise
     try:
         _finish(root, record, plan, (_State.BEFORE,) * len(plan))
     except TaskstateError as error:
-        if not os.path.lexists(record):  # set aside: the error says where
+        if not os.path.lexists(record):  # it was set aside, and the error says where
             raise
         if not _is_begun(root, plan):
             files.delete(record)
@@ -133,7 +134,7 @@ def _carry_out_recorded(root: Path, record: Path, plan: Plan) -> None:
 
 
 def _is_begun(root: Path, plan: Plan) -> bool:
-    """Tell whether anything of the plan was carried out; where that cannot be seen, it counts as begun."""
+    """Return whether anything of the plan was carried out; if that cannot be read, assume that it was."""
     try:
         states = {_state_or_other(root, operation) for operation in plan}
     except TaskstateError:
@@ -142,6 +143,7 @@ def _is_begun(root: Path, plan: Plan) -> bool:
 
 
 def _recover(root: Path, record: Path) -> str:
+    """Finish one recorded plan and return a line about it; a record that cannot be read is renamed, not deleted."""
     try:
         plan = transaction.decode(files.read(record))
     except (ValueError, TaskstateError) as error:
@@ -156,18 +158,18 @@ def _recover(root: Path, record: Path) -> str:
 
 
 def _sweep_beside(root: Path, plan: Plan) -> None:
-    """Remove the temporary files that the killed command may have left beside the files that it changed."""
+    """Delete the temporary files that the killed command may have left beside the files that it changed."""
     paths = {path for operation in plan for path in paths_of(operation)}
     for path in sorted(paths):
         try:
-            place = files.inside(root, path)
+            folder = files.inside(root, path).parent
         except TaskstateError:
-            continue  # `_finish` says so
-        files.sweep(place.parent)
+            continue  # `_finish` reports it
+        files.sweep(folder)
 
 
 def _finish(root: Path, record: Path, plan: Plan, states: tuple[_State, ...]) -> None:
-    """Carry out what is still to be done of a recorded plan, and remove the record."""
+    """Carry out the operations of a recorded plan that are not done yet, and delete the record."""
     if _State.OTHER in states:
         raise _conflict(record, plan, states)
     for index, (operation, state) in enumerate(zip(plan, states, strict=True)):
@@ -180,12 +182,17 @@ def _finish(root: Path, record: Path, plan: Plan, states: tuple[_State, ...]) ->
                     raise _conflict(record, plan, states) from None
                 files.delete(record)
                 raise
-    with suppress(TaskstateError):  # all is done: a record that stays, or comes back, is found to be so
+    # The change itself is done. If the record cannot be deleted, or a power cut brings it back, the next command finds
+    # every operation done and deletes it then.
+    with suppress(TaskstateError):
         files.delete(record)
 
 
 def undo(root: Path, done: Plan) -> bool:
-    """Undo what was done, the last first, where all of it only added; tell whether it is undone."""
+    """Undo the operations that were done, the last one first, and return whether all are undone.
+
+    Only operations that add can be undone: a plan does not hold the bytes that a `Replace` or a `Delete` removed.
+    """
     if not all(isinstance(operation, Create | Append | Move) for operation in done):
         return False
     try:
@@ -195,26 +202,26 @@ def undo(root: Path, done: Plan) -> bool:
 
 
 def _undo_operation(root: Path, operation: Operation) -> bool:
-    """Undo an operation that adds; one behind which somebody added more stays, and that is told."""
+    """Undo an operation that adds, and return whether that was possible: not where somebody appended more since."""
     if _state(root, operation) is not _State.AFTER:
         return False
-    places = [files.inside(root, path) for path in paths_of(operation)]
+    paths = [files.inside(root, path) for path in paths_of(operation)]
     match operation:
         case Append(expected_size=size, data=data):
-            if files.size(places[0]) != size + len(data):
+            if files.size(paths[0]) != size + len(data):
                 return False
-            files.truncate(places[0], size)
+            files.truncate(paths[0], size)
         case Create():
-            files.delete(places[0])
+            files.delete(paths[0])
         case Move():
-            files.move(places[1], places[0])
+            files.move(paths[1], paths[0])
     return True
 
 
 def _conflict(record: Path, plan: Plan, states: tuple[_State, ...]) -> TaskstateError:
-    """Set the record aside and return the error that says which file was changed, and how far the plan got."""
-    at = states.index(_State.OTHER) if _State.OTHER in states else len(states) - 1
-    path = files.shown(", ".join(paths_of(plan[at])))
+    """Set the record aside, and return the error that says which file was changed and how far the plan got."""
+    index = states.index(_State.OTHER) if _State.OTHER in states else len(states) - 1
+    path = files.shown(", ".join(paths_of(plan[index])))
     done = sum(state is _State.AFTER for state in states)
     kept = _set_aside(record, CONFLICT)
     message = (
@@ -228,40 +235,41 @@ def _conflict(record: Path, plan: Plan, states: tuple[_State, ...]) -> Taskstate
     )
 
 
-def _set_aside(record: Path, word: str) -> str:
-    """Give the record a free name that is no longer pending, and return it."""
+def _set_aside(record: Path, prefix: str) -> str:
+    """Rename the record so that it no longer counts as pending, and return its new path for a message."""
     stem = record.name.removeprefix(_PENDING).removesuffix(".json")
     number = 1
-    target = record.with_name(f"{word}{stem}.json")
+    target = record.with_name(f"{prefix}{stem}.json")
     while os.path.lexists(target):
         number += 1
-        target = record.with_name(f"{word}{stem}-{number}.json")
+        target = record.with_name(f"{prefix}{stem}-{number}.json")
     files.move(record, target)
     return files.shown(target)
 
 
 def _carry_out(root: Path, journal_folder: Path, operation: Operation, *, half: bool = False) -> None:
-    """Make one operation; with `half`, a killed writer left a part of its text."""
-    places = [files.inside(root, path) for path in paths_of(operation)]
+    """Carry out one operation; `half`: a killed writer has already written a part of its text."""
+    paths = [files.inside(root, path) for path in paths_of(operation)]
     match operation:
         case Create(data=data):
-            (files.replace if half else files.create)(places[0], data)
+            (files.replace if half else files.create)(paths[0], data)
         case Replace(path=path, expected_digest=expected, data=data):
-            backups.replace(journal_folder, path, places[0], expected, data)
+            backups.replace(journal_folder, path, paths[0], expected, data)
         case Append(expected_size=size, data=data):
             if half:
-                files.truncate(places[0], size)
-            files.append(places[0], data, size)
+                files.truncate(paths[0], size)
+            files.append(paths[0], data, size)
         case Move():
-            files.move(places[0], places[1])
+            files.move(paths[0], paths[1])
         case Delete(expected_digest=expected):
-            if files.digest(files.read(places[0])) != expected:
-                what = f"{files.shown(places[0])} was changed by somebody else meanwhile"
-                raise StaleFile(what, help="run the command again")
-            files.delete(places[0])
+            if files.digest(files.read(paths[0])) != expected:
+                message = f"{files.shown(paths[0])} was changed by somebody else meanwhile"
+                raise StaleFile(message, help="run the command again")
+            files.delete(paths[0])
 
 
 def _state_or_other(root: Path, operation: Operation) -> _State:
+    """Return how far the operation got; one that can never be carried out counts as changed by somebody else."""
     try:
         return _state(root, operation)
     except TaskstateError as error:
@@ -271,19 +279,23 @@ def _state_or_other(root: Path, operation: Operation) -> _State:
 
 
 def _state(root: Path, operation: Operation) -> _State:
-    """Return how far the operation got; a place outside the root, a link or a device is an error."""
-    places = [files.inside(root, path) for path in paths_of(operation)]
+    """Return how far the operation got.
+
+    Raises:
+        TaskstateError: a path leads out of the root, is a link or a device, or cannot be read.
+    """
+    paths = [files.inside(root, path) for path in paths_of(operation)]
     match operation:
         case Create(data=data):
-            return _state_of_create(_content(places[0]), data)
+            return _state_of_create(_content(paths[0]), data)
         case Replace(expected_digest=expected, data=data):
-            return _state_of_replace(_content(places[0]), expected, data)
+            return _state_of_replace(_content(paths[0]), expected, data)
         case Append(expected_size=expected, data=data):
-            return _state_of_append(places[0], expected, data)
+            return _state_of_append(paths[0], expected, data)
         case Move():
-            return _state_of_move(source=os.path.lexists(places[0]), target=os.path.lexists(places[1]))
+            return _state_of_move(source=os.path.lexists(paths[0]), target=os.path.lexists(paths[1]))
         case Delete(expected_digest=expected):
-            return _state_of_delete(_content(places[0]), expected)
+            return _state_of_delete(_content(paths[0]), expected)
 
 
 def _content(path: Path) -> bytes | None:
@@ -295,7 +307,8 @@ def _state_of_create(content: bytes | None, data: bytes) -> _State:
         return _State.BEFORE
     if content == data:
         return _State.AFTER
-    return _State.HALF if data.startswith(content) else _State.OTHER  # a beginning is not lost by writing the whole
+    # A file that holds only the beginning of `data` can be written again without losing anybody's text.
+    return _State.HALF if data.startswith(content) else _State.OTHER
 
 
 def _state_of_replace(content: bytes | None, expected: str, data: bytes) -> _State:
@@ -307,7 +320,7 @@ def _state_of_replace(content: bytes | None, expected: str, data: bytes) -> _Sta
 
 
 def _state_of_append(path: Path, expected: int, data: bytes) -> _State:
-    """Look at the file's tail alone: an archive grows for years."""
+    """Judge an append by the file's tail alone: reading it whole would be slow, since an archive grows for years."""
     size = files.size(path)
     if size is None or size < expected:
         return _State.OTHER
@@ -315,8 +328,8 @@ def _state_of_append(path: Path, expected: int, data: bytes) -> _State:
         return _State.BEFORE
     tail = files.read_part(path, expected, len(data))
     if tail == data:
-        return _State.AFTER  # whatever somebody added behind it
-    written = tail.rstrip(b"\0")  # a power cut may leave zeros where the text did not reach the disk
+        return _State.AFTER  # also where somebody has appended more
+    written = tail.rstrip(b"\0")  # after a power cut a file can have its new size, with zeros instead of the text
     return _State.HALF if size <= expected + len(data) and data.startswith(written) else _State.OTHER
 
 

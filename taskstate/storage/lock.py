@@ -1,8 +1,8 @@
-"""The one lock that every write of a repository takes: the kernel's own, so that a dead holder leaves none.
+"""Takes the one lock that guards every write of a repository.
 
-Who holds it and since when stands in the lock file as text, for people alone: nothing is decided by it. See
-docs/decisions/009-who-holds-the-lock.md. The clock and the environment are read here, because that text says when and
-by whom, and no caller can know when the lock came free.
+It is a lock of the operating system, so it ends with the process that holds it. Who holds it and since when is written
+into the lock file for the message of a time-out; nothing is decided by that text (docs/decisions/009). Unlike other
+modules this one reads the clock and the environment: no caller knows the moment at which the lock is taken.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 10.0
 _POLL_SECONDS = 0.02
-_HOLDER_BYTES = 400  # bytes of the text
-_COMMAND_WORD = re.compile(r"[a-z][a-z-]{0,20}")  # a command's name, and nothing that somebody may have written
+_HOLDER_BYTES = 400  # of the text that names the holder
+# A command's own name: other arguments may hold anything, also secrets, and must not be shown to another user.
+_COMMAND_WORD = re.compile(r"[a-z][a-z-]{0,20}")
 
 
 @contextmanager
 def locked(path: Path, timeout: float = TIMEOUT_SECONDS) -> Iterator[None]:
-    """Hold the lock file at `path`, waiting at most `timeout` seconds; the kernel frees it when its holder dies.
+    """Hold the lock on the file `path`, after waiting at most `timeout` seconds for it.
 
     Raises:
-        LockTimeout: somebody else held it all the time; the message says who, as far as they said so.
+        LockTimeout: another process held it all the time; the message names it if the lock file does.
     """
     from filelock import FileLock, Timeout
 
@@ -52,13 +53,14 @@ def locked(path: Path, timeout: float = TIMEOUT_SECONDS) -> Iterator[None]:
         _write_holder(path, _this_process())
         yield
     finally:
-        _write_holder(path, "")
+        _write_holder(path, "")  # before the release: afterwards the file may be the next holder's
         lock.release()
 
 
 def holder(path: Path) -> str:
-    """Return what the lock file says of its holder, safe to be shown; empty where it says nothing."""
+    """Return the text in the lock file that names its holder, ready for a message; empty if there is none."""
     try:
+        # Whatever lies at `path`: a link is not followed, and a FIFO does not block.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except OSError:
         return ""
@@ -72,7 +74,7 @@ def holder(path: Path) -> str:
 
 
 def is_free(path: Path) -> bool:
-    """Tell whether nobody holds the lock now."""
+    """Return whether nobody holds the lock at this moment."""
     try:
         with locked(path, timeout=0):
             return True
@@ -81,9 +83,10 @@ def is_free(path: Path) -> bool:
 
 
 def _write_holder(path: Path, text: str) -> None:
-    """Put the text over the one in the lock file; where that cannot be done, only a message is poorer.
+    """Overwrite the text in the lock file; if that fails, only the message of a time-out says less.
 
-    It is padded with blanks: cutting the file would make some file systems write to the disk at once.
+    The text is padded with blanks instead of truncating the file, which makes some file systems write to the disk at
+    once.
     """
     with suppress(OSError):
         descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0))
@@ -94,7 +97,7 @@ def _write_holder(path: Path, text: str) -> None:
 
 
 def _this_process() -> str:
-    """Return who we are: actor, command, process, host, and the time."""
+    """Return one line with the actor, process, host, command and time of this process."""
     import time
 
     words = takewhile(_COMMAND_WORD.fullmatch, sys.argv[1:3])
@@ -102,5 +105,5 @@ def _this_process() -> str:
     actor = os.environ.get("TASKSTATE_ACTOR", "")
     host = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    named = f"{actor[:80]}, " if actor else ""
-    return f"{named}process {os.getpid()} on {host[:80]} (`{command}`) since {since}\n"
+    prefix = f"{actor[:80]}, " if actor else ""
+    return f"{prefix}process {os.getpid()} on {host[:80]} (`{command}`) since {since}\n"

@@ -1,7 +1,7 @@
-"""A change of several files as a value, and as the text in which it is written down: paths and bytes, no disk.
+"""Describes a change of several files as a plan of operations, and encodes it as JSON for the journal.
 
-A plan's order is the order in which it is carried out: what receives text comes before what gives it away. Paths are
-relative to the root, with `/`.
+Nothing here touches the disk. Operations are carried out in order: a file that receives text comes before the one that
+loses it, so that a crash in between duplicates text and never drops it. Paths are relative to the root, with `/`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _VERSION = 1
 
 
 class Create(NamedTuple):
-    """Put `data` where nothing stands."""
+    """Write a new file."""
 
     path: str
     data: bytes
 
 
 class Replace(NamedTuple):
-    """Put `data` in the place of a file whose content has `expected_digest`."""
+    """Replace a file whose content has the SHA-256 `expected_digest`."""
 
     path: str
     expected_digest: str
@@ -34,7 +34,7 @@ class Replace(NamedTuple):
 
 
 class Append(NamedTuple):
-    """Add `data` to the end of a file that is `expected_size` bytes long."""
+    """Append `data` to a file that is `expected_size` bytes long."""
 
     path: str
     expected_size: int
@@ -42,14 +42,14 @@ class Append(NamedTuple):
 
 
 class Move(NamedTuple):
-    """Give the file or folder `source` the name `target`, which nothing bears."""
+    """Rename the file or folder `source` to `target`, which must not exist."""
 
     source: str
     target: str
 
 
 class Delete(NamedTuple):
-    """Remove a file whose content has `expected_digest`."""
+    """Delete a file whose content has the SHA-256 `expected_digest`."""
 
     path: str
     expected_digest: str
@@ -58,7 +58,7 @@ class Delete(NamedTuple):
 Operation: TypeAlias = Create | Replace | Append | Move | Delete
 Plan: TypeAlias = tuple[Operation, ...]
 
-_FIELD_TYPES: Mapping[str, type] = {"data": bytes, "expected_size": int}  # of the fields that are no texts
+_FIELD_TYPES: Mapping[str, type] = {"data": bytes, "expected_size": int}  # all other fields are str
 _OPERATIONS: Mapping[str, type[Operation]] = {
     "create": Create,
     "replace": Replace,
@@ -75,31 +75,31 @@ def paths_of(operation: Operation) -> tuple[str, ...]:
 
 
 def require_distinct(plan: Plan) -> None:
-    """Refuse a plan that touches a path twice: how far it got could not be told from the disk."""
+    """Refuse a plan that touches a path twice: the disk would not show which of its operations are done."""
     paths = [path for operation in plan for path in paths_of(operation)]
     if len(set(paths)) < len(paths):
         raise ValueError(f"a plan names a path twice: {', '.join(sorted(paths))}")
 
 
 def encode(plan: Plan) -> bytes:
-    """Return the plan as JSON; bytes that are no UTF-8 survive as the escapes that Python keeps file names with."""
+    """Return the plan as JSON; bytes that are not UTF-8 are kept by the error handler `surrogateescape`."""
     document = {"taskstate_journal": _VERSION, "operations": [_encode_operation(operation) for operation in plan]}
     return json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape")
 
 
 def _encode_operation(operation: Operation) -> dict[str, str | int]:
-    loose: dict[str, str | int] = {"operation": _NAMES[type(operation)]}
+    fields: dict[str, str | int] = {"operation": _NAMES[type(operation)]}
     for field in operation._fields:
         value: bytes | str | int = getattr(operation, field)
-        loose[field] = value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
-    return loose
+        fields[field] = value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+    return fields
 
 
 def decode(data: bytes) -> Plan:
     """Return the plan that a journal file holds.
 
     Raises:
-        ValueError: it is torn, or has another shape.
+        ValueError: it is cut short or has another form.
         TaskstateError: a newer version wrote it.
     """
     try:
@@ -112,26 +112,26 @@ def decode(data: bytes) -> Plan:
         raise TaskstateError(message, code="newer-journal", help="update taskstate, or run the newer one once")
     if version != _VERSION or not isinstance(document.get("operations"), list):
         raise ValueError("not a plan")
-    plan = tuple(_decode_operation(loose) for loose in document["operations"])
+    plan = tuple(_decode_operation(fields) for fields in document["operations"])
     require_distinct(plan)
     return plan
 
 
-def _decode_operation(loose: object) -> Operation:
-    given = loose if isinstance(loose, dict) else {}
-    kind = _OPERATIONS.get(str(given.get("operation")))
-    if kind is None or set(given) != {"operation", *kind._fields}:
+def _decode_operation(value: object) -> Operation:
+    fields = value if isinstance(value, dict) else {}
+    kind = _OPERATIONS.get(str(fields.get("operation")))
+    if kind is None or set(fields) != {"operation", *kind._fields}:
         raise ValueError("an operation of unknown shape")
     values: dict[str, Any] = {
-        field: _decode_value(given[field], _FIELD_TYPES.get(field, str)) for field in kind._fields
+        field: _decode_value(fields[field], _FIELD_TYPES.get(field, str)) for field in kind._fields
     }
     return kind(**values)
 
 
-def _decode_value(value: object, wanted: type) -> bytes | str | int:
-    """Return a value of the field's own type, or refuse it."""
-    if wanted is int and isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+def _decode_value(value: object, expected: type) -> bytes | str | int:
+    """Return the value as one of the `expected` type (str, bytes or int), or raise ValueError."""
+    if expected is int and isinstance(value, int) and not isinstance(value, bool) and value >= 0:  # True is an int
         return value
-    if wanted is not int and isinstance(value, str):
-        return value.encode("utf-8", "surrogateescape") if wanted is bytes else value
+    if expected is not int and isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape") if expected is bytes else value
     raise ValueError("a field of the wrong type")

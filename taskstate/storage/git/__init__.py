@@ -1,4 +1,4 @@
-"""The only place that starts git: reading objects, the index, the log, and the working tree.
+"""The only package that starts git: reads objects, the index, the log and the working tree.
 
-Everything returns bytes, paths and ids; what they mean for a task is decided elsewhere.
+Everything returns bytes, paths and object ids; what they mean for a task is decided by the callers.
 """

@@ -1,4 +1,4 @@
-"""The files of git's index and of its commits, as git tells them; and one writer, which puts files into the index."""
+"""Lists the files in git's index and commits and what differs between them, and stages files."""
 
 from __future__ import annotations
 
@@ -12,58 +12,59 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-# A diff in paths from the folder that is asked about, whatever the user configured.
+# Paths relative to the current folder, and nothing that the user's configuration could change.
 _DIFF_OPTIONS = ("--relative", "--no-ext-diff", "--ignore-submodules=dirty")
 
 
 def blobs_in_index(root: Path) -> dict[str, str]:
-    """Return the object id of each of our own files in the index, by its path from `root`, where nothing conflicts."""
-    listed = run(["ls-files", "-z", "--stage", "--", *OWN_PATTERNS], root)
-    found = {}
-    for entry in listed.split(b"\0"):
+    """Return the object ids of our own files in the index, by path from `root`; files in conflict are left out."""
+    output = run(["ls-files", "-z", "--stage", "--", *OWN_PATTERNS], root)
+    blobs = {}
+    for entry in output.split(b"\0"):
         head, _, name = entry.partition(b"\t")
         fields = head.split()
+        # Stage 0: no conflict. Mode 100644 or 100755: a plain file, not a link or a submodule.
         if len(fields) == len(("mode", "id", "stage")) and fields[2] == b"0" and fields[0].startswith(b"100"):
-            found[os.fsdecode(name)] = fields[1].decode("ascii")
-    return found
+            blobs[os.fsdecode(name)] = fields[1].decode("ascii")
+    return blobs
 
 
 def blobs_in_commit(root: Path, commit: str) -> dict[str, str]:
-    """Return the object id of each of our own files in a commit, by its path from `root`."""
+    """Return the object ids of our own files in a commit, by path from `root`."""
     from fnmatch import translate
 
-    own = re.compile("|".join(map(translate, OWN_PATTERNS)))
-    found = {}
+    own = re.compile("|".join(map(translate, OWN_PATTERNS)))  # `ls-tree` itself knows no wildcards
+    blobs = {}
     for entry in run(["ls-tree", "-r", "-z", commit], root).split(b"\0"):
         head, _, name = entry.partition(b"\t")
         path = os.fsdecode(name)
         if head.startswith(b"100") and own.match(path):
-            found[path] = head.split()[2].decode("ascii")
-    return found
+            blobs[path] = head.split()[2].decode("ascii")
+    return blobs
 
 
 def unstaged(root: Path, paths: Sequence[str]) -> tuple[str, ...]:
-    """Return those of `paths`, from the folder `root`, that git tracks and that differ on disk from the index."""
+    """Return those of `paths` (from `root`) that git tracks and that differ on disk from the index."""
     if not paths:
         return ()
-    said = run(["diff", "--name-only", "-z", *_DIFF_OPTIONS, "--", *(f":(literal){path}" for path in paths)], root)
-    return tuple(os.fsdecode(name) for name in said.split(b"\0") if name)
+    output = run(["diff", "--name-only", "-z", *_DIFF_OPTIONS, "--", *(f":(literal){path}" for path in paths)], root)
+    return tuple(os.fsdecode(name) for name in output.split(b"\0") if name)
 
 
 def stage(root: Path, paths: Sequence[str]) -> None:
-    """Put these files, and no others, into the index as they are on disk; a file that is gone goes from there too.
+    """Stage these files, and no others, as they are on disk; a deleted file is removed from the index.
 
     Raises:
-        GitFailed: git refuses, as for a file that it is to ignore.
+        GitFailed: git refuses, as it does for an ignored file.
     """
     if paths:
         run(["add", "--all", "--", *(f":(literal){path}" for path in paths)], root)
 
 
 class ChangedFile(NamedTuple):
-    """A file that differs: its path from the root that was asked about; `origin` is where it was before a renaming.
+    """A file that differs from a commit; `path` and `origin`, its path before a rename, are relative to the root.
 
-    `status` is git's letter: `A` for added, `D` for deleted, `M`, `R` for renamed, `T`, `U` for unmerged.
+    `status` is git's letter: `A` added, `D` deleted, `M` modified, `R` renamed, `T` type changed, `U` unmerged.
     """
 
     status: str
@@ -72,22 +73,22 @@ class ChangedFile(NamedTuple):
 
 
 def changes(root: Path, commit: str, *, staged: bool = False) -> tuple[ChangedFile, ...]:
-    """Return the tracked files under `root` that differ from a commit, on disk, or with `staged` in the index."""
+    """Return the tracked files under `root` that differ from a commit: on disk, or with `staged` in the index."""
     where = ["--cached"] if staged else []
-    said = run(["diff", "--name-status", "-z", "-M", *_DIFF_OPTIONS, *where, commit, "--"], root).split(b"\0")
-    names = (os.fsdecode(name) for name in said)
-    found = []
-    for status in names:
-        letter = status[:1]
+    output = run(["diff", "--name-status", "-z", "-M", *_DIFF_OPTIONS, *where, commit, "--"], root)
+    fields = (os.fsdecode(field) for field in output.split(b"\0"))  # with -z: status, path; after R or C two paths
+    changed = []
+    for status in fields:
+        letter = status[:1]  # after R and C follows the similarity, as in R100
         if letter in {"R", "C"}:
-            origin = next(names)
-            found.append(ChangedFile(letter, next(names), origin))
+            origin = next(fields)
+            changed.append(ChangedFile(letter, next(fields), origin))
         elif letter:
-            found.append(ChangedFile(letter, next(names)))
-    return tuple(found)
+            changed.append(ChangedFile(letter, next(fields)))
+    return tuple(changed)
 
 
 def untracked(root: Path) -> tuple[str, ...]:
     """Return the paths of the files under `root` that git neither tracks nor ignores."""
-    listed = run(["ls-files", "-z", "--others", "--exclude-standard"], root)
-    return tuple(os.fsdecode(name) for name in listed.split(b"\0") if name)
+    output = run(["ls-files", "-z", "--others", "--exclude-standard"], root)
+    return tuple(os.fsdecode(name) for name in output.split(b"\0") if name)

@@ -1,4 +1,4 @@
-"""The commits of a repository, as git tells them."""
+"""Lists the commits of a repository, and the paths that differ or were touched since one of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 
 
 class Commit(NamedTuple):
-    """A commit: its full id, the beginning of it that is enough here, and its message; `subject` is that one's head."""
+    """A commit: its full and its abbreviated id, the first paragraph of its message, and the whole message."""
 
     id: str
     short: str
@@ -25,9 +25,9 @@ class Commit(NamedTuple):
 
 
 def log(root: Path, *, since: str = "", after: str = "", digits: int = 10) -> tuple[Commit, ...]:
-    """Return the commits of HEAD, the newest first: those behind the revision `since`, made no earlier than `after`.
+    """Return the commits of HEAD, the newest first: those after the revision `since`, made no earlier than `after`.
 
-    `after` is a time such as 2026-01-31T12:00:00Z; one of another form leaves nothing out.
+    `after` is a time such as 2026-01-31T12:00:00Z; in any other form it is ignored.
 
     Raises:
         GitFailed: code "no-commit": `since` names no commit; or git fails.
@@ -35,16 +35,17 @@ def log(root: Path, *, since: str = "", after: str = "", digits: int = 10) -> tu
     newest = git.head(root)
     if newest is None:
         return ()
-    span = f"{git.resolve_commit(root, since)}..{newest}" if since else newest
+    commits = f"{git.resolve_commit(root, since)}..{newest}" if since else newest
     times = (f"--since={after}",) if re.fullmatch(_TIME, after) else ()
     form = ("--encoding=UTF-8", "--format=%H%n%h%n%s%n%B", f"--abbrev={digits}")
-    said = git.run(["log", "-z", "--no-show-signature", *form, *times, span], root)
-    entries = (entry.decode("utf-8", "replace").split("\n", 3) for entry in said.split(b"\0") if entry)
+    # --no-show-signature: `log.showSignature` in the user's configuration would put gpg's output into the entries.
+    output = git.run(["log", "-z", "--no-show-signature", *form, *times, commits], root)
+    entries = (entry.decode("utf-8", "replace").split("\n", 3) for entry in output.split(b"\0") if entry)
     return tuple(Commit(*entry) for entry in entries)
 
 
 def changed_paths(root: Path, since: str) -> tuple[str, ...]:
-    """Return the paths, from `root`, that differ between the commit `since` and HEAD; a renaming is two of them.
+    """Return the paths, from `root`, that differ between the commit `since` and HEAD; a rename counts as two paths.
 
     Raises:
         GitFailed: code "no-commit": `since` names no commit here; or git fails.
@@ -52,34 +53,34 @@ def changed_paths(root: Path, since: str) -> tuple[str, ...]:
     newest = git.head(root)
     if newest is None or newest == since:
         return ()
-    span = (git.resolve_commit(root, since), newest)
-    said = git.run(["diff", "--name-only", "--no-renames", "-z", "--relative", "--no-ext-diff", *span, "--"], root)
-    return tuple(os.fsdecode(name) for name in said.split(b"\0") if name)
+    commits = (git.resolve_commit(root, since), newest)
+    output = git.run(["diff", "--name-only", "--no-renames", "-z", "--relative", "--no-ext-diff", *commits, "--"], root)
+    return tuple(os.fsdecode(name) for name in output.split(b"\0") if name)
 
 
 def paths_touched_by_commits(root: Path, since: str) -> tuple[str, ...]:
-    """Return the paths, from `root`, that any commit between `since` and HEAD touched, also where that was taken back.
+    """Return the paths, from `root`, that any commit between `since` and HEAD touched, even if it was reverted later.
 
-    Where HEAD does not come after `since`, they are those that differ.
+    If `since` is not an ancestor of HEAD, they are the paths that differ.
 
     Raises:
         GitFailed: code "no-commit": `since` names no commit here; or git fails.
     """
     differing, newest = changed_paths(root, since), git.head(root)
-    at = git.folders(root)
-    if newest is None or newest == since or at is None:
+    folders = git.folders(root)
+    if newest is None or newest == since or folders is None:
         return differing
-    span = f"{since}..{newest}"
     try:
         git.run(["merge-base", "--is-ancestor", "--end-of-options", since, newest], root)
     except GitFailed:
         return differing
-    # Of a merge what none of its sides has; git does not always name that from elsewhere than the top.
+    # -c: of a merge, the files that differ from all of its parents. With it git does not always print paths relative
+    # to a folder below the top, so `diff.relative` is switched off and the prefix removed here.
     form = ("--format=", "--name-only", "--no-renames", "-z", "-c", "--no-ext-diff", "--no-show-signature")
     args = ["-c", "diff.relative=false", "log", *form, "--ignore-submodules=none", "--full-history"]
-    said = git.run([*args, "--end-of-options", span, "--", "."], root).split(b"\0")
-    below = os.path.relpath(os.path.realpath(root), os.path.realpath(at.top)).replace(os.sep, "/")
+    output = git.run([*args, "--end-of-options", f"{since}..{newest}", "--", "."], root)
+    below = os.path.relpath(os.path.realpath(root), os.path.realpath(folders.top)).replace(os.sep, "/")
     prefix = "" if below == "." else f"{below}/"
-    names = (os.fsdecode(name) for name in said if name)
-    each = (name.removeprefix(prefix) for name in names if name.startswith(prefix))
-    return tuple(sorted({*differing, *each}))
+    names = (os.fsdecode(name) for name in output.split(b"\0") if name)
+    touched = (name.removeprefix(prefix) for name in names if name.startswith(prefix))
+    return tuple(sorted({*differing, *touched}))

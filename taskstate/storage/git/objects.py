@@ -1,7 +1,8 @@
-"""Git objects read and kept apart from the repository: trees compared, diffs, and packs that outlive its own clean-up.
+"""Compares git trees and makes diffs and packs of them, independent of the repository's configuration.
 
-Git works here in an empty repository of its own, which has none but temporary files and reads the objects of the real
-one: no configuration and no attributes take part, so that two trees give the same diff wherever it is taken.
+Git works here in a temporary empty repository that reads the objects of the real one. It has no configuration and no
+attributes, so two trees give the same diff on every machine. The packs lie outside the repository, so they survive
+`git gc` (docs/decisions/015).
 """
 
 from __future__ import annotations
@@ -23,14 +24,17 @@ if TYPE_CHECKING:
     from taskstate.storage.git.worktree import Scratch
 
 TREE, GITLINK, LINK = "040000", "160000", "120000"
-_HASH_BY_LENGTH = {40: "sha1", 64: "sha256"}  # of an object id: the hash that made it
+_HASH_BY_LENGTH = {40: "sha1", 64: "sha256"}  # by the length of an object id
 _NULL_ID = "0+"
 _DIFF_OPTIONS = ("--binary", "--full-index", "--no-renames", "--no-ext-diff")
 _PREFIXES = ("--src-prefix=a/", "--dst-prefix=b/")
 
 
 class TreeEntry(NamedTuple):
-    """What stands at a path in two trees: modes and object ids, empty where nothing does; `status` is git's letter."""
+    """A path that differs between two trees: the modes and object ids in both, empty where it does not exist.
+
+    `status` is git's letter, such as `A` for added.
+    """
 
     path: bytes
     status: str
@@ -41,13 +45,14 @@ class TreeEntry(NamedTuple):
 
 
 class Store:
-    """The objects that a temporary place knows, read without the repository's configuration."""
+    """The objects that a scratch area can read, without the repository's configuration."""
 
     def __init__(self, place: Scratch, known: str) -> None:
-        """Make the store; `known` is any object id, which says how the repository hashes."""
+        """Create the temporary repository; `known` is any object id, which shows what hash the repository uses."""
         self._root = place.root
         self._objects = place.objects
         self._hash = _HASH_BY_LENGTH[len(known)]
+        # The smallest folder that git takes for a repository: starting `git init` for it would cost milliseconds.
         home = place.folder / "bare"
         (home / "refs").mkdir(parents=True)
         (home / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
@@ -68,21 +73,21 @@ class Store:
         self._reader = git.Objects(place.root, self._env)
 
     def close(self) -> None:
-        """End what reads objects."""
+        """End the process that reads objects."""
         self._reader.close()
 
     def _run(self, args: Sequence[str]) -> bytes:
         return git.run(args, self._root, env=self._env)
 
     def has(self, *ids: str) -> bool:
-        """Return whether all of these objects are here."""
+        """Return whether all of these objects exist."""
         return None not in self._reader.kinds(ids)
 
     def read(self, object_id: str) -> bytes:
         """Return the content of an object.
 
         Raises:
-            TaskstateError: code "objects-lost": it is not here.
+            TaskstateError: code "objects-lost": it does not exist.
         """
         content = self._reader.read(object_id)
         if content is None:
@@ -90,10 +95,10 @@ class Store:
         return content
 
     def contents(self, ids: Sequence[str]) -> Iterator[bytes]:
-        """Yield the content of each of some objects.
+        """Yield the content of each of these objects.
 
         Raises:
-            TaskstateError: code "objects-lost": one is not here.
+            TaskstateError: code "objects-lost": one does not exist.
         """
         for object_id, content in zip(ids, self._reader.contents(ids), strict=True):
             if content is None:
@@ -101,138 +106,143 @@ class Store:
             yield content
 
     def tree_of(self, commit: str) -> str:
-        """Return the tree id of what a commit holds under the root; the empty tree where it has nothing there.
+        """Return the tree id of a commit's files under the root; the empty tree if it has none there.
 
         Raises:
-            TaskstateError: code "no-commit": there is no such commit here.
+            TaskstateError: code "no-commit": there is no such commit.
         """
         content = self._reader.read(commit)
-        found = re.match(rb"tree ([0-9a-f]+)\n", content or b"")
-        if found is None or self._reader.kinds([commit]) != ["commit"]:
-            what = f"there is no commit {git.printable(commit)} in this repository"
-            raise TaskstateError(what, help="fetch it, or name another one", code="no-commit")
-        tree = found[1].decode("ascii")
+        match = re.match(rb"tree ([0-9a-f]+)\n", content or b"")
+        if match is None or self._reader.kinds([commit]) != ["commit"]:
+            message = f"there is no commit {git.printable(commit)} in this repository"
+            raise TaskstateError(message, help="fetch it, or name another one", code="no-commit")
+        tree = match[1].decode("ascii")
         for part in filter(None, self._place.prefix.split("/")):
-            entries = {name: (mode, below) for mode, name, below in self._entries(tree)}
-            mode, below = entries.get(os.fsencode(part), ("", ""))
+            entries = {name: (mode, object_id) for mode, name, object_id in self._entries(tree)}
+            mode, object_id = entries.get(os.fsencode(part), ("", ""))
             if mode != TREE:
                 return self._write_tree(())
-            tree = below
+            tree = object_id
         return tree
 
     def changes(self, old: str, new: str) -> tuple[TreeEntry, ...]:
-        """Return what differs between two trees, the trees below them included, sorted by path.
+        """Return what differs between two trees, including the trees below them, sorted by path.
 
         Raises:
-            GitFailed: a tree is not here.
+            GitFailed: a tree does not exist.
         """
         if old == new:
             return ()
+        # -t lists the changed trees too: a pack of the new objects needs them.
         args = ["diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", "--no-abbrev"]
-        said = self._run([*args, "--end-of-options", old, new]).split(b"\0")
-        return tuple(_parse_entry(said[at], said[at + 1]) for at in range(0, len(said) - 1, 2))
+        fields = self._run([*args, "--end-of-options", old, new]).split(b"\0")
+        return tuple(_parse_entry(*pair) for pair in zip(fields[0::2], fields[1::2], strict=False))
 
     def diff(self, old: str, new: str) -> Callable[[], tuple[str, bytes]]:
-        """Return what gives the diff between two trees, in numbers as git words it and in full; git is started now."""
+        """Start making the diff of two trees; returns a function that waits for git's summary and the full diff."""
         args = ["diff-tree", "-r", "-p", "--shortstat", *_DIFF_OPTIONS, *_PREFIXES, "--end-of-options", old, new]
-        said = git.start(args, self._root, env=self._env)
+        output = git.start(args, self._root, env=self._env)
 
-        def answer() -> tuple[str, bytes]:
-            stat, _, patch = said().partition(b"\n\n")
-            return stat.decode("ascii", "replace").strip(), patch
+        def wait() -> tuple[str, bytes]:
+            summary, _, patch = output().partition(b"\n\n")
+            return summary.decode("ascii", "replace").strip(), patch
 
-        return answer
+        return wait
 
     def paths(self, tree: str, under: Sequence[str]) -> tuple[str, ...]:
-        """Return the paths of the files in a tree that lie at or under one of those given; all of them for none."""
+        """Return the paths of the files in a tree that are, or lie under, one of `under`; all if `under` is empty."""
         args = ["ls-tree", "-r", "-z", "--full-tree", "--name-only", "--end-of-options"]
         listed = self._run([*args, tree, *under])
         return tuple(os.fsdecode(name) for name in listed.split(b"\0") if name)
 
     def at(self, tree: str, path: str) -> tuple[str, str] | None:
-        """Return mode and object id of what stands at a path in a tree, or None."""
-        mode = TREE
+        """Return mode and object id of the entry at a path in a tree, or None."""
+        mode, object_id = TREE, tree
         for part in path.split("/"):
-            found = {name: (kind, below) for kind, name, below in self._entries(tree)} if mode == TREE else {}
-            if os.fsencode(part) not in found:
+            entries = {name: (kind, child) for kind, name, child in self._entries(object_id)} if mode == TREE else {}
+            if os.fsencode(part) not in entries:
                 return None
-            mode, tree = found[os.fsencode(part)]
-        return mode, tree
+            mode, object_id = entries[os.fsencode(part)]
+        return mode, object_id
 
     def without(self, tree: str, paths: Iterable[bytes]) -> str:
-        """Return the id of a tree that lacks the files at these paths; a folder that has none left goes too."""
-        below: dict[bytes, list[bytes]] = {}
+        """Return the id of the tree without the files at these paths, and without folders that are empty then."""
+        removed: dict[bytes, list[bytes]] = {}
         for path in paths:
             name, _, rest = path.partition(b"/")
-            below.setdefault(name, []).append(rest)
-        if not below:
+            removed.setdefault(name, []).append(rest)
+        if not removed:
             return tree
-        return self._write_tree(self._kept(tree, below))
+        return self._write_tree(self._remaining_entries(tree, removed))
 
-    def _kept(self, tree: str, below: dict[bytes, list[bytes]]) -> Iterator[tuple[str, bytes, str]]:
+    def _remaining_entries(self, tree: str, removed: dict[bytes, list[bytes]]) -> Iterator[tuple[str, bytes, str]]:
+        """Yield the entries of a tree without `removed`: by an entry's name the paths below it, empty for itself."""
         empty = self._write_tree(())
         for mode, name, object_id in self._entries(tree):
-            gone = below.get(name)
-            if gone is None:
+            below = removed.get(name)
+            if below is None:
                 yield mode, name, object_id
-            elif b"" not in gone:
-                left = self.without(object_id, gone)
-                if left != empty:
-                    yield mode, name, left
+            elif b"" not in below:
+                smaller = self.without(object_id, below)
+                if smaller != empty:
+                    yield mode, name, smaller
 
     def _entries(self, tree: str) -> Iterator[tuple[str, bytes, str]]:
         """Yield mode, name and object id of each entry of a tree object."""
-        content, size, at = self.read(tree), len(tree) // 2, 0
-        while at < len(content):
-            end = content.index(b"\0", at)
-            mode, _, name = content[at:end].partition(b" ")
+        content, size, start = self.read(tree), len(tree) // 2, 0
+        while start < len(content):  # an entry is `MODE NAME\0` and the object id as bytes
+            end = content.index(b"\0", start)
+            mode, _, name = content[start:end].partition(b" ")
             yield mode.decode("ascii").zfill(6), name, content[end + 1 : end + 1 + size].hex()
-            at = end + 1 + size
+            start = end + 1 + size
 
     def _write_tree(self, entries: Iterable[tuple[str, bytes, str]]) -> str:
-        """Put a tree object into the temporary folder, as git does it, and return its id."""
-        told = (b"%s %s\0%s" % (mode.lstrip("0").encode(), name, bytes.fromhex(each)) for mode, name, each in entries)
-        body = b"".join(told)
+        """Write a tree object into the temporary object folder, in git's own format, and return its id."""
+        # The mode has no leading zero in a tree object: another form would give another id.
+        lines = (b"%s %s\0%s" % (mode.lstrip("0").encode(), name, bytes.fromhex(each)) for mode, name, each in entries)
+        body = b"".join(lines)
         data = b"tree %d\0%s" % (len(body), body)
         name = hashlib.new(self._hash, data, usedforsecurity=False).hexdigest()
         path = self._objects / name[:2] / name[2:]
         if not path.exists():
             path.parent.mkdir(exist_ok=True)
-            path.write_bytes(zlib.compress(data, 0))
+            path.write_bytes(zlib.compress(data, 0))  # level 0: the file is deleted again soon
         return name
 
     def pack(self, ids: Iterable[str], folder: Path) -> Callable[[], Path]:
-        """Write these objects into a pack in `folder`, which git then can read as an object folder.
+        """Start writing these objects into a pack in `folder`, which git can then read as an object folder.
 
-        Git is started now; what is returned waits for it, and gives the pack's path.
+        Returns a function that waits for git and returns the pack's path.
 
         Raises:
             TaskstateError: the folder cannot be written.
-            GitFailed: an object is not here.
+            GitFailed: an object does not exist.
         """
         with files.os_errors("write", folder):
             files.make_folder(folder / "pack")
-        asked = "".join(f"{each}\n" for each in dict.fromkeys(ids)).encode("ascii")
+        names = "".join(f"{each}\n" for each in dict.fromkeys(ids)).encode("ascii")
+        # --window=0: no search for deltas, which takes longer than writing the objects whole.
         args = ["pack-objects", "-q", "--window=0", str((folder / "pack" / "pack").absolute())]
-        said = git.start(args, self._root, stdin=asked, env={**self._env, **self._place.storing(folder)})
+        output = git.start(args, self._root, stdin=names, env={**self._env, **self._place.storing(folder)})
 
-        def answer() -> Path:
-            name = said().decode("ascii").strip()
+        def wait() -> Path:
+            name = output().decode("ascii").strip()
             with files.os_errors("write", folder):
                 files.sync_folder(folder / "pack")
             return folder / "pack" / f"pack-{name}.pack"
 
-        return answer
+        return wait
 
 
 def _missing_object(object_id: str) -> TaskstateError:
-    """Return the refusal where an object is in neither the repository nor the snapshot's pack."""
-    what = f"the git object {object_id} is neither in this repository nor in the snapshot's pack"
+    """Return the error for an object that is neither in the repository nor in the snapshot's pack."""
+    message = f"the git object {object_id} is neither in this repository nor in the snapshot's pack"
     help_ = "the artifacts of the snapshot are lost or broken; `taskstate snapshot take` makes it anew"
-    return TaskstateError(what, help=help_, code="objects-lost")
+    return TaskstateError(message, help=help_, code="objects-lost")
 
 
 def _parse_entry(head: bytes, path: bytes) -> TreeEntry:
+    """Read an entry of `git diff-tree --raw`, which writes zeros for the mode and id of what does not exist."""
     old_mode, new_mode, old_id, new_id, status = head.decode("ascii").removeprefix(":").split(" ")
     modes = ("" if mode == "000000" else mode for mode in (old_mode, new_mode))
     ids = ("" if re.fullmatch(_NULL_ID, each) else each for each in (old_id, new_id))
@@ -240,7 +250,7 @@ def _parse_entry(head: bytes, path: bytes) -> TreeEntry:
 
 
 def leaves(entries: Iterable[TreeEntry], is_ours: Callable[[str], bool]) -> tuple[TreeEntry, ...]:
-    """Return the entries that are files, links or submodules, without our own."""
+    """Return the entries that are files, links or submodules, without taskstate's own files."""
     return tuple(each for each in entries if TREE not in _modes(each) and not is_ours(os.fsdecode(each.path)))
 
 
@@ -249,7 +259,8 @@ def _modes(entry: TreeEntry) -> tuple[str, str]:
 
 
 def new_objects(entries: Iterable[TreeEntry]) -> Iterator[str]:
-    """Yield the ids of the objects that the second of two trees has where the first one has others."""
+    """Yield the ids of the objects that the second tree has and the first has not, at the same path."""
     for each in entries:
+        # A submodule's id names a commit of another repository.
         if each.new_id and each.new_mode != GITLINK:
             yield each.new_id

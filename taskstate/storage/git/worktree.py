@@ -1,9 +1,9 @@
-"""The working tree as it is: what differs in it, and its git tree, found without touching the repository.
+"""Computes the git tree of the working tree as it is, and what differs in it, without changing the repository.
 
-Git itself does the work, on a copy of its index and with an object folder of its own, both temporary: so what counts
-as a change, what is ignored and how a file is cleaned is git's answer, and index, references and objects of the
-repository stay as they are. The copy keeps the index's time stamp, by which git knows the files that it cannot trust.
-All paths are from `root`, which may lie below the top of git's working tree; what lies outside of it does not count.
+Git itself does the work, on a temporary copy of its index and with a temporary object folder: git decides what counts
+as a change, what is ignored and how a file is cleaned, and the index, references and objects of the repository stay as
+they are (docs/decisions/015). All paths are relative to `root`, which may lie below the root of git's working tree;
+what lies outside of `root` does not count.
 """
 
 from __future__ import annotations
@@ -22,15 +22,18 @@ from taskstate.storage.git import client as git
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-_SCRATCH = "taskstate-scratch-"  # begins the name of a temporary place
+_SCRATCH = "taskstate-scratch-"  # begins the name of a scratch area
 _DAY = 24 * 60 * 60
 _SPARSE_ADD = (2, 34)  # the first git that has `add --sparse`, and that needs it
-# No program of the user's that runs beside git, no write but the ones that are asked for, no refusal over line ends.
+# Settings of the user's that would start a program (the file system monitor, a hook that runs when the index changes),
+# write a second index file (a split index), refuse files because of their line ends, or pass over files that cannot be
+# read. Compression is off, since the objects are deleted again soon.
 _ISOLATED = (
     *("-c", "core.fsmonitor=false", "-c", "core.splitIndex=false", "-c", f"core.hooksPath={os.devnull}"),
     *("-c", "core.safecrlf=false", "-c", "add.ignoreErrors=false", "-c", "core.looseCompression=0"),
 )
-# New content goes into one pack, since making and deleting a file for each takes longer than all else.
+# bigFileThreshold=1 makes git write new content into one pack: making and deleting a file for each object takes longer
+# than everything else. What is temporary is not synced.
 _FAST_ADD = ("-c", "core.bigFileThreshold=1", "-c", "pack.compression=1", "-c", "core.fsync=none")
 _OPERATIONS = {
     "MERGE_HEAD": "a merge",
@@ -44,13 +47,16 @@ _STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-rena
 
 
 class Scratch(NamedTuple):
-    """A temporary place in which git works on the files under `root`; `kept` are object folders that it reads."""
+    """A scratch area: a temporary folder with an index and objects, in which git works on the files under `root`.
+
+    `object_folders` are further folders of objects that it reads, such as a snapshot's pack.
+    """
 
     root: Path
     folders: git.GitFolders
     folder: Path
     object_folders: tuple[Path, ...] = ()
-    mark: str = ""  # of the index that was copied
+    mark: str = ""  # the `index_mark` of the index that was copied
 
     @property
     def own_index(self) -> Path:
@@ -59,33 +65,33 @@ class Scratch(NamedTuple):
 
     @property
     def objects(self) -> Path:
-        """The folder of the objects that are made."""
+        """The folder for new objects."""
         return self.folder / "objects"
 
     @property
     def prefix(self) -> str:
-        """The path of `root` from the top of the working tree, with a slash at its end; nothing at the top."""
+        """The path of `root` from the root of the working tree, ending with a slash; empty if they are the same."""
         below = os.path.relpath(os.path.realpath(self.root), os.path.realpath(self.folders.top)).replace(os.sep, "/")
         return "" if below == "." else f"{below}/"
 
     @property
     def env(self) -> dict[str, str]:
-        """What has git work here."""
+        """The environment variables that make git use the temporary index and objects."""
         return {"GIT_INDEX_FILE": str(self.own_index), **self.storing(self.objects)}
 
     def storing(self, folder: Path) -> dict[str, str]:
-        """Return what has git put new objects into `folder`, and read all that are known here."""
-        known = (self.objects, *self.object_folders, self.folders.common_dir / "objects")
-        others = [_quoted_alternate(each) for each in known if each != folder and each.is_dir()]
-        given = [each for each in [os.environ.get("GIT_ALTERNATE_OBJECT_DIRECTORIES", "")] if each]
+        """Return the environment variables that make git write new objects into `folder` and read all others."""
+        readable = (self.objects, *self.object_folders, self.folders.common_dir / "objects")
+        alternates = [_quoted_alternate(each) for each in readable if each != folder and each.is_dir()]
+        inherited = [each for each in [os.environ.get("GIT_ALTERNATE_OBJECT_DIRECTORIES", "")] if each]
         return {
             "GIT_OBJECT_DIRECTORY": str(folder),
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.pathsep.join([*others, *given]),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.pathsep.join([*alternates, *inherited]),
             "GIT_NO_REPLACE_OBJECTS": "1",
         }
 
     def run(self, args: Sequence[str], *, stdin: bytes = b"") -> bytes:
-        """Return what `git ARGS` prints when it works here.
+        """Run `git ARGS` on the temporary index and objects, and return its output.
 
         Raises:
             GitFailed: it fails.
@@ -94,11 +100,11 @@ class Scratch(NamedTuple):
 
 
 @contextmanager
-def scratch(root: Path, *kept: Path) -> Iterator[Scratch]:
-    """Give a temporary place with a copy of the index; object folders that are not git's own may be read in it too.
+def scratch(root: Path, *object_folders: Path) -> Iterator[Scratch]:
+    """Yield a scratch area with a copy of the index; `object_folders` can be read in it besides git's own objects.
 
     Raises:
-        GitFailed: there is no working tree of git here.
+        GitFailed: `root` is not in a working tree of git.
     """
     import shutil
     import tempfile
@@ -107,24 +113,25 @@ def scratch(root: Path, *kept: Path) -> Iterator[Scratch]:
     if folders is None:
         raise GitFailed(f"{git.printable(str(root))} is no working tree of git", help="run `git init` there first")
     with tempfile.TemporaryDirectory(prefix=_SCRATCH, ignore_cleanup_errors=True) as folder:
-        made = Scratch(root, folders, Path(folder), kept, index_mark(folders))
-        made.objects.mkdir()
+        # The mark is taken before the copy: if the index changes in between, the mark fits neither, which costs time
+        # later. The other way round it would vouch for a copy that is too old.
+        area = Scratch(root, folders, Path(folder), object_folders, index_mark(folders))
+        area.objects.mkdir()
         index = _index_path(folders)
         if index.is_file():
-            shutil.copy2(index, made.own_index)
-        yield made
+            # copy2 keeps the time stamp: files that were changed at that time or later git reads again, since their
+            # size and times in the index may be those of older content.
+            shutil.copy2(index, area.own_index)
+        yield area
 
 
 def sweep(place: Scratch) -> None:
-    """Delete the temporary places beside this one that processes of the same user left a day ago or longer.
-
-    Only one that was killed leaves its place; what cannot be deleted stays.
-    """
+    """Delete the scratch areas that killed processes of the same user left a day ago or longer, as far as possible."""
     import shutil
 
     own = place.folder.stat()
-    with suppress(OSError), os.scandir(place.folder.parent) as found:
-        for each in found:
+    with suppress(OSError), os.scandir(place.folder.parent) as entries:
+        for each in entries:
             if re.fullmatch(f"{_SCRATCH}[a-z0-9_]{{8}}", each.name) and each.is_dir(follow_symlinks=False):
                 status = each.stat(follow_symlinks=False)
                 if status.st_uid == own.st_uid and status.st_mtime < own.st_mtime - _DAY:
@@ -132,10 +139,10 @@ def sweep(place: Scratch) -> None:
 
 
 def tree_id(root: Path, is_ours: Callable[[str], bool], *, folder: str = "") -> str | None:
-    """Return the git tree id of the files under `root` as they are: tracked, and untracked that git does not ignore.
+    """Return the tree id of the files under `root` as they are now, tracked or neither tracked nor ignored.
 
-    What `is_ours` says of a path leaves it out; who knows that all of it lies under `folder`, or bears one of our
-    names, says so, which saves time. None outside of a working tree.
+    Files for which `is_ours` is true are left out. `folder` names the state folder, if all of these lie in it or have
+    one of our names, which saves time. Outside of a working tree the result is None.
 
     Raises:
         GitFailed: git cannot read a file, or is missing.
@@ -152,7 +159,7 @@ def tree_id(root: Path, is_ours: Callable[[str], bool], *, folder: str = "") -> 
 
 
 def update_index(place: Scratch, is_ours: Callable[[str], bool], folder: str) -> tuple[bytes, ...]:
-    """Bring the temporary index up to the files as they are, and return those of our own that are in it."""
+    """Stage all files in the temporary index as they are now, and return the paths of our own files in it."""
     sparse = ("--sparse",) if _is_sparse(place.folders) else ()
     _clear_index_flags(place)
     try:
@@ -160,61 +167,62 @@ def update_index(place: Scratch, is_ours: Callable[[str], bool], folder: str) ->
     except GitFailed as error:
         unborn = _repository_without_commit(place, folder)
         if unborn:
-            what = f"{unborn} is a repository of its own without a commit, so git cannot take it in"
+            message = f"{unborn} is a repository of its own without a commit, so git cannot take it in"
             help_ = "have git ignore it, make a commit in it, or add it as a submodule"
-            raise GitFailed(what, help=help_) from error
+            raise GitFailed(message, help=help_) from error
         raise GitFailed(error.message, help="mend that, or have git ignore the file") from error
     return _own_paths(place.run(["ls-files", "-z", "--cached", "--", *_own_pathspecs(folder)]), is_ours)
 
 
 def _repository_without_commit(place: Scratch, folder: str) -> str:
-    """Return the path of a repository without a commit among what git does not know yet, or nothing."""
+    """Return the path of an untracked folder that is a repository without a commit; empty if there is none."""
     new = place.run(["ls-files", "-z", "--others", "--exclude-standard", "--", *_pathspecs_without(folder)]).split(
         b"\0"
     )
-    nested = (name.removesuffix(b"/") for name in new if name.endswith(b"/"))  # git does not look into those
-    found = next((name for name in nested if git.head(place.root / os.fsdecode(name)) is None), b"")
-    return git.printable(place.prefix + found.decode("utf-8", "replace")) if found else ""
+    nested = (name.removesuffix(b"/") for name in new if name.endswith(b"/"))  # only a repository is listed as a folder
+    unborn = next((name for name in nested if git.head(place.root / os.fsdecode(name)) is None), b"")
+    return git.printable(place.prefix + unborn.decode("utf-8", "replace")) if unborn else ""
 
 
 def _clear_index_flags(place: Scratch) -> None:
-    """Take from the temporary index the marks by which git was told not to look at files that are there.
+    """Remove the flags assume-unchanged and skip-worktree, with which git would not look at files that exist.
 
-    A file that a sparse checkout leaves out is not there, and stays as the index has it.
+    A file that a sparse checkout leaves out does not exist on disk, and keeps its flag: else it would count as deleted.
     """
-    listed = place.run(["ls-files", "-v", "-z", "--cached"])
-    marked = re.findall(rb"(?:\A|\0)([a-zS]) ([^\0]+)", listed)
-    assumed = [name for letter, name in marked if letter.islower()]
+    output = place.run(["ls-files", "-v", "-z", "--cached"])
+    flagged = re.findall(rb"(?:\A|\0)([a-zS]) ([^\0]+)", output)  # lower case: assume-unchanged; S: skip-worktree
+    assumed = [name for letter, name in flagged if letter.islower()]
     skipped = [
-        name for letter, name in marked if letter in b"Ss" and os.path.lexists(os.fsencode(place.root) + b"/" + name)
+        name for letter, name in flagged if letter in b"Ss" and os.path.lexists(os.fsencode(place.root) + b"/" + name)
     ]
-    for mark, names in (("--no-assume-unchanged", assumed), ("--no-skip-worktree", skipped)):
+    for option, names in (("--no-assume-unchanged", assumed), ("--no-skip-worktree", skipped)):
         if names:
-            place.run(["update-index", mark, "-z", "--stdin"], stdin=b"".join(name + b"\0" for name in names))
+            place.run(["update-index", option, "-z", "--stdin"], stdin=b"".join(name + b"\0" for name in names))
 
 
 def _own_paths(listed: bytes, is_ours: Callable[[str], bool]) -> tuple[bytes, ...]:
-    """Return our own among the paths that git lists."""
+    """Return the paths of our own files among those in git's output."""
     return tuple(name for name in listed.split(b"\0") if name and is_ours(os.fsdecode(name)))
 
 
 def write_tree(place: Scratch) -> str:
-    """Return the tree id of what is in the temporary index under the root."""
+    """Write the tree of the temporary index under the root, and return its id."""
+    # `write-tree --prefix` fails for a folder without files in the index. `mktree` without input makes an empty tree.
     if place.prefix and not place.run(["ls-files", "-z", "--cached", "--", "."]):
-        return place.run(["mktree"]).decode("ascii").strip()  # git knows no such folder then
+        return place.run(["mktree"]).decode("ascii").strip()
     where = [f"--prefix={place.prefix}"] if place.prefix else []
     return place.run(["write-tree", "--missing-ok", *where]).decode("ascii").strip()
 
 
 class StagedTree(NamedTuple):
-    """What the user's index holds under the root: its tree id, None while something in it conflicts, and our files."""
+    """The user's index under the root: its tree id, None while a file is in conflict, and our own files in it."""
 
     tree: str | None
     ours: tuple[bytes, ...]
 
 
 def start_staged_tree(place: Scratch, is_ours: Callable[[str], bool], folder: str) -> Callable[[], StagedTree]:
-    """Return what tells of the user's index, from a copy of it made now; that is found out meanwhile."""
+    """Start writing the tree of the user's index, as copied now; returns a function that waits for the result."""
     import shutil
 
     copy = place.folder / "staged"
@@ -223,23 +231,23 @@ def start_staged_tree(place: Scratch, is_ours: Callable[[str], bool], folder: st
     shutil.copy2(place.own_index, copy)
     env = {**place.env, "GIT_INDEX_FILE": str(copy)}
     where = [f"--prefix={place.prefix}"] if place.prefix else []
-    listed = git.start([*_ISOLATED, "ls-files", "-z", "--cached", "--", *_own_pathspecs(folder)], place.root, env=env)
-    written = git.start([*_ISOLATED, "write-tree", "--missing-ok", *where], place.root, env=env)
+    listing = git.start([*_ISOLATED, "ls-files", "-z", "--cached", "--", *_own_pathspecs(folder)], place.root, env=env)
+    tree = git.start([*_ISOLATED, "write-tree", "--missing-ok", *where], place.root, env=env)
 
-    def answer() -> StagedTree:
-        ours = _own_paths(listed(), is_ours)
+    def wait() -> StagedTree:
+        ours = _own_paths(listing(), is_ours)
         try:
-            return StagedTree(written().decode("ascii").strip(), ours)
+            return StagedTree(tree().decode("ascii").strip(), ours)
         except GitFailed:
             return StagedTree(None, ours)
 
-    return answer
+    return wait
 
 
 def dirty_files(root: Path, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
-    """Return the paths of the files under `root` that differ from HEAD or that git does not know, without our own.
+    """Return the paths of the files under `root` that differ from HEAD or are untracked, without our own.
 
-    None of what git ignores is among them; outside of a working tree there are none.
+    Ignored files are not among them. Outside of a working tree there are none.
 
     Raises:
         GitFailed: git refuses, or is missing.
@@ -254,46 +262,48 @@ def dirty_files(root: Path, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
 
 
 def start_status(root: Path, is_ours: Callable[[str], bool], folder: str) -> Callable[[], bytes]:
-    """Return what gives git's status report of the files under `root` without our own; git is started now."""
+    """Start `git status` for the files under `root`; returns a function that waits for its report without our own."""
     folders = git.folders(root)
     prefix = Scratch(root, folders, root).prefix if folders else ""
-    said = git.start([*_ISOLATED, *_STATUS, "--", *_pathspecs_without(folder)], root)
+    output = git.start([*_ISOLATED, *_STATUS, "--", *_pathspecs_without(folder)], root)
 
-    def answer() -> bytes:
-        entries = status_entries(said())
+    def wait() -> bytes:
+        entries = status_entries(output())
         return b"".join(
             state + b" " + path + b"\0"
             for state, path in entries
             if not is_ours(os.fsdecode(path).removeprefix(prefix))
         )
 
-    return answer
+    return wait
 
 
 class SavedIndex(NamedTuple):
-    """An index that was kept with a look at the tree, and the folder of the objects that it names."""
+    """An index that was saved with a snapshot, and the folder of the objects that it names."""
 
     file: Path
     objects: Path
 
 
-def differs_from_index(root: Path, kept: SavedIndex, is_ours: Callable[[str], bool], folder: str, *, new: bool) -> bool:
-    """Return whether files under `root` are not as a kept index says, or, with `new`, git would take in further ones.
+def differs_from_index(
+    root: Path, saved: SavedIndex, is_ours: Callable[[str], bool], folder: str, *, new: bool
+) -> bool:
+    """Return whether files under `root` differ from a saved index; `new`: untracked files count as a difference too.
 
     Raises:
         GitFailed: the index cannot be read.
     """
-    env = {"GIT_INDEX_FILE": str(kept.file), "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted_alternate(kept.objects)}
+    env = {"GIT_INDEX_FILE": str(saved.file), "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted_alternate(saved.objects)}
     if new:
         args = ["ls-files", "-z", "--modified", "--others", "--exclude-standard"]
     else:
         args = ["diff", "--name-only", "-z", "--no-ext-diff", "--no-renames", "--ignore-submodules=dirty", "--relative"]
-    said = git.run([*_ISOLATED, *args, "--", *_pathspecs_without(folder)], root, env=env)
-    return any(name and not is_ours(os.fsdecode(name)) for name in said.split(b"\0"))
+    output = git.run([*_ISOLATED, *args, "--", *_pathspecs_without(folder)], root, env=env)
+    return any(name and not is_ours(os.fsdecode(name)) for name in output.split(b"\0"))
 
 
 def index_mark(folders: git.GitFolders) -> str:
-    """Return what tells one state of the user's index, and of what he alone has git ignore, from another."""
+    """Return a text that changes when the user's index or `.git/info/exclude` does."""
     stats = []
     for path in (_index_path(folders), folders.common_dir / "info" / "exclude"):
         try:
@@ -305,14 +315,14 @@ def index_mark(folders: git.GitFolders) -> str:
 
 
 class FileOnDisk(NamedTuple):
-    """A file as it is on disk: its size and the SHA-256 of its bytes, for a link those of its target."""
+    """A file on disk: its size and SHA-256; for a link, those of the path that it contains."""
 
     size: int
     sha256: str | None
 
 
 def file_on_disk(root: Path, path: str) -> FileOnDisk | None:
-    """Return what is on disk at a path; None where nothing is, and no hash where it is a folder, as for a submodule.
+    """Return size and hash of the file at a path; None if there is none, and no hash for a folder such as a submodule.
 
     Raises:
         TaskstateError: it cannot be read.
@@ -320,23 +330,23 @@ def file_on_disk(root: Path, path: str) -> FileOnDisk | None:
     import hashlib
     import stat
 
-    place = os.path.join(root, path)
-    with files.os_errors("read", Path(place)):
+    name = os.path.join(root, path)
+    with files.os_errors("read", Path(name)):
         try:
-            status = os.lstat(place)
+            status = os.lstat(name)
         except (FileNotFoundError, NotADirectoryError):
             return None
         if stat.S_ISLNK(status.st_mode):
-            target = os.readlink(os.fsencode(place))
+            target = os.readlink(os.fsencode(name))
             return FileOnDisk(len(target), hashlib.sha256(target).hexdigest())
         if not stat.S_ISREG(status.st_mode):
             return FileOnDisk(0, None)
-        with open(place, "rb", buffering=0) as stream:
+        with open(name, "rb", buffering=0) as stream:
             return FileOnDisk(status.st_size, hashlib.file_digest(stream, "sha256").hexdigest())
 
 
 def unmerged(root: Path, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
-    """Return the paths under `root` that the user's index has in several versions, for a conflict, without our own.
+    """Return the paths under `root` that are in conflict in the user's index, without our own.
 
     Raises:
         GitFailed: git refuses, or is missing.
@@ -347,9 +357,9 @@ def unmerged(root: Path, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
 
 
 def operation_in_progress(root: Path) -> str | None:
-    """Return what git is in the middle of in this working tree, such as "a merge", or None."""
+    """Return the operation that git has begun and not finished in this working tree, such as "a merge", or None."""
     folders = git.folders(root)
-    found = (what for name, what in _OPERATIONS.items() if folders and (folders.git_dir / name).exists())
+    found = (operation for name, operation in _OPERATIONS.items() if folders and (folders.git_dir / name).exists())
     return next(found, None)
 
 
@@ -359,35 +369,36 @@ def status_entries(report: bytes) -> tuple[tuple[bytes, bytes], ...]:
 
 
 def branch(root: Path) -> str | None:
-    """Return the name of the branch that is checked out; None where HEAD is detached, and without git."""
+    """Return the name of the branch that is checked out; None if HEAD is detached, and without git."""
     try:
-        said = git.run(["symbolic-ref", "--quiet", "--short", "HEAD"], root)
+        output = git.run(["symbolic-ref", "--quiet", "--short", "HEAD"], root)
     except GitFailed:
         return None
-    return said.decode("utf-8", "replace").removesuffix("\n") or None
+    return output.decode("utf-8", "replace").removesuffix("\n") or None
 
 
 def _own_pathspecs(folder: str) -> tuple[str, ...]:
-    """Return what names our files to git, and some others; everything where nobody knows where ours are."""
+    """Return pathspecs that match at least all of our own files; none, which means all files, if `folder` is empty."""
     return (*git.OWN_PATTERNS, f":(literal){folder}") if folder else ()
 
 
 def _pathspecs_without(folder: str) -> tuple[str, ...]:
+    """Return the pathspecs of all files under the current folder, except those in `folder`."""
     return (".", f":(exclude,literal){folder}") if folder else (".",)
 
 
 def _index_path(folders: git.GitFolders) -> Path:
-    """Return git's index; in a hook the environment names that of the commit being made, from the top."""
-    named = os.environ.get("GIT_INDEX_FILE")
-    return folders.top / named if named else folders.git_dir / "index"
+    """Return the path of git's index; in a hook the environment names that of the commit being made."""
+    name = os.environ.get("GIT_INDEX_FILE")  # relative to the root of the working tree
+    return folders.top / name if name else folders.git_dir / "index"
 
 
 def _is_sparse(folders: git.GitFolders) -> bool:
-    """Return whether git has to be told that files outside of a sparse checkout are meant too."""
+    """Return whether `git add` needs the option `--sparse` to add files outside of a sparse checkout."""
     return (folders.git_dir / "info" / "sparse-checkout").is_file() and (git.version() or ()) >= _SPARSE_ADD
 
 
 def _quoted_alternate(path: Path) -> str:
-    """Return a path as git reads it in a list of folders."""
+    """Return a path quoted for GIT_ALTERNATE_OBJECT_DIRECTORIES, where a colon would end an unquoted one."""
     text = str(path.absolute()).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{text}"'
