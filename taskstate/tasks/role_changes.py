@@ -62,7 +62,7 @@ def set_role(workspace: Workspace, task_id: str, role: str, role_change: RoleCha
     now, checked_turn = timestamp(request.stamp.now), _read_turn(workspace, task_id, role, request)
     snapshot_role = snapshot_needed_to_set(checked_turn, role_change)
     checked = secret_check.check_text(
-        workspace, log_parser.text_chunks(role_change.log or b""), request, what="the log"
+        workspace, log_parser.text_chunks(role_change.log or b""), request, name="the log"
     )
     _verify(workspace, checked_turn, snapshot_role, request)
 
@@ -80,7 +80,7 @@ def set_role(workspace: Workspace, task_id: str, role: str, role_change: RoleCha
         text = _with_role(turn, new)
         if text == turn.state.document.text:
             return Change(text=text, artifacts=log_artifacts)
-        text, archive_plan = checked.remembered(workspace, text)
+        text, archive_plan = checked.with_event(workspace, text)
         old_log = turn.role.qa_log_path
         replaced = (old_log,) if log_artifacts and old_log is not None else ()
         return Change(

@@ -72,7 +72,7 @@ def add(workspace: Workspace, task_id: str, source: Source, request: Request) ->
     place = citation_place(source.path, source.lines)
     if not text.strip():
         raise TaskstateError(f"{place} holds nothing but blanks", help="cite lines that say something", code="empty")
-    checked = secret_check.check_text(workspace, [text], request, what=place)
+    checked = secret_check.check_text(workspace, [text], request, name=place)
 
     def job(loaded: Loaded) -> Change[Excerpt]:
         entries = _recorded_entries(front_matter_values(loaded.document), loaded.state.id)
@@ -82,7 +82,7 @@ def add(workspace: Workspace, task_id: str, source: Source, request: Request) ->
         if is_known:
             return Change(text=loaded.document.text, artifacts=artifact_files, result=new)
         changed = apply(loaded.document.text, set_front_matter(loaded.document, KEY, [*entries, new._asdict()]))
-        changed, archive_plan = checked.remembered(workspace, changed)
+        changed, archive_plan = checked.with_event(workspace, changed)
         return Change(text=changed, before=archive_plan, artifacts=artifact_files, result=new)
 
     outcome = change(workspace, task_id, job, request)

@@ -1,4 +1,5 @@
-"""A repository with its tasks: finding, loading and writing them under the lock, and what lies beside them.
+"""Finds, loads and writes the tasks of a repository under its lock, and the files that belong to them.
 
-This is where `storage` and `model` meet. Jobs build on it and decide what to write; here is how.
+This package joins `storage` (bytes on disk) and `model` (what texts mean). What to write is decided by the packages
+that build on it.
 """

@@ -1,9 +1,9 @@
-"""The artifacts of a task: bulky or derived files under the state folder, which git ignores.
+"""Reads and writes the artifacts of a task: large or derived files under the state folder, which git ignores.
 
-None of them is the only copy of a fact that a state file's reader needs, so they are written plainly, without the
-journal. What a state file names by its hash bears a part of that hash in its name, so that nothing which is named is
-ever overwritten: a crash before the state file is written leaves a file that nobody names. A `writing.Change` brings
-its artifacts along; they are written once nothing refuses the change any more, and go again where it fails.
+No artifact is the only copy of a fact that a reader of the state file needs, so they are written without the journal.
+An artifact that a state file names by its hash has a part of that hash in its own name, so it is never overwritten by
+other content: a crash before the state file is written only leaves an unused file. A `Change` carries its artifacts;
+they are written when the change has passed all checks, and removed again if writing it fails.
 """
 
 from __future__ import annotations
@@ -24,47 +24,48 @@ if TYPE_CHECKING:
 
 FOLDER = "artifacts"
 _HASH_DIGITS = 8
-# RFC 1952: magic, deflate, no flags, no time, slowest compression, unknown system; so equal content gives equal bytes.
+# RFC 1952: magic number, deflate, no flags, no time, best compression, unknown system. Written by hand, since what the
+# `gzip` module writes for time and system depends on its version: equal content must give equal bytes.
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
 
 
 class Artifact(NamedTuple):
-    """An artifact that is to be written: its path from the state folder, and what the file holds."""
+    """An artifact that is to be written: its path from the state folder, and its content."""
 
     path: str
     data: bytes
 
 
 def content_addressed(task_id: str, stem: str, content: bytes, ending: str) -> Artifact:
-    """Return an artifact of its own for this content: its name holds the content's hash, and it is gzipped."""
+    """Return a gzipped artifact with a part of the content's hash in its name."""
     return Artifact(path_for(task_id, stem, files.digest(content), ending), gzipped(content))
 
 
 def path_for(task_id: str, stem: str, sha256: str, ending: str) -> str:
-    """Return the path of the artifact that `content_addressed` gives for a content of this hash."""
+    """Return the path that `content_addressed` gives to content with this hash."""
     return relative_path(task_id, f"{stem}-{sha256[:_HASH_DIGITS]}{ending}.gz")
 
 
 def relative_path(task_id: str, name: str = "") -> str:
-    """Return the path of a task's artifact, or of the folder of them all, from the state folder."""
+    """Return the path, from the state folder, of a task's artifact, or without `name` of its artifact folder."""
     return f"{FOLDER}/task-{task_id}/{name}".rstrip("/")
 
 
 def absolute_path(workspace: Workspace, relative: str) -> Path:
-    """Return the place of an artifact that a file names by its path from the state folder.
+    """Return the path on disk of an artifact, given its path from the state folder.
 
     Raises:
-        TaskstateError: code "path-escapes": it leads out of the artifacts.
+        TaskstateError: code "path-escapes": the path is not below the artifacts folder.
     """
     path = files.inside(workspace.state_root, relative)
     if not relative.startswith(f"{FOLDER}/"):
-        what = f"{files.shown(relative)} is no artifact"
-        raise TaskstateError(what, help=f"artifacts lie under {FOLDER}/ in the state folder", code="path-escapes")
+        message = f"{files.shown(relative)} is no artifact"
+        raise TaskstateError(message, help=f"artifacts lie under {FOLDER}/ in the state folder", code="path-escapes")
     return path
 
 
 def write(workspace: Workspace, task_id: str, name: str, data: bytes) -> str:
-    """Write an artifact, in the place of one of that name, and return its path from the state folder."""
+    """Write an artifact, replacing one of the same name, and return its path from the state folder."""
     relative = relative_path(task_id, name)
     _replace(workspace, relative, data)
     return relative
@@ -77,15 +78,15 @@ def _replace(workspace: Workspace, relative: str, data: bytes) -> None:
     files.replace(path, data)
 
 
-def write_all(workspace: Workspace, made: Iterable[Artifact]) -> tuple[tuple[str, bytes | None], ...]:
-    """Write artifacts, and return what stood in the place of those that differ, for `undo`.
+def write_all(workspace: Workspace, artifacts: Iterable[Artifact]) -> tuple[tuple[str, bytes | None], ...]:
+    """Write artifacts, and return the path and former content (None: no file) of those that changed, for `undo`.
 
     Raises:
-        TaskstateError: one cannot be written; then none of them is.
+        TaskstateError: one cannot be written; then none is.
     """
     before: list[tuple[str, bytes | None]] = []
     try:
-        for each in made:
+        for each in artifacts:
             old = read(workspace, each.path)
             if old != each.data:
                 before.append((each.path, old))
@@ -97,20 +98,20 @@ def write_all(workspace: Workspace, made: Iterable[Artifact]) -> tuple[tuple[str
 
 
 def undo(workspace: Workspace, before: Iterable[tuple[str, bytes | None]]) -> None:
-    """Undo what `write_all` wrote, as far as the system lets us: what stays is named by nobody."""
+    """Undo what `write_all` wrote, as far as possible: an artifact that stays is not named by any state file."""
     for relative, data in before:
         with suppress(TaskstateError, OSError):
             path = absolute_path(workspace, relative)
             if data is None:
                 path.unlink(missing_ok=True)
-                for folder in (path.parent, path.parent.parent):  # those that were made for it; others are not empty
+                for folder in (path.parent, path.parent.parent):  # only empty ones can be removed
                     folder.rmdir()
             else:
                 files.replace(path, data)
 
 
 def delete(workspace: Workspace, task_id: str, relatives: Iterable[str]) -> None:
-    """Delete artifacts of a task that its state file names no more; one that cannot be deleted is purged later."""
+    """Delete artifacts that a task's state file no longer names, as far as possible; `purge` deletes the rest."""
     for relative in relatives:
         if relative.startswith(f"{relative_path(task_id)}/"):
             with suppress(TaskstateError, OSError):
@@ -118,7 +119,7 @@ def delete(workspace: Workspace, task_id: str, relatives: Iterable[str]) -> None
 
 
 def read(workspace: Workspace, relative: str) -> bytes | None:
-    """Return what an artifact holds, or None where it is not here, as in another clone.
+    """Return the content of an artifact, or None if it does not exist, as in another clone.
 
     Raises:
         TaskstateError: it cannot be read.
@@ -128,7 +129,7 @@ def read(workspace: Workspace, relative: str) -> bytes | None:
 
 
 def remove_all(workspace: Workspace, task_id: str) -> bool:
-    """Delete the artifacts of a task, and return whether there were any.
+    """Delete all artifacts of a task, and return whether there were any.
 
     Raises:
         TaskstateError: the system refuses.
@@ -144,25 +145,25 @@ def remove_all(workspace: Workspace, task_id: str) -> bool:
 
 
 def gzipped(data: bytes) -> bytes:
-    """Return `data` as a gzip file without name and time: equal content gives equal bytes."""
+    """Compress `data` as a gzip file without name and time, so that equal content gives equal bytes."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     body = packer.compress(data) + packer.flush()
     return _GZIP_HEADER + body + struct.pack("<LL", zlib.crc32(data), len(data) & 0xFFFFFFFF)
 
 
 def gunzipped(data: bytes, name: str) -> bytes:
-    """Return what a gzip file holds; `name` is how an error calls it.
+    """Decompress a gzip file; `name` names it in an error.
 
     Raises:
-        TaskstateError: code "artifact-broken": it is none, is torn, or holds more than can be read.
+        TaskstateError: code "artifact-broken": it is not a gzip file, is cut short, or holds more than `MAX_BYTES`.
     """
     reader = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
     try:
-        content = reader.decompress(data, files.MAX_BYTES)
-        whole = reader.eof
+        content = reader.decompress(data, files.MAX_BYTES)  # a small file can expand to gigabytes
+        is_complete = reader.eof
     except zlib.error:
-        content, whole = b"", False
-    if not whole:
-        what = f"the artifact {files.shown(name)} is broken"
-        raise TaskstateError(what, help="make it anew with the command that wrote it", code="artifact-broken")
+        content, is_complete = b"", False
+    if not is_complete:
+        message = f"the artifact {files.shown(name)} is broken"
+        raise TaskstateError(message, help="make it anew with the command that wrote it", code="artifact-broken")
     return content

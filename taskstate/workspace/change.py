@@ -1,4 +1,4 @@
-"""What a job asks of a write and what it gets back: `Request`, `Change` and `Outcome`. `writer` carries them out."""
+"""Defines the records of a write: `Request` and `Change` go into `writer.change`, and `Outcome` comes out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from taskstate.storage import journal
     from taskstate.workspace.artifacts import Artifact
 
-    # A bare `Change` or `Outcome` is one with any result. `typing` itself knows `default` from Python 3.13 on.
+    # `Change` or `Outcome` without a parameter has any result. `typing.TypeVar` knows `default` only from Python 3.13.
     T_co = TypeVar("T_co", covariant=True, default=object)
 else:
     from typing import TypeVar
@@ -22,10 +22,11 @@ else:
 
 
 class Request(NamedTuple):
-    """Who asks for a change and when, the revision that the file must still be at, and whether to show it only.
+    """How a write is to be made.
 
-    Only who accepts what was changed by hand in a block that is the tool's own asks for a change that seals it anew.
-    `force_secrets` writes what looks like a credential, warns of it and remembers it.
+    `stamp` says who makes it and when. `expect` is the revision that the file must still have; empty for any. With
+    `dry_run` nothing is written. `reseal` accepts blocks owned by the tool that were edited by hand, and seals them
+    again. `force_secrets` writes text that looks like a credential, with a warning and an entry in the audit.
     """
 
     stamp: WriteMetadata
@@ -36,14 +37,16 @@ class Request(NamedTuple):
 
 
 class Change(NamedTuple, Generic[T_co]):
-    """What a job makes of a state file: its text before the stamp, other files' changes that go ahead, what to tell.
+    """The change of a state file that a job has planned.
 
-    What receives text is changed before what gives it away: `after` are the changes that take text out of other files.
-    `kept` are artifacts that are written where nothing refuses the change, and not on a dry run; `gone` are the paths
-    of those that the state file named before, which are deleted once it is written.
+    `text` is the file's new text without the write metadata. `before` and `after` are the operations on other files
+    that are carried out before and after it: a file that receives text comes before the one that loses it. `artifacts`
+    are written if the change is made and it is not a dry run; `obsolete_artifacts` are the paths of those that the
+    state file no longer names, deleted after it is written.
 
-    A job that had to read or stamp the text itself hands on its state, and the text with its stamp. The new revision is
-    higher than `above`. `result` is what else the job made, for whoever asked for the change: the outcome carries it.
+    A job that has parsed `text` already passes its `state`, and one that has set the metadata itself the text with it
+    as `stamped`: neither is then computed again. The new revision is higher than `revision_above`. `result` is what
+    else the job computed; the outcome carries it to the caller.
     """
 
     text: str
@@ -55,7 +58,7 @@ class Change(NamedTuple, Generic[T_co]):
     after: journal.Plan = ()
     artifacts: tuple[Artifact, ...] = ()
     obsolete_artifacts: tuple[str, ...] = ()
-    result: T_co = None  # type: ignore[assignment]  # most jobs have none, and nobody reads it then
+    result: T_co = None  # type: ignore[assignment]  # most jobs have no result, and it is not read then
 
 
 class _Outcome(NamedTuple, Generic[T_co]):
@@ -66,19 +69,19 @@ class _Outcome(NamedTuple, Generic[T_co]):
     diff: str = ""
     warnings: tuple[str, ...] = ()
     text: str = ""
-    result: T_co = None  # type: ignore[assignment]  # that of the `Change`
+    result: T_co = None  # type: ignore[assignment]  # the result of the `Change`
 
 
 class Outcome(_Outcome[T_co]):
-    """What a change did: `revision` is the file's token afterwards, `diff` the unified diff of a dry run.
+    """What a write did, or on a dry run would do.
 
-    `warnings` are for standard error, whatever else is told. `text` is that of the state file afterwards, empty
-    where something else was written; `result` is what the job made. On a dry run all are what they would be.
+    `revision` is the file's token afterwards and `text` its text. `diff` is a unified diff, on a dry run only.
+    `warnings` are for standard error, `notes` for the command's output. `result` is that of the `Change`.
     """
 
     @cached_property
     def state(self) -> TaskState:
-        """What the state file says afterwards; it is read only where somebody asks."""
+        """The task's state after the write; parsed when it is first used."""
         from taskstate.model import names
         from taskstate.model.task_state import read_state
         from taskstate.syntax.document import parse

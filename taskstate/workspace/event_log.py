@@ -1,4 +1,4 @@
-"""Rolls what a state file keeps only the newest of into its archive: a list there, between the batches of sessions."""
+"""Adds events to a state file's audit, and moves the oldest ones into the task's archive file."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _ARCHIVE_HEADING = "Events"
 
 
 def add_event(workspace: Workspace, text: str, event: Mapping[str, object]) -> tuple[str, journal.Plan]:
-    """Return a state file's text with one more event, and the change that takes the oldest ones to the archive."""
+    """Return a state file's text with one more event, and the operation that moves the oldest ones to the archive."""
     longer = with_event(text, event)
     events = [each.entry for each in write_metadata.blocks_of(parse(longer)).audit.events]
-    older = events[:-EVENTS_KEPT]
-    if not older:
+    oldest = events[:-EVENTS_KEPT]
+    if not oldest:
         return longer, ()
     shorter = write_metadata.with_events(longer, events[-EVENTS_KEPT:])
     state = read_state(parse(shorter))
     shorter = apply(shorter, set_front_matter(state.document, "archive_path", workspace.archive_path(state.id)))
-    return shorter, (append_to_archive(workspace, state, _ARCHIVE_HEADING, [f"- {_line(each)}" for each in older]),)
+    return shorter, (append_to_archive(workspace, state, _ARCHIVE_HEADING, [f"- {_line(each)}" for each in oldest]),)
 
 
 def _line(event: object) -> str:
-    """Return an event as JSON on one line, in which nothing can become structure of the document."""
+    """Return an event as JSON on one line; `<` is escaped, since it could start HTML or a comment in Markdown."""
     return json.dumps(event, sort_keys=True).replace("<", "\\u003c")
 
 
 def append_to_archive(workspace: Workspace, state: TaskState, title: str, items: Sequence[str]) -> journal.Operation:
-    """Return the change that adds list items to the archive file of a task, under a heading of their own."""
+    """Return the operation that appends a heading and list items to a task's archive file, or creates that file."""
     path, nl = workspace.state_root / workspace.archive_path(state.id), state.document.newline
     name, size = workspace.relative(path), files.size(path)
     head = "" if size else f"# Task #{state.id} Archive - Full Session History{nl}"

@@ -1,6 +1,6 @@
-"""What must hold of a state file before it is changed, and of its new text before that is written.
+"""Checks a state file before it is changed, and its new text before it is written.
 
-Each guard raises a refusal that says what to do; none of them changes or reads anything on disk.
+Each check raises an error that says what to do. None of them reads or changes anything on disk.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _EXPECTED = "14, or 14-1a2b3c4d as `taskstate show` prints it"
 
 
 def require_writable(loaded: Loaded, expected: str, *, sealed: bool = True) -> None:
-    """Refuse a file that is not what the caller saw, that a newer version wrote, or (`sealed`) whose seal is broken.
+    """Refuse a file that is not at the `expected` revision, has a newer format, or (`sealed`) whose seal is broken.
 
     Raises:
         TaskstateError: code "usage", "revision", "newer-format" or "seal-broken".
@@ -32,17 +32,17 @@ def require_writable(loaded: Loaded, expected: str, *, sealed: bool = True) -> N
     require_revision(loaded, expected)
     version = loaded.document.front_matter.get("taskstate")
     if isinstance(version, int) and version > FORMAT:
-        what = f"{loaded.relative} has format version {version}, and {FORMAT} is the newest one known here"
-        raise TaskstateError(what, help="update taskstate", code="newer-format")
+        message = f"{loaded.relative} has format version {version}, and {FORMAT} is the newest one known here"
+        raise TaskstateError(message, help="update taskstate", code="newer-format")
     if sealed:
         check_seal(loaded.document, loaded.relative)
 
 
 def require_revision(loaded: Loaded, expected: str) -> None:
-    """Refuse a file that is not at the revision that the caller saw.
+    """Refuse a file that is not at the `expected` revision or token; empty accepts any.
 
     Raises:
-        TaskstateError: code "revision" where it is at another one, "usage" where `expected` is none.
+        TaskstateError: code "revision" if it is at another one, "usage" if `expected` is not a revision.
     """
     if not expected:
         return
@@ -58,29 +58,29 @@ def require_revision(loaded: Loaded, expected: str) -> None:
 
 
 def require_whole(loaded: Loaded) -> None:
-    """Refuse a state file whose front matter cannot bear the marks of a write, or names another task than its file.
+    """Refuse a state file whose front matter cannot be read, or names another task than the file's name.
 
     Raises:
         TaskstateError: code "unreadable" or "file-name".
     """
     document, own = loaded.document, names.own_file(loaded.relative)
     if not document.front_matter:
-        found = [problem for problem in document.problems if problem.kind.startswith("front-matter-")]
-        line = document.position(found[0].span.start).line + 1 if found else 1
-        what = found[0].message if found else "the front matter is empty"
+        problems = [problem for problem in document.problems if problem.kind.startswith("front-matter-")]
+        line = document.position(problems[0].span.start).line + 1 if problems else 1
+        message = problems[0].message if problems else "the front matter is empty"
         raise TaskstateError(
-            f"{loaded.relative}, line {line}: {what}", help="mend it; `taskstate lint` says how", code="unreadable"
+            f"{loaded.relative}, line {line}: {message}", help="mend it; `taskstate lint` says how", code="unreadable"
         )
-    named = own.id if own else None
-    if named and named.casefold() != loaded.state.id.casefold():
-        what = f"{loaded.relative}: the file's name says {named}, and its task_id {loaded.state.id}"
-        raise TaskstateError(what, help="make them agree; `taskstate lint` says how", code="file-name")
+    file_id = own.id if own else None
+    if file_id and file_id.casefold() != loaded.state.id.casefold():
+        message = f"{loaded.relative}: the file's name says {file_id}, and its task_id {loaded.state.id}"
+        raise TaskstateError(message, help="make them agree; `taskstate lint` says how", code="file-name")
 
 
 def require_sound(loaded: Loaded, text: str, planned: TaskState) -> None:
-    """Refuse a result that would read worse than what it came from: a fault of ours must not reach the disk.
+    """Refuse a new text that has problems which the file on disk has not: a bug of ours must not reach the disk.
 
-    `planned` is the text before its marks were set, which as a rule differs in the front matter alone.
+    `planned` is the state before the write metadata was set; as a rule only its front matter differs from `text`.
 
     Raises:
         TaskstateError: code "unsafe".
@@ -90,16 +90,16 @@ def require_sound(loaded: Loaded, text: str, planned: TaskState) -> None:
     new = [problem for problem in problems if problem.kind not in before]
     was = loaded.state.text("task_id")
     if new or (was and task_id != was):
-        said = "; ".join(dict.fromkeys(problem.message for problem in new))
+        reasons = "; ".join(dict.fromkeys(problem.message for problem in new))
         raise TaskstateError(
-            f"{loaded.relative} cannot be changed safely: {said or 'its task_id would change'}",
+            f"{loaded.relative} cannot be changed safely: {reasons or 'its task_id would change'}",
             help="run `taskstate lint` on it first",
             code="unsafe",
         )
 
 
 def _reread(text: str, planned: TaskState) -> tuple[str, tuple[Problem, ...]]:
-    """Return the id and the problems of a text; a body that is the same to the letter is not read a second time."""
+    """Return the task id and the problems of a text; a body that equals the planned one is not parsed again."""
     front_matter = planned.document.front_matter.span
     body = planned.document.text[front_matter.end :] if front_matter else ""
     if front_matter and text.endswith(body):

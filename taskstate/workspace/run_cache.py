@@ -1,7 +1,7 @@
-"""What one run reads of a repository, read once: documents, upstream tasks, dependencies, git objects.
+"""Reads documents, upstream tasks, dependencies and git objects of a repository at most once in a run.
 
-The dependencies of state files are also remembered from run to run, for as long as a file keeps its size and times, so
-that finding cycles need not read every file again. All of it may be lost; it is then read anew.
+The dependencies of state files are also cached from run to run, as long as a file keeps its size and times, so that
+finding cycles need not read every file again.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 class CachedDependencies(NamedTuple):
-    """What a file with this mark depends on."""
+    """The dependencies of a state file that has this mark."""
 
     mark: str
     depends_on: tuple[str, ...]
 
 
 def open_dependency_cache(workspace: Workspace) -> Cache[CachedDependencies]:
-    """Return what files depend on, by path, from run to run."""
+    """Open the cache of dependencies, by path."""
     return Cache(workspace.state_root / "cache" / "depends-on.json", _read_dependencies)
 
 
@@ -47,56 +47,57 @@ def _read_dependencies(values: Any) -> CachedDependencies:  # noqa: ANN401 - wha
 
 
 class RunCache:
-    """What was listed, read and parsed of a repository; it stays so for the duration of a run."""
+    """What was listed, read and parsed of a repository during one run; files are assumed not to change meanwhile."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.source: Disk | Index = Disk()
-        self.all_files: tuple[Path, ...] | None = None  # all files of the repository, where they are known anyway
+        self.all_files: tuple[Path, ...] | None = None  # all our own files of the repository, if they are listed anyway
         self.objects = git.Objects(workspace.root)
-        self.memo: dict[tuple[str, ...], Any] = {}  # what the answers about other sources found out already
+        self.memo: dict[tuple[str, ...], Any] = {}  # answers that lint's queries have computed already
         self._documents: dict[Path, Document | None] = {}
         self._upstreams: dict[Path, Upstream | None] = {}
         self.dependencies = DependencyGraph(self._depends_on)
         self.dependency_cache: Cache[CachedDependencies] | None = None
 
     def prepare(self) -> None:
-        """Find out now what several processes would each find out for themselves."""
+        """List the state files now, before the run forks: otherwise each process would do it."""
         _ = self._usual, self._all
 
     def forget_file(self, path: Path) -> None:
-        """Forget what was read of one file: it has been written since."""
+        """Forget what was read of one file, which has been written since."""
         self._documents.pop(path, None)
         self._upstreams.pop(path, None)
 
     def forget(self) -> None:
-        """Forget what was read: files have been written since."""
+        """Forget all that was read, since files have been written."""
         self.memo.clear()
         self._documents.clear()
         self._upstreams.clear()
         self.dependencies = DependencyGraph(self._depends_on)
 
     def close(self) -> None:
-        """End the processes of git, and write down what another run need not find out again."""
+        """End the processes of git, and save the dependency cache."""
         self.objects.close()
         if self.dependency_cache:
             self.dependency_cache.save()
 
     @cached_property
     def tasks_with_handoffs(self) -> frozenset[str]:
-        """The names of the folders of tasks that have handoff documents."""
+        """The folder names of the tasks that have handoff documents."""
         return frozenset(files.names(self.workspace.state_root / HANDOFF_FOLDER))
 
     @cached_property
     def real_root(self) -> str:
-        """The repository's root, links followed."""
+        """The repository's root with links resolved."""
         return os.path.realpath(self.workspace.root)
 
     def state_files(self, task_id: str) -> tuple[Path, ...]:
-        """Return the state files of a task, by its case-folded id.
+        """Return the state files of the task with this case-folded id.
 
-        Where only some files are checked, the whole repository is searched only for a task that has none in the usual
-        folder: a hook or an editor asks thousands of times a day, and a search takes as long as the repository is big.
+        If only some files are checked, the whole repository is searched only for a task that has no file in the usual
+        folder: a hook or an editor checks files thousands of times a day, and a search takes longer the larger the
+        repository is.
         """
         if self.all_files is None and task_id in self._usual:
             return self._usual[task_id]
@@ -112,24 +113,24 @@ class RunCache:
         return _by_id(self.workspace.own_files() if self.all_files is None else self.all_files)
 
     def document(self, path: Path) -> Document | None:
-        """Return another file of ours, or None where it is not there or cannot be read."""
+        """Return one of our own files parsed, or None if it does not exist or cannot be read."""
         if path not in self._documents:
             self._documents[path] = self._read(path)
         return self._documents[path]
 
     def upstream(self, path: Path) -> Upstream | None:
-        """Return what a state file says to those that build on it, or None where it cannot be read."""
+        """Return a state file as an upstream task, or None if it cannot be read."""
         if path not in self._upstreams:
             self._upstreams[path] = self._read_upstream(path)
         return self._upstreams[path]
 
     def upstreams_now(self, task_id: str) -> tuple[Upstream, ...]:
-        """Return what the state files of a task say at this moment, for those who hold the lock."""
-        found = (self._read_upstream(path) for path in self.state_files(task_id.casefold()))
-        return tuple(upstream for upstream in found if upstream)
+        """Return the state files of a task as upstream tasks, read anew: for callers that hold the lock."""
+        upstreams = (self._read_upstream(path) for path in self.state_files(task_id.casefold()))
+        return tuple(upstream for upstream in upstreams if upstream)
 
     def _read_upstream(self, path: Path) -> Upstream | None:
-        """Read what others build on; of a task that is not complete the front matter says it all."""
+        """Read a state file as an upstream task; of one that is not complete only the front matter, which is enough."""
         from taskstate.model.chain import is_complete, read_upstream
         from taskstate.syntax.document import parse, parse_head
 
@@ -140,21 +141,21 @@ class RunCache:
         return read_upstream(parse(text) if is_complete(head) else head, self.workspace.relative(path))
 
     def _depends_on(self, task_id: str) -> tuple[str, ...]:
-        """Return what a task depends on; nothing where there is no such task, or its file cannot be read."""
+        """Return the ids that a task depends on; none if it does not exist or cannot be read."""
         return tuple(each for path in self.state_files(task_id) for each in self._dependencies_of(path))
 
     def _dependencies_of(self, path: Path) -> tuple[str, ...]:
-        """Return what a state file depends on, remembered from another run where it has not changed since."""
+        """Return the ids that a state file depends on, from the cache if the file has not changed."""
         cache = self.dependency_cache
         if cache is None:
             return self._dependencies_now(path)
         name, mark = os.fspath(path), self.source.mark(path)
-        known = cache.get(name)
-        if known is None or not mark or known.mark != mark:
-            known = CachedDependencies(mark, self._dependencies_now(path))
+        cached = cache.get(name)
+        if cached is None or not mark or cached.mark != mark:
+            cached = CachedDependencies(mark, self._dependencies_now(path))
             if mark:
-                cache.put(name, known)
-        return known.depends_on
+                cache.put(name, cached)
+        return cached.depends_on
 
     def _dependencies_now(self, path: Path) -> tuple[str, ...]:
         upstream = self.upstream(path)
@@ -174,10 +175,10 @@ class RunCache:
 
 
 def _by_id(paths: Iterable[Path]) -> Mapping[str, tuple[Path, ...]]:
-    """Return the state files among `paths`, by case-folded id."""
-    found: dict[str, list[Path]] = {}
+    """Group the state files among `paths` by case-folded id."""
+    by_id: dict[str, list[Path]] = {}
     for path in paths:
         own = names.own_file(path.name)
         if own and own.type == "state" and own.id:
-            found.setdefault(own.id.casefold(), []).append(path)
-    return {task_id: tuple(paths) for task_id, paths in found.items()}
+            by_id.setdefault(own.id.casefold(), []).append(path)
+    return {task_id: tuple(paths) for task_id, paths in by_id.items()}

@@ -1,8 +1,8 @@
-"""Refuses to write what looks like a credential, unless the write is forced; a forced one is noted in the audit.
+"""Refuses to write text that looks like a credential, unless the write is forced; then the audit records it.
 
-Only what is new counts: a secret that already stood in the file, or that moves from one file of the plan to another, is
-for lint to report. Messages name the kind and the line, never the value. Logs and other text that becomes an artifact
-go through the same check.
+Only new secrets count: one that is already in the file, or moves from one file of a plan to another, is reported by
+lint. Messages contain the kind and the line, never the value. Logs and other texts that become artifacts are checked
+here too.
 """
 
 from __future__ import annotations
@@ -36,41 +36,42 @@ _HELP = (
     " `secrets.allow` of the configuration fit it, or write it with --force-secrets; in free text the comment"
     " `taskstate: allow secret` at the end of its line does as well"
 )
-_MAX_LISTED = 3  # findings that a refusal names
+_MAX_LISTED = 3  # findings in the message of an error
 
 
 def warnings(lines: Iterable[str]) -> tuple[str, ...]:
-    """Return what to warn of where findings that `describe` put into words are written all the same."""
+    """Return the warnings for findings, as worded by `describe`, that are written because the write is forced."""
     return tuple(f"warning: {line}; written all the same" for line in lines)
 
 
 def refusal(lines: Sequence[str]) -> TaskstateError:
-    """Return the error for findings that `describe` put into words."""
+    """Return the error for findings, as worded by `describe`."""
     return TaskstateError(first_of(lines, _MAX_LISTED, separator="; ", last="; and "), help=_HELP, code="secret")
 
 
-def new_secrets(text: str, config: Config, known: Iterable[str] = ()) -> tuple[Secret, ...]:
-    """Return what looks like a credential in `text` more often than in the `known` texts together."""
-    found = secrets.find(text, config.secrets.allow)
-    if not found:
+def new_secrets(text: str, config: Config, old_texts: Iterable[str] = ()) -> tuple[Secret, ...]:
+    """Return the possible credentials that `text` contains more often than the `old_texts` together."""
+    findings = secrets.find(text, config.secrets.allow)
+    if not findings:
         return ()
-    old = "\n".join(known)
-    return exceeding(text, found, old, lambda value: occurrences(value, text) - occurrences(value, old))
+    old = "\n".join(old_texts)
+    return exceeding(text, findings, old, lambda value: occurrences(value, text) - occurrences(value, old))
 
 
-def exceeding(text: str, found: Sequence[Secret], old: str, more: Callable[[str], int]) -> tuple[Secret, ...]:
-    """Return, of each value among findings, as many as it is written `more` often.
+def exceeding(text: str, findings: Sequence[Secret], old: str, more: Callable[[str], int]) -> tuple[Secret, ...]:
+    """Return the findings that are new: for each value as many as `more` says that it occurs more often than before.
 
-    One whose line is no more frequent than in the `old` text is none of them: another line, which is allowed, may be.
+    A finding on a line that is no more frequent than in the `old` text is not new; the value may have been added on
+    another line, where it is allowed.
     """
-    fresh = Counter(text.split("\n"))
-    fresh.subtract(old.split("\n"))
+    new_lines = Counter(text.split("\n"))
+    new_lines.subtract(old.split("\n"))
     by_value: dict[str, list[Secret]] = {}
-    for each in found:
+    for each in findings:
         value = each.span.of(text)
-        if "\n" in value or fresh[_line_of(text, each)] > 0:
+        if "\n" in value or new_lines[_line_of(text, each)] > 0:
             by_value.setdefault(value, []).append(each)
-    return tuple(sorted(each for value, those in by_value.items() for each in those[: max(more(value), 0)]))
+    return tuple(sorted(each for value, same in by_value.items() for each in same[: max(more(value), 0)]))
 
 
 def _line_of(text: str, secret: Secret) -> str:
@@ -79,7 +80,7 @@ def _line_of(text: str, secret: Secret) -> str:
 
 
 def occurrences(value: str, text: str) -> int:
-    """Return how often a value stands in a text; one of several lines may be indented or quoted otherwise there."""
+    """Count a value in a text; one of several lines is also found indented or quoted."""
     if "\n" not in value:
         return text.count(value)
     return _unquoted(text).count(_unquoted(value))
@@ -89,26 +90,28 @@ def _unquoted(text: str) -> str:
     return "\n".join(line.strip("> \t\r") for line in text.split("\n"))
 
 
-def describe(text: str, found: Sequence[Secret], what: str) -> tuple[str, ...]:
-    """Return one line for each finding: where it stands and what it looks like, never the value."""
-    lines = (text.count("\n", 0, each.span.start) + 1 for each in found)
-    return tuple(f"{what}, line {line}: this looks like {each.kind}" for each, line in zip(found, lines, strict=True))
+def describe(text: str, findings: Sequence[Secret], name: str) -> tuple[str, ...]:
+    """Return a line for each finding with its place and kind, never the value; `name` is how the text is called."""
+    lines = (text.count("\n", 0, each.span.start) + 1 for each in findings)
+    return tuple(
+        f"{name}, line {line}: this looks like {each.kind}" for each, line in zip(findings, lines, strict=True)
+    )
 
 
-EVENT = "secrets-forced"  # what the audit calls a write that was forced
+EVENT = "secrets-forced"  # of a forced write, in the audit
 
 
 class SecretFindings(NamedTuple):
-    """What a plan would write: one line for each finding, and what each looks like."""
+    """The findings in texts that are to be written: a line about each, and the kind of each."""
 
     lines: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
 
 
 def new_secrets_in_plan(workspace: Workspace, plan: Plan, path: str = "", old: str = "") -> SecretFindings:
-    """Return what looks like a credential in the new texts of a plan, and is new.
+    """Return the new secrets in the texts that a plan writes.
 
-    Of the file at `path`, which holds the text `old`, only the lines that change are looked at.
+    In the file at `path`, which holds the text `old`, only changed lines are searched.
     """
     lines: list[str] = []
     kinds: list[str] = []
@@ -116,10 +119,10 @@ def new_secrets_in_plan(workspace: Workspace, plan: Plan, path: str = "", old: s
         if isinstance(operation, Create | Replace | Append):
             text = operation.data.decode(errors="replace")
             parts = changed_parts(old, text) if operation.path == path else (Span(0, len(text)),)
-            found = _new_in_operation(workspace, plan, operation, parts)
-            what = f"what is added to {operation.path}" if isinstance(operation, Append) else operation.path
-            lines += describe(text, found, what)
-            kinds += [each.kind for each in found]
+            findings = _new_in_operation(workspace, plan, operation, parts)
+            name = f"what is added to {operation.path}" if isinstance(operation, Append) else operation.path
+            lines += describe(text, findings, name)
+            kinds += [each.kind for each in findings]
     return SecretFindings(tuple(lines), tuple(kinds))
 
 
@@ -127,8 +130,8 @@ def _new_in_operation(
     workspace: Workspace, plan: Plan, operation: Create | Replace | Append, parts: tuple[Span, ...]
 ) -> tuple[Secret, ...]:
     text = operation.data.decode(errors="replace")
-    found = [each for part in parts for each in _secrets_in(text, part, workspace)]
-    if not found:
+    findings = [each for part in parts for each in _secrets_in(text, part, workspace)]
+    if not findings:
         return ()
     old = "".join(_old_texts(workspace, (operation,))) if isinstance(operation, Replace) else ""
     others = "\n".join(_old_texts(workspace, tuple(each for each in plan if each is not operation)))
@@ -136,7 +139,7 @@ def _new_in_operation(
     def more(value: str) -> int:
         return sum(sign * occurrences(value, each) for sign, each in ((1, text), (-1, old), (-1, others)))
 
-    return exceeding(text, found, old, more)
+    return exceeding(text, findings, old, more)
 
 
 def _secrets_in(text: str, part: Span, workspace: Workspace) -> Iterator[Secret]:
@@ -145,23 +148,25 @@ def _secrets_in(text: str, part: Span, workspace: Workspace) -> Iterator[Secret]
 
 
 def changed_parts(old: str, new: str) -> tuple[Span, ...]:
-    """Return the lines of a text that an older one does not have: some of the front matter, some of the body.
+    """Return the parts of `new` that differ from `old`: a range of lines of the front matter, and one of the body.
 
-    All of it where a line that did not change may make a secret of one that did, as the header of a private key does.
+    All of `new`, if it may contain a secret of several lines, such as a private key: an unchanged line can make a
+    changed one part of a secret.
     """
     if any(sign in new for sign in secrets.MULTILINE_MARKERS):
         return (Span(0, len(new)),)
-    heads = [max(text.find(_HEAD_END, 1), 0) for text in (old, new)]
-    head = _changed_lines(old[: heads[0]], new[: heads[1]])
-    body = _changed_lines(old[heads[0] :], new[heads[1] :])
-    return head, Span(heads[1] + body.start, heads[1] + body.end)
+    # Two ranges: every write changes the front matter, and one range would reach from there to the end of the change.
+    ends = [max(text.find(_HEAD_END, 1), 0) for text in (old, new)]
+    head = _changed_lines(old[: ends[0]], new[: ends[1]])
+    body = _changed_lines(old[ends[0] :], new[ends[1] :])
+    return head, Span(ends[1] + body.start, ends[1] + body.end)
 
 
 _HEAD_END = "\n---"
 
 
 def _changed_lines(old: str, new: str) -> Span:
-    """Return the lines of `new` from the first that differs to the last one."""
+    """Return the span of whole lines of `new` from the first to the last difference."""
     if old == new:
         return Span(0, 0)
     start = _common_length(old, new, 0)
@@ -170,9 +175,12 @@ def _changed_lines(old: str, new: str) -> Span:
     return Span(max(new.rfind("\n", 0, start), new.rfind("\r", 0, start)) + 1, line_end.start() if line_end else end)
 
 
-def _common_length(old: str, new: str, least: int, *, backwards: bool = False) -> int:
-    """Return how many characters are the same at the beginning of two texts, or at their ends, `least` left aside."""
-    low, high = 0, min(len(old), len(new)) - least
+def _common_length(old: str, new: str, excluded: int, *, backwards: bool = False) -> int:
+    """Return the length of the common beginning of two texts, or of their common end without `excluded` characters.
+
+    A binary search, which compares slices in C: comparing the characters one by one in Python would be slow.
+    """
+    low, high = 0, min(len(old), len(new)) - excluded
     while low < high:
         middle = (low + high + 1) // 2
         if backwards:
@@ -183,50 +191,50 @@ def _common_length(old: str, new: str, least: int, *, backwards: bool = False) -
     return low
 
 
-def require_allowed(found: SecretFindings, *, force: bool) -> tuple[str, ...]:
-    """Return what to warn of where findings are written all the same.
+def require_allowed(findings: SecretFindings, *, force: bool) -> tuple[str, ...]:
+    """Refuse a write with findings, or if it is forced return the warnings.
 
     Raises:
-        TaskstateError: code "secret": something was found, and nobody forces it.
+        TaskstateError: code "secret": there are findings and the write is not forced.
     """
-    if found.lines and not force:
-        # These lines are on no disk: whoever looks for them there would not find them.
-        raise refusal([f"what would be written: {line}" for line in found.lines])
-    return warnings(found.lines)
+    if findings.lines and not force:
+        # The prefix, since these line numbers are not those of the file on disk.
+        raise refusal([f"what would be written: {line}" for line in findings.lines])
+    return warnings(findings.lines)
 
 
-def audit_event(found: SecretFindings, by: WriteMetadata) -> dict[str, object]:
-    """Return what the audit remembers of a write that was forced: who and when, what kinds and how many."""
-    counts = ", ".join(f"{kind} ({count})" for kind, count in sorted(Counter(found.kinds).items()))
-    return {"at": timestamp(by.now), "actor": by.actor, "event": EVENT, "note": counts}
+def audit_event(findings: SecretFindings, metadata: WriteMetadata) -> dict[str, object]:
+    """Return the event that records a forced write in the audit: who, when, what kinds and how many of each."""
+    counts = ", ".join(f"{kind} ({count})" for kind, count in sorted(Counter(findings.kinds).items()))
+    return {"at": timestamp(metadata.now), "actor": metadata.actor, "event": EVENT, "note": counts}
 
 
 def _old_texts(workspace: Workspace, plan: Plan) -> Iterator[str]:
-    """Yield the texts that stand in the files of a plan before it is carried out."""
+    """Yield the present texts of the files that a plan changes."""
     for operation in plan:
         path = workspace.root / paths_of(operation)[0]
         if not isinstance(operation, Create) and path.is_file():
             yield files.read(path).decode(errors="replace")
 
 
-_MAX_WARNINGS = 3  # findings of one text
+_MAX_WARNINGS = 3  # for one text
 
 
 class AcceptedText(NamedTuple):
-    """A text that may be kept: what to warn of, and what the audit has to remember of it, if anything."""
+    """The result of checking a text that may be written: warnings, and the event for the audit if it was forced."""
 
     warnings: tuple[str, ...] = ()
     event: dict[str, object] | None = None
 
-    def remembered(self, workspace: Workspace, text: str) -> tuple[str, Plan]:
-        """Return a state file's text with the event in its audit, and the change of the archive that goes with it."""
+    def with_event(self, workspace: Workspace, text: str) -> tuple[str, Plan]:
+        """Return a state file's text with the event in its audit, and the operations on its archive, as `add_event`."""
         return add_event(workspace, text, self.event) if self.event else (text, ())
 
 
-def check_text(workspace: Workspace, pieces: Iterable[str], request: Request, *, what: str) -> AcceptedText:
-    """Refuse a text, given in pieces of whole lines, in which something looks like a credential, unless it is forced.
+def check_text(workspace: Workspace, pieces: Iterable[str], request: Request, *, name: str) -> AcceptedText:
+    """Refuse a text that contains possible credentials, unless the write is forced.
 
-    `what` is how messages call the text; they name lines and kinds, and never a value.
+    The text is given in pieces of whole lines. `name` is how messages call it.
 
     Raises:
         TaskstateError: code "secret".
@@ -235,17 +243,17 @@ def check_text(workspace: Workspace, pieces: Iterable[str], request: Request, *,
     kinds: list[str] = []
     number = 1
     for text in pieces:
-        at = 0
+        counted = 0  # characters of this piece whose line ends are in `number` already
         for each in sorted(new_secrets(text, workspace.config)):
-            number += text.count("\n", at, each.span.start)
-            at = each.span.start
-            lines.append(f"{what}, line {number}: this looks like {each.kind}")
+            number += text.count("\n", counted, each.span.start)
+            counted = each.span.start
+            lines.append(f"{name}, line {number}: this looks like {each.kind}")
             kinds.append(each.kind)
-        number += text.count("\n", at)
+        number += text.count("\n", counted)
     if not lines:
         return AcceptedText()
     if not request.force_secrets:
         raise refusal(lines)
-    more = (f"{what}: {len(lines) - _MAX_WARNINGS} more such lines",) if len(lines) > _MAX_WARNINGS else ()
-    told = warnings([*lines[:_MAX_WARNINGS], *more])
-    return AcceptedText(told, audit_event(SecretFindings(tuple(lines), tuple(kinds)), request.stamp))
+    more = (f"{name}: {len(lines) - _MAX_WARNINGS} more such lines",) if len(lines) > _MAX_WARNINGS else ()
+    warned = warnings([*lines[:_MAX_WARNINGS], *more])
+    return AcceptedText(warned, audit_event(SecretFindings(tuple(lines), tuple(kinds)), request.stamp))

@@ -1,4 +1,7 @@
-"""Sets a repository up: folders, configuration, lines in git's files, its merge driver, hooks; twice is as once."""
+"""Sets up a repository: folders, configuration, git's ignore and attribute files, merge driver, pre-commit hooks.
+
+Everything that exists is kept, so setting up a second time changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 FOLDERS = ("tasks", "archives", "handoffs", "templates")
 IGNORED_PATHS = ("artifacts/", "cache/", "journal/", "lock")
-TEMPORARY_PATTERN = ".taskstate-*.tmp"  # what a killed writer leaves beside the file that it was writing
+TEMPORARY_PATTERN = ".taskstate-*.tmp"  # left by a killed writer beside the file that it was writing
 PRE_COMMIT = ".pre-commit-config.yaml"
 _HOOK_ID = "taskstate-lint"
 MERGED_PATTERNS = (
@@ -28,11 +31,11 @@ MERGED_PATTERNS = (
 )  # without `/`: wherever they stand
 DRIVER_KEY, DRIVER = "merge.taskstate.driver", "taskstate merge-driver -- %O %A %B %P"
 _DRIVER_NAME = "merge.taskstate.name"
-_GIT_CONFIG = "git config merge.taskstate"  # how it is told: it is no file of the working tree
+_GIT_CONFIG = "git config merge.taskstate"  # named in the output like a file
 
 
 class SetUpResult(NamedTuple):
-    """What setting up did: the paths it made, changed, and found as they should be."""
+    """The paths that setting up created, changed, and left as they were."""
 
     created: tuple[str, ...]
     changed: tuple[str, ...]
@@ -52,7 +55,7 @@ class MergeDriver(NamedTuple):
 
 
 def set_up(workspace: Workspace, *, pre_commit: bool, dry_run: bool = False) -> SetUpResult:
-    """Make what a repository needs, leaving what is there; with `pre_commit` the hooks' entry too.
+    """Create what a repository needs and does not have; with `pre_commit` also the entry for the hooks.
 
     Raises:
         TaskstateError: a file cannot be read or written, git refuses, or the pre-commit configuration has a form that
@@ -63,25 +66,25 @@ def set_up(workspace: Workspace, *, pre_commit: bool, dry_run: bool = False) -> 
         *(f"{pattern} merge=taskstate" for pattern in MERGED_PATTERNS),
         *(f"{_quoted(f'{root}/**/*.{suffix}')} text" for suffix in ("md", "json")),
     )
-    wanted = {
+    texts = {
         ".gitignore": _with_lines(
             _read(workspace, ".gitignore"), (*(f"{root}/{name}" for name in IGNORED_PATHS), TEMPORARY_PATTERN)
         ),
         ".gitattributes": _with_lines(_read(workspace, ".gitattributes"), attributes),
     }
     if not _is_configured(workspace):
-        wanted["taskstate.toml"] = resources.text("templates/taskstate.toml")
+        texts["taskstate.toml"] = resources.text("templates/taskstate.toml")
     if pre_commit:
-        wanted[PRE_COMMIT] = _with_hooks(_read(workspace, PRE_COMMIT))
+        texts[PRE_COMMIT] = _with_hooks(_read(workspace, PRE_COMMIT))
     for folder in FOLDERS:
-        if not files.names(workspace.state_root / folder):  # git keeps no empty folder
-            wanted[f"{root}/{folder}/.gitkeep"] = ""
-    done = _write(workspace, wanted, dry_run=dry_run)
-    return done._replace(created=(*done.created, *install_merge_driver(workspace, dry_run=dry_run)))
+        if not files.names(workspace.state_root / folder):  # git does not track empty folders
+            texts[f"{root}/{folder}/.gitkeep"] = ""
+    result = _write(workspace, texts, dry_run=dry_run)
+    return result._replace(created=(*result.created, *install_merge_driver(workspace, dry_run=dry_run)))
 
 
 def install_merge_driver(workspace: Workspace, *, dry_run: bool = False) -> tuple[str, ...]:
-    """Name our merge driver in the repository's git configuration; return what was set, nothing where one is named.
+    """Configure our merge driver in the repository unless one is configured; return what was set.
 
     Raises:
         GitFailed: the configuration cannot be written.
@@ -95,18 +98,20 @@ def install_merge_driver(workspace: Workspace, *, dry_run: bool = False) -> tupl
 
 
 def merge_driver_state(workspace: Workspace) -> MergeDriver:
-    """Return how far git would merge our files by meaning, as git itself says."""
+    """Ask git by which driver it would merge our files."""
     if git.toplevel(workspace.root) is None:
         return MergeDriver(repository=False, command="", unreached=())
     names = [f"{workspace.config.root}/{pattern.replace('*', '0')}" for pattern in MERGED_PATTERNS]
-    told = git.run(["check-attr", "-z", "merge", "--", *names], workspace.root).decode("utf-8", "replace").split("\0")
-    reached = {name for name, _, value in zip(told[::3], told[1::3], told[2::3], strict=False) if value == "taskstate"}
+    output = git.run(["check-attr", "-z", "merge", "--", *names], workspace.root).decode("utf-8", "replace")
+    fields = output.split("\0")  # path, attribute, value
+    entries = zip(fields[::3], fields[1::3], fields[2::3], strict=False)
+    reached = {name for name, _, value in entries if value == "taskstate"}
     unreached = tuple(pattern for pattern, name in zip(MERGED_PATTERNS, names, strict=True) if name not in reached)
     return MergeDriver(repository=True, command=_configured_driver(workspace), unreached=unreached)
 
 
 def _configured_driver(workspace: Workspace) -> str:
-    """Return the command of the merge driver that git's configuration names, in whatever scope; empty without one."""
+    """Return the command of the merge driver in git's configuration of any scope; empty if there is none."""
     try:
         return git.run(["config", "--get", DRIVER_KEY], workspace.root).decode("utf-8", "replace").strip()
     except GitFailed:
@@ -114,13 +119,14 @@ def _configured_driver(workspace: Workspace) -> str:
 
 
 def _quoted(pattern: str) -> str:
-    """Return a pattern as `.gitattributes` reads it, which ends it at a blank unless it is quoted."""
+    """Return a pattern for `.gitattributes`, where it ends at a blank unless it is quoted."""
     return f'"{pattern}"' if " " in pattern else pattern
 
 
-def _write(workspace: Workspace, wanted: dict[str, str], *, dry_run: bool) -> SetUpResult:
+def _write(workspace: Workspace, texts: dict[str, str], *, dry_run: bool) -> SetUpResult:
+    """Write the texts by path; an empty text only creates a file."""
     created, changed, kept, plan = [], [], [], list[journal.Operation]()
-    for name, text in wanted.items():
+    for name, text in texts.items():
         path = files.inside(workspace.root, name)
         old = files.read(path) if files.size(path) is not None else None
         if old is None:
@@ -151,7 +157,7 @@ def _is_configured(workspace: Workspace) -> bool:
 
 
 def _with_lines(text: str, lines: tuple[str, ...]) -> str:
-    """Return `text` with those of `lines` that it lacks at its end."""
+    """Append those of `lines` to `text` that it does not contain."""
     missing = [line for line in lines if line not in {line.strip() for line in text.splitlines()}]
     if not missing:
         return text
@@ -161,10 +167,12 @@ def _with_lines(text: str, lines: tuple[str, ...]) -> str:
 
 
 def _with_hooks(text: str) -> str:
-    """Return a pre-commit configuration with our hooks at the end of its `repos`.
+    """Append our hooks to the `repos` of a pre-commit configuration.
+
+    The text is extended and not written anew from the parsed YAML, which would lose comments and layout.
 
     Raises:
-        TaskstateError: `repos` is not a block list at the end of the file, so that adding to it is not safe.
+        TaskstateError: `repos` is not a block list at the end of the file, so that appending is not safe.
     """
     entry = resources.text("hooks/pre-commit.yaml")
     if _HOOK_ID in text:
@@ -198,9 +206,9 @@ def _yaml(text: str) -> Node | None:
 
 
 def _only_adds(text: str, longer: str, entry: str) -> bool:
-    """Return whether a configuration, once longer, means what it meant, and `entry` besides."""
+    """Return whether the `longer` configuration means the same as `text` with `entry` appended to its `repos`."""
     before, after, new = _yaml(text), _yaml(longer), _yaml(entry)
     if not (before and after and new):
         return False
-    wanted = before.value() | {"repos": [*before.value()["repos"], *new.value()["repos"]]}
-    return bool(after.value() == wanted)
+    expected = before.value() | {"repos": [*before.value()["repos"], *new.value()["repos"]]}
+    return bool(after.value() == expected)

@@ -1,4 +1,4 @@
-"""What every command does before its own work: finish what a killed command left, and tell what is gone."""
+"""Runs before every command: finishes the write of a killed command and reports lost updates."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ if TYPE_CHECKING:
 
 
 def recover(workspace: Workspace) -> tuple[str, ...]:
-    """Finish what a killed command left, and tell that, and what is gone; costs next to nothing where none is."""
+    """Finish what a killed command left, record lost updates, and return messages about both.
+
+    Every command pays for this: without anything to do it only lists one folder, and imports nothing more.
+    """
     names = files.names(workspace.journal)
     if not names:
         return ()
-    told: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
     if names != (backups.FOLDER,):
         from taskstate.storage import journal
 
         if journal.pending(workspace.journal):
-            with workspace.locked() as told:
+            with workspace.locked() as messages:  # taking the lock recovers the plan
                 pass
     from taskstate.workspace import lost_updates
 
-    return (*told, *lost_updates.check_all(workspace))
+    return (*messages, *lost_updates.check_all(workspace))

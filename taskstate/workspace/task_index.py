@@ -1,7 +1,7 @@
-"""All tasks of a repository at a glance: what their front matter says, and nothing of what stands below it.
+"""Indexes the front matter of all tasks of a repository, for commands that list thousands of tasks and read few.
 
-For those who look at thousands of tasks and read few. What a file says is remembered from run to run for as long as the
-file keeps its size, times and number, so that a second run looks at each one and reads none.
+The entries are cached from run to run, as long as a file keeps its size, times and inode number: a second run only
+looks at the files and reads none.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ class _IndexedTask(NamedTuple):
 
 
 class IndexedTask(_IndexedTask):
-    """What a state file's front matter says; `problem` is why it cannot be read, and then the rest is empty.
+    """A task by its front matter; `problem` says why the file cannot be read, and the other values are empty then.
 
-    `mark` is what the system says of the file, `upstream` the ids that it depends on with blanks between them.
+    `mark` identifies the state of the file (`file_sources.mark_of`); `upstream` has the ids of its dependencies,
+    separated by blanks.
     """
 
     @property
@@ -54,7 +55,7 @@ class IndexedTask(_IndexedTask):
 
 
 def all_tasks(workspace: Workspace) -> tuple[IndexedTask, ...]:
-    """Return all tasks of the repository, in no order; those that cannot be read are among them."""
+    """Return all tasks of the repository in no particular order, including those that cannot be read."""
     cache = Cache(workspace.state_root / "cache" / "tasks.json", IndexedTask._make)
     now = time.time_ns()
     tasks: list[IndexedTask] = []
@@ -63,7 +64,7 @@ def all_tasks(workspace: Workspace) -> tuple[IndexedTask, ...]:
         task = cache.get(path)
         if task is None or task.mark != mark:
             task = _read(workspace, path, mark)
-            if is_settled(status, now):
+            if is_settled(status, now):  # else it could change again without another mark
                 cache.put(path, task)
         tasks.append(task)
     cache.keep(task.path for task in tasks)
@@ -73,28 +74,28 @@ def all_tasks(workspace: Workspace) -> tuple[IndexedTask, ...]:
 
 
 def by_id(tasks: Iterable[IndexedTask]) -> Mapping[str, IndexedTask]:
-    """Return the tasks by case-folded id; of several with one id the first that is not complete."""
-    found: dict[str, IndexedTask] = {}
+    """Return the tasks by case-folded id; of several with the same id the first that is not complete."""
+    indexed: dict[str, IndexedTask] = {}
     for task in tasks:
         key = task.id.casefold()
-        if key not in found or found[key].status == COMPLETE:
-            found[key] = task
-    return found
+        if key not in indexed or indexed[key].status == COMPLETE:
+            indexed[key] = task
+    return indexed
 
 
 def _state_files(workspace: Workspace) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the state files of the repository, and what the system says of each; of a link, of what it leads to."""
+    """Yield the path and file status of each state file of the repository; links are followed."""
     start = len(str(workspace.root)) + 1
     for path in listing.own_files(workspace.root, workspace.state_root, _is_state_file, (f"*{_SUFFIX}",)):
         if not (workspace.config.exclude and workspace.excludes(Path(path))):
-            with suppress(FileNotFoundError):  # somebody has removed it meanwhile
+            with suppress(FileNotFoundError):  # deleted since it was listed
                 yield path[start:], _status(path)
 
 
 def _status(path: str) -> os.stat_result:
     try:
         return os.stat(path)
-    except OSError:  # a link that leads nowhere
+    except OSError:  # a dangling link
         return os.lstat(path)
 
 
@@ -107,17 +108,18 @@ def _id_in(relative: str) -> str:
 
 
 def _read(workspace: Workspace, relative: str, mark: str) -> IndexedTask:
-    """Return what a file says; each value is one line without tabs."""
+    """Read a file's front matter into an entry; each value becomes one line without tabs."""
     problem, values = "", [""] * (len(IndexedTask._fields) - 4)
     try:
         values = _values(decoded(workspace.read(workspace.root / relative), relative), relative)
     except TaskstateError as error:
         problem = error.message
-    told = (" ".join(each.split()) for each in (*values, problem))
-    return IndexedTask._make((mark, relative, _id_in(relative), *told))
+    lines = (" ".join(each.split()) for each in (*values, problem))
+    return IndexedTask._make((mark, relative, _id_in(relative), *lines))
 
 
 def _values(text: str, relative: str) -> list[str]:
+    """Return the fields of an entry from `title` to `upstream`."""
     from taskstate.model.task_state import read_state
     from taskstate.syntax.document import parse_head
 

@@ -1,7 +1,7 @@
-"""Finds a template, the repository's own before the built-in one, and fills it in.
+"""Finds a template, the repository's own before the built-in one, and renders it.
 
-A template that the repository brings along runs in a process of its own, with a limit on time and memory: a sandbox
-alone does not stop one that counts to infinity.
+A template from the repository is rendered in a process of its own with a limit on time and memory: Jinja's sandbox
+alone does not stop an endless loop.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 
-FOLDER = "templates"  # in the state folder: a project's own ones
+FOLDER = "templates"  # in the state folder
 
 
 def source_of(workspace: Workspace, name: str) -> tuple[str, str]:
-    """Return where the template `name` lies, and its text: the project's own, or the one that is shipped.
+    """Return the path and the text of the template `name`: the repository's own, or the built-in one.
 
     Raises:
-        TaskstateError: the project's own is no text file.
+        TaskstateError: the repository's own is not a text file.
     """
     own = workspace.state_root / FOLDER / name
     if files.size(own) is None:
@@ -37,13 +37,13 @@ def source_of(workspace: Workspace, name: str) -> tuple[str, str]:
 
 
 def fill(workspace: Workspace, name: str, parts: Mapping[str, object]) -> str:
-    """Return the template `name` filled in.
+    """Render the template `name` with `parts`, its variables.
 
     Raises:
-        TaskstateError: code "template": it is wrong.
+        TaskstateError: code "template": the template is wrong.
     """
     where, source = source_of(workspace, name)
-    # Its own process costs a tenth of a second, which only a template that comes with the repository is worth.
+    # A process costs a tenth of a second: only a template from the repository, which may be hostile, gets one.
     fill = render if where == name else render_in_subprocess
     try:
         return fill(source, parts)
@@ -52,23 +52,23 @@ def fill(workspace: Workspace, name: str, parts: Mapping[str, object]) -> str:
 
 
 TIMEOUT_SECONDS = 3
-MAX_MEMORY = 512 * 1024**2  # bytes that filling in may need
+MAX_MEMORY = 512 * 1024**2  # bytes
 MAX_CHARACTERS = 1024**2  # characters of the result
 _WRONG = "wrong"
-# What the process runs: the same interpreter, finding its modules where this one does.
+# The program of the process: -I keeps the current folder and PYTHONPATH out of its module path, which is set to ours.
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from taskstate.workspace.templates import serve; serve()"
 
 
 def render(source: str, parts: Mapping[str, object]) -> str:
-    """Return a template filled in.
+    """Render a template in this process.
 
     Raises:
-        ValueError: it is wrong.
+        ValueError: the template is wrong, or its output is too long.
     """
     from jinja2 import StrictUndefined, TemplateError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    # Autoescape is for HTML; this is Markdown, and everything that comes from outside has gone through `embed`.
+    # Autoescape is for HTML. This is Markdown, and every text from outside has been escaped by `syntax.escaping`.
     environment = ImmutableSandboxedEnvironment(
         undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True, autoescape=False
     )
@@ -87,11 +87,11 @@ def render(source: str, parts: Mapping[str, object]) -> str:
 
 
 def render_in_subprocess(source: str, parts: Mapping[str, object]) -> str:
-    """Return a template filled in by another process, which is ended where it takes too long.
+    """Render a template in another process, which is killed if it takes too long.
 
     Raises:
-        ValueError: the template is wrong, or takes too long, or too much memory.
-        TaskstateError: code "template": there is no other process.
+        ValueError: the template is wrong, or takes too much time or memory.
+        TaskstateError: code "template": the process cannot be started.
     """
     import pickle
     import subprocess
@@ -109,22 +109,22 @@ def render_in_subprocess(source: str, parts: Mapping[str, object]) -> str:
     except subprocess.TimeoutExpired as error:
         raise ValueError(f"it was not filled in after {TIMEOUT_SECONDS} seconds") from error
     except OSError as error:
-        what = f"a template of the repository cannot be filled in: {error.strerror}"
-        raise TaskstateError(what, help="take it out of the state folder's templates", code="template") from error
+        message = f"a template of the repository cannot be filled in: {error.strerror}"
+        raise TaskstateError(message, help="take it out of the state folder's templates", code="template") from error
     if done.returncode:
         raise ValueError("it takes more time or memory than there is for it")
-    how, _, text = done.stdout.decode("utf-8", "surrogatepass").partition("\n")
-    if how == _WRONG:
+    status, _, text = done.stdout.decode("utf-8", "surrogatepass").partition("\n")
+    if status == _WRONG:
         raise ValueError(text)
     return text
 
 
 def serve() -> None:
-    """Fill in the template that stands on standard input; the answer is a word and a text."""
+    """Render the template on standard input; the output is a line with the status, and the text or the error."""
     import pickle
     import sys
 
-    source, parts = pickle.loads(sys.stdin.buffer.read())  # noqa: S301 - written by this program, a moment ago
+    source, parts = pickle.loads(sys.stdin.buffer.read())  # noqa: S301 - written by `render_in_subprocess`
     _limit_resources()
     try:
         answer = f"filled\n{render(source, parts)}"
@@ -134,7 +134,7 @@ def serve() -> None:
 
 
 def _limit_resources() -> None:
-    """Take no more memory and time than is allowed, and dump no core; where the system knows no such bounds, go on."""
+    """Limit this process's memory and time, and forbid core dumps, where the system supports it."""
     try:
         import resource
     except ImportError:
@@ -146,5 +146,5 @@ def _limit_resources() -> None:
         (resource.RLIMIT_CPU, TIMEOUT_SECONDS + 1),
         (resource.RLIMIT_CORE, 0),
     ):
-        with suppress(ValueError, OSError):  # a lower bound stands already
+        with suppress(ValueError, OSError):  # a lower limit is set already
             resource.setrlimit(kind, (most, most))

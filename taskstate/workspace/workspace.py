@@ -1,6 +1,6 @@
-"""A repository with its tasks: where the two feet meet, the text with its meaning and the bytes on disk.
+"""Finds a repository that uses taskstate, and finds, reads and locks its files.
 
-Here a repository is found, its files are found, read and locked; `writing` changes them.
+Changing files is not done here but in `writer`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Loaded(_Loaded):
 
     @property
     def token(self) -> str:
-        """The compare-and-swap token: the revision and the beginning of the file's hash."""
+        """The compare-and-swap token: the revision and the first digits of the file's hash, as in 14-1a2b3c4d."""
         return f"{self.state.revision}-{self.digest[:8]}"
 
 
@@ -55,11 +55,11 @@ class _Workspace(NamedTuple):
 
 
 class Workspace(_Workspace):
-    """A repository that is set up for taskstate; `root` is the folder that holds the configuration."""
+    """A repository with its configuration; `root` is the folder that contains the configuration file."""
 
     @cached_property
     def state_root(self) -> Path:
-        """The folder that everything of ours lives under."""
+        """The state folder, which contains all that is taskstate's, as a rule `.taskstate`."""
         return files.inside(self.root, self.config.root)
 
     @property
@@ -74,16 +74,18 @@ class Workspace(_Workspace):
             TaskstateError: code "path-escapes": it lies elsewhere.
         """
         if not path.is_relative_to(self.root):
-            what = f"{files.shown(path)} lies outside of {files.shown(self.root)}"
-            raise TaskstateError(what, help="run this in its own repository, or name its --root", code="path-escapes")
+            message = f"{files.shown(path)} lies outside of {files.shown(self.root)}"
+            raise TaskstateError(
+                message, help="run this in its own repository, or name its --root", code="path-escapes"
+            )
         return path.relative_to(self.root).as_posix()
 
     def archive_path(self, task_id: str) -> str:
-        """Return the path of a task's archive file from the state folder, as the front matter holds it."""
+        """Return the path of a task's archive file from the state folder, the form used in the front matter."""
         return f"archives/task-{task_id}-archive.md"
 
     def locate(self, task_id: str) -> Path:
-        """Return the path of a task's state file, wherever in the repository it stands.
+        """Return the path of a task's state file, which may be anywhere in the repository.
 
         Raises:
             TaskstateError: code "not-found": there is none; code "duplicate-id": there are several.
@@ -91,17 +93,17 @@ class Workspace(_Workspace):
         exact = self.tasks / f"task-{task_id}-state.md"
         if files.size(exact) is not None:
             return exact
-        found = [path for path in self.state_files() if _same_id(path, task_id)]
-        if len(found) > 1:
-            names = ", ".join(self.relative(path) for path in found)
+        paths = [path for path in self.state_files() if _same_id(path, task_id)]
+        if len(paths) > 1:
+            names = ", ".join(self.relative(path) for path in paths)
             raise TaskstateError(
                 f"several state files have the id {task_id}: {names}", help="rename all but one", code="duplicate-id"
             )
-        if not found:
+        if not paths:
             raise TaskstateError(
                 f"there is no task {task_id}", help="`taskstate list` shows the tasks that exist", code="not-found"
             )
-        return found[0]
+        return paths[0]
 
     def state_files(self) -> tuple[Path, ...]:
         """Return the state files of the repository in the natural order of their ids."""
@@ -112,20 +114,19 @@ class Workspace(_Workspace):
     def own_files(self, under: Path | None = None) -> tuple[Path, ...]:
         """Return taskstate's own files in a folder (default: the repository).
 
-        They are those that git knows or does not ignore, and all under the state folder; without git all that there
-        are.
+        Outside of the state folder files that git ignores are left out.
         """
-        found = map(Path, listing.own_files(under or self.root, self.state_root))
-        return tuple(sorted(path for path in found if not self.excludes(path)))
+        paths = map(Path, listing.own_files(under or self.root, self.state_root))
+        return tuple(sorted(path for path in paths if not self.excludes(path)))
 
     def is_ours(self, relative: str) -> bool:
-        """Return whether a path, from the repository's root, is taskstate's own: under the state folder, or by name."""
+        """Return whether a path from the repository's root is taskstate's own: in the state folder, or by its name."""
         if relative == self.config.root or relative.startswith(f"{self.config.root}/"):
             return True
         return listing.is_own(relative) and not self.excludes(self.root / relative)
 
     def excludes(self, path: Path) -> bool:
-        """Return whether the configuration says that a file which bears one of our names is none of ours."""
+        """Return whether the configuration excludes a file although it has one of our names."""
         if not self.config.exclude or not path.is_relative_to(self.root):
             return False
         relative = self.relative(path)
@@ -135,12 +136,12 @@ class Workspace(_Workspace):
         """Return the content of a file of the repository.
 
         Raises:
-            TaskstateError: code "path-escapes": it lies elsewhere, or a link leads out; it cannot be read.
+            TaskstateError: it cannot be read; code "path-escapes": it, or what it links to, lies outside.
         """
         return files.read(files.inside(self.root, self.relative(path)))
 
     def load(self, path: Path) -> Loaded:
-        """Return the state file at `path`.
+        """Read and parse the state file at `path`.
 
         Raises:
             TaskstateError: it cannot be read, or is not UTF-8.
@@ -156,7 +157,10 @@ class Workspace(_Workspace):
 
     @contextmanager
     def locked(self) -> Iterator[tuple[str, ...]]:
-        """Hold the lock of the repository; a plan that a killed command left is finished first, and told."""
+        """Hold the lock of the repository, and yield messages about plans of killed commands, which are finished first.
+
+        This way no command ever plans on a repository in which a change is half done.
+        """
         from taskstate.storage import journal, lock
 
         with lock.locked(self.lock):
@@ -164,23 +168,23 @@ class Workspace(_Workspace):
 
     @property
     def lock(self) -> Path:
-        """The file of the one lock that every write takes."""
+        """The file of the lock that every write takes."""
         return self.state_root / "lock"
 
     @cached_property
     def journal(self) -> Path:
-        """The folder in which a plan stands while it is carried out, and versions of late are kept."""
+        """The folder for plans that are being carried out, backups and records of lost updates."""
         return files.inside(self.root, f"{self.config.root}/journal")
 
 
 def find_workspace(start: Path, *, root: str = "", config_file: str = "") -> Workspace:
-    """Return the workspace around the folder `start`, or the one that is named.
+    """Return the workspace that contains the folder `start`, or the one given by `root` or `config_file`.
 
-    The nearest folder upwards with a configuration or a state folder is its root; else the top of the git repository,
+    Its root is the nearest folder upwards with a configuration or a state folder, else the root of the git repository,
     else `start`.
 
     Raises:
-        TaskstateError: a named folder or file does not exist, or the configuration is wrong.
+        TaskstateError: a given folder or file does not exist, or the configuration is wrong.
     """
     if root and not Path(root).is_dir():
         raise TaskstateError(
@@ -220,7 +224,7 @@ def require_set_up(workspace: Workspace) -> None:
 
 
 def config_in(folder: Path) -> Config | None:
-    """Return the configuration that a folder holds, or None."""
+    """Return the configuration in a folder, or None; a `pyproject.toml` without our table does not count."""
     for name in CONFIG_FILES:
         path = folder / name
         if path.is_file():

@@ -1,7 +1,7 @@
-"""Changes tasks on disk: every write of a state file goes through here.
+"""Writes state files: every change of a task on disk goes through here.
 
-Under the one lock the file is read anew, the job plans on what it reads, the result is stamped and proved, and the plan
-is carried out. A file that somebody changed in between is read and planned again; it is never overwritten.
+Under the repository's lock the file is read anew, the job plans its change, the write metadata is set, the result is
+checked and the plan carried out. A file that somebody changes in between is read and planned again, never overwritten.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PAUSE_SECONDS = 0.02  # seconds
 def change(
     workspace: Workspace, task_id: str, job: Callable[[Loaded], Change[T_co]], request: Request
 ) -> Outcome[T_co]:
-    """Change a task's state file: `job` plans on what is on disk now, its text is stamped, proved and written.
+    """Change a task's state file: `job` gets the file as it is on disk now and returns the change to write.
 
     Raises:
         TaskstateError: the file is not at the expected revision, cannot be changed safely, or keeps changing.
@@ -47,80 +47,83 @@ def change(
         preconditions.require_whole(loaded)
         return job(loaded)
 
-    with workspace.locked() as told:
-        return _change(workspace, workspace.locate(task_id), guarded, request, told)
+    with workspace.locked() as messages:
+        return _change(workspace, workspace.locate(task_id), guarded, request, messages)
 
 
 def change_at(
     workspace: Workspace, path: Path, job: Callable[[Loaded], Change[T_co]], request: Request
 ) -> Outcome[T_co]:
-    """Change one of our own files by its path, as `change` does; only a state file that can be read is stamped."""
-    with workspace.locked() as told:
-        return _change(workspace, path, job, request, told)
+    """Change one of our own files by its path, as `change` does; only a readable state file gets write metadata."""
+    with workspace.locked() as messages:
+        return _change(workspace, path, job, request, messages)
 
 
 def _change(
-    workspace: Workspace, path: Path, job: Callable[[Loaded], Change[T_co]], request: Request, told: tuple[str, ...]
+    workspace: Workspace, path: Path, job: Callable[[Loaded], Change[T_co]], request: Request, messages: tuple[str, ...]
 ) -> Outcome[T_co]:
+    """Plan and write a change, again from the start whenever somebody saves the file meanwhile."""
     for attempt in range(_ATTEMPTS):
         if attempt:
-            time.sleep(_PAUSE_SECONDS)  # who saves in place needs an instant to end
+            time.sleep(_PAUSE_SECONDS)  # lets an editor that saves in place finish
         loaded = workspace.load(path)
         if not loaded.data and attempt + 1 < _ATTEMPTS:
-            continue  # emptied, and about to be written
+            continue  # an editor that saves in place has truncated it and not written yet
         noticed = lost_updates.notice(workspace, loaded.relative, loaded.data)
-        told += noticed.messages
+        messages += noticed.messages
         preconditions.require_writable(loaded, request.expect, sealed=not request.reseal)
-        if noticed.revision > loaded.state.revision:
+        if noticed.revision > loaded.state.revision:  # a lost revision's number is never given again
             loaded = loaded._replace(state=loaded.state._replace(revision=noticed.revision))
         planned = job(loaded)
         try:
-            return _write(workspace, loaded, planned, request, told)
+            return _write(workspace, loaded, planned, request, messages)
         except StaleFile:
             continue
-    what = f"{workspace.relative(path)} was changed by somebody each time that it was to be written"
-    raise StaleFile(what, help="run this again")
+    message = f"{workspace.relative(path)} was changed by somebody each time that it was to be written"
+    raise StaleFile(message, help="run this again")
 
 
 def _write(
-    workspace: Workspace, loaded: Loaded, change: Change[T_co], request: Request, told: tuple[str, ...]
+    workspace: Workspace, loaded: Loaded, change: Change[T_co], request: Request, messages: tuple[str, ...]
 ) -> Outcome[T_co]:
-    notes = (*told, *change.notes)
+    notes = (*messages, *change.notes)
     if change.text == loaded.document.text and not change.before:
         if not request.dry_run:
-            artifacts.write_all(workspace, change.artifacts)  # one that was missing here is written all the same
+            artifacts.write_all(workspace, change.artifacts)  # one may be missing here, as in another clone
         return Outcome(
             loaded.relative, loaded.token, changed=False, notes=notes, text=change.text, result=change.result
         )
-    made = _plan_write(loaded, change, request)
-    found = secret_check.new_secrets_in_plan(workspace, made.plan, loaded.relative, loaded.document.text)
-    warnings = secret_check.require_allowed(found, force=request.force_secrets)
-    if found.kinds and made.is_stamped:
-        made = _plan_write(
-            loaded, _with_audit_event(workspace, change, secret_check.audit_event(found, request.stamp)), request
-        )
+    planned = _plan_write(loaded, change, request)
+    secrets_found = secret_check.new_secrets_in_plan(workspace, planned.plan, loaded.relative, loaded.document.text)
+    warnings = secret_check.require_allowed(secrets_found, force=request.force_secrets)
+    if secrets_found.kinds and planned.is_stamped:
+        event = secret_check.audit_event(secrets_found, request.stamp)
+        planned = _plan_write(loaded, _with_audit_event(workspace, change, event), request)
     if not request.dry_run:
-        _carry_out(workspace, loaded.state.id, change, made.plan)
-    diff = "".join(_diff(workspace, operation) for operation in made.plan) if request.dry_run else ""
+        _carry_out(workspace, loaded.state.id, change, planned.plan)
+    diff = "".join(_diff(workspace, operation) for operation in planned.plan) if request.dry_run else ""
     return Outcome(
         loaded.relative,
-        made.token,
+        planned.token,
         changed=True,
         notes=notes,
         diff=diff,
         warnings=warnings,
-        text=made.text,
+        text=planned.text,
         result=change.result,
     )
 
 
 def _carry_out(workspace: Workspace, task_id: str, change: Change, plan: journal.Plan) -> None:
-    """Write a change's artifacts and then its plan; artifacts of a plan that is not carried out go again."""
+    """Write a change's artifacts and then its plan, and remove the artifacts again if the plan is not carried out.
+
+    Artifacts come first, so that after a crash a state file never names one that does not exist.
+    """
     before = artifacts.write_all(workspace, change.artifacts)
     try:
         journal.write(workspace.root, workspace.journal, plan)
     except TaskstateError:
-        if not journal.pending(workspace.journal):  # else the next command finishes it
+        if not journal.pending(workspace.journal):  # else the next command finishes the plan, and needs them
             artifacts.undo(workspace, before)
         raise
     artifacts.delete(
@@ -129,7 +132,7 @@ def _carry_out(workspace: Workspace, task_id: str, change: Change, plan: journal
 
 
 class _PlannedWrite(NamedTuple):
-    """What a change comes to: the plan, the state file's text and token after it, and whether it bears the marks."""
+    """A change ready to be written: the plan, the state file's new text and token, and whether metadata is set."""
 
     plan: journal.Plan
     text: str
@@ -138,6 +141,7 @@ class _PlannedWrite(NamedTuple):
 
 
 def _plan_write(loaded: Loaded, change: Change, request: Request) -> _PlannedWrite:
+    """Set the write metadata in the new text, check it, and put it into a plan with the other files' operations."""
     text, planned = change.text, change.state or read_state(parse(change.text))
     before = loaded.state if loaded.document.front_matter else _repaired_state(loaded, planned)
     revision, is_stamped = before.revision, _is_stamped(loaded, planned.document)
@@ -151,42 +155,49 @@ def _plan_write(loaded: Loaded, change: Change, request: Request) -> _PlannedWri
 
 
 def _with_audit_event(workspace: Workspace, change: Change, event: Mapping[str, object]) -> Change:
-    """Return a change with one more event; where it writes the archive anyway, the oldest events stay for now."""
-    text, rolled = add_event(workspace, change.text, event)
+    """Return a change with one more event in the audit.
+
+    If the change writes the archive itself, the oldest events are not moved there this time: a plan must not touch a
+    path twice.
+    """
+    text, moved = add_event(workspace, change.text, event)
     written = {path for operation in (*change.before, *change.after) for path in paths_of(operation)}
-    if any(path in written for operation in rolled for path in paths_of(operation)):
-        text, rolled = with_event(change.text, event), ()
-    return change._replace(text=text, before=(*change.before, *rolled), state=None, stamped="")
+    if any(path in written for operation in moved for path in paths_of(operation)):
+        text, moved = with_event(change.text, event), ()
+    return change._replace(text=text, before=(*change.before, *moved), state=None, stamped="")
 
 
 def _repaired_state(loaded: Loaded, planned: TaskState) -> TaskState:
-    """Return what a file says whose front matter a fix has mended; only now can its seal be seen to be broken."""
+    """Return the state of a file whose front matter a fix has repaired, after checking its seal.
+
+    Before the repair the front matter could not be read, so neither could the seal.
+    """
     check_seal(planned.document, loaded.relative)
     return planned
 
 
 def create_file(workspace: Workspace, relative: str, text: str, request: Request) -> Outcome:
-    """Write a new state file, stamped; nothing that exists is ever overwritten."""
+    """Write a new state file with its write metadata; an existing file is never overwritten."""
     if request.expect:
-        what = f"{relative} is to be created, so it is at no revision yet"
-        raise TaskstateError(what, help="leave --expect-revision out", code="revision")
-    with workspace.locked() as told:
+        message = f"{relative} is to be created, so it is at no revision yet"
+        raise TaskstateError(message, help="leave --expect-revision out", code="revision")
+    with workspace.locked() as messages:
         first = journal.Create(relative, with_write_metadata(text, request.stamp, revision=1).encode())
-        found = secret_check.new_secrets_in_plan(workspace, (first,))
-        warnings = secret_check.require_allowed(found, force=request.force_secrets)
-        text = with_event(text, secret_check.audit_event(found, request.stamp)) if found.kinds else text
+        secrets_found = secret_check.new_secrets_in_plan(workspace, (first,))
+        warnings = secret_check.require_allowed(secrets_found, force=request.force_secrets)
+        text = with_event(text, secret_check.audit_event(secrets_found, request.stamp)) if secrets_found.kinds else text
         text = with_write_metadata(text, request.stamp, revision=1)
         operation = journal.Create(relative, text.encode())
         diff = _diff(workspace, operation) if request.dry_run else ""
         if not request.dry_run:
             journal.write(workspace.root, workspace.journal, (operation,))
-            backups.forget(workspace.journal, relative)  # of an earlier file of that name
+            backups.forget(workspace.journal, relative)  # those of an earlier file with this name
     token = f"1-{files.digest(operation.data)[:8]}"
-    return Outcome(relative, token, changed=True, notes=told, diff=diff, warnings=warnings, text=text)
+    return Outcome(relative, token, changed=True, notes=messages, diff=diff, warnings=warnings, text=text)
 
 
 def _diff(workspace: Workspace, operation: journal.Operation) -> str:
-    """Return the unified diff of one operation against what is on disk."""
+    """Return the unified diff between the file on disk and the file after an operation; empty if no text is written."""
     if not isinstance(operation, journal.Create | journal.Replace | journal.Append):
         return ""
     path = workspace.root / operation.path
@@ -196,7 +207,7 @@ def _diff(workspace: Workspace, operation: journal.Operation) -> str:
 
 
 def unified_diff(name: str, old: str, new: str, *, is_new: bool = False) -> str:
-    """Return the unified diff of a file's text, each line ended by LF; what looks like a credential is masked in it."""
+    """Return the unified diff of a file's texts with LF as line ends, and with possible credentials masked."""
     before, after = (text.replace("\r\n", "\n").replace("\r", "\n").split("\n") for text in (old, new))
     before, after = (lines[:-1] if lines[-1] == "" else lines for lines in (before, after))
     lines = difflib.unified_diff(before, after, "/dev/null" if is_new else f"a/{name}", f"b/{name}", lineterm="")
@@ -204,7 +215,7 @@ def unified_diff(name: str, old: str, new: str, *, is_new: bool = False) -> str:
 
 
 def _is_stamped(loaded: Loaded, document: Document) -> bool:
-    """Return whether a write leaves its marks: in every state file whose front matter can be read, in no other file."""
+    """Return whether a write sets its metadata: only in a state file whose front matter can be read."""
     own = names.own_file(loaded.relative)
     return (
         own is not None and own.type == "state" and (bool(loaded.document.front_matter) or bool(document.front_matter))

@@ -100,8 +100,8 @@ def record(workspace: Workspace, task_id: str, qa: QaRequest, request: Request, 
     if role:
         roles.require_role(role, workspace.config.roles)
     results = results_of(workspace, qa)
-    secret_check.check_text(workspace, [f"{each.text}\n" for each in results.values()], request, what="the results")
-    checked = secret_check.check_text(workspace, text_chunks(qa.log), request, what="the log")
+    secret_check.check_text(workspace, [f"{each.text}\n" for each in results.values()], request, name="the results")
+    checked = secret_check.check_text(workspace, text_chunks(qa.log), request, name="the log")
     if role:
         _require_no_drift(workspace, task_id, role, request)
 
@@ -127,7 +127,7 @@ def record(workspace: Workspace, task_id: str, qa: QaRequest, request: Request, 
         text = apply(loaded.document.text, set_front_matter(loaded.document, key, new))
         archive_plan: Plan = ()
         if text != loaded.document.text:
-            text, archive_plan = checked.remembered(workspace, text)
+            text, archive_plan = checked.with_event(workspace, text)
         replaced = () if before is None else (before,)
         return Change(
             text=text,
