@@ -33,7 +33,7 @@ _HANDOFF = ("handoff", "new", "101", "--action", "Go on.", *_PLACE)
 
 
 class Job(NamedTuple):
-    """A command that is killed at each of its steps; `before` are the commands that make the place for it.
+    """A command that is killed at each of its steps, and the commands that run `before` it.
 
     `steps`: how many steps it has at least, so that a shim that no longer sees the disk is noticed. `by_hand` is a
     change of task 101 that no command makes; `stale`: to the text from before the last of those commands. `anew`: in a
@@ -143,10 +143,10 @@ JOBS = {
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    """Run a command in this process, and return its exit status and what it said on standard error."""
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:
+    """Run a command in this process, and return its exit status and standard error."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as stderr:
         status = main([*arguments, "--quiet"] if arguments[0] != "doctor" else arguments)
-    return status, said.getvalue()
+    return status, stderr.getvalue()
 
 
 @contextlib.contextmanager
@@ -157,9 +157,9 @@ def at(root: Path) -> Iterator[None]:
 
 
 def content(root: Path) -> dict[str, str]:
-    """Return the text of every file, without the marks of the time and of how often it was written.
+    """Return the text of every file, with times and counts masked.
 
-    An index that a snapshot kept is no text, and different in every place.
+    The index saved with a snapshot is left out: it is binary and different each time.
     """
     return {
         _unmarked(path.relative_to(root).as_posix()): _unmarked(path.read_text(errors="surrogateescape"))
@@ -176,15 +176,15 @@ def numbers(root: Path) -> list[int]:
     """Return the numbers of all sessions of the task that they were recorded in, whatever it is called now."""
     workspace = find_workspace(root, root=str(root))
     return [
-        told.number
+        session.number
         for path in workspace.state_files()
-        for told in sessions.all_sessions(workspace, path.name.removeprefix("task-").removesuffix("-state.md"))
+        for session in sessions.all_sessions(workspace, path.name.removeprefix("task-").removesuffix("-state.md"))
     ]
 
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Give a repository with two tasks, one of which depends on the other; whoever writes is somebody."""
+    """Return a repository with two tasks, one of which depends on the other, and set an actor."""
     root = tmp_path_factory.mktemp("crashes") / "repository"
     root.mkdir()
     with pytest.MonkeyPatch.context() as patch:
@@ -202,11 +202,11 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", JOBS)
 def test_a_kill_at_any_step_is_mended(prepared: Path, tmp_path: Path, name: str) -> None:
-    """After the kill, `doctor --fix` and the command again, all is as after the command, once or twice, and lints."""
+    """After the kill, `doctor --fix` and the command again, all files are as after one or two runs, and lint clean."""
     job = JOBS[name]
     origin = tmp_path / "origin"
     _make(origin, prepared, job)
-    wanted = [_after(origin, tmp_path / f"whole-{times}", job.command, times) for times in (1, 2)]
+    expected = [_after(origin, tmp_path / f"whole-{times}", job.command, times) for times in (1, 2)]
     number = 0
     died = True
     while died:
@@ -215,11 +215,11 @@ def test_a_kill_at_any_step_is_mended(prepared: Path, tmp_path: Path, name: str)
         shutil.copytree(origin, root)
         with at(root):
             died = killed(lambda: run(*job.command), number, torn=number % 2 == 0)
-            status, said = run("doctor", "--fix")
-            assert status in {0, 1} or job.anew, said
-            status, said = run(*job.command)
-            assert status in {0, 1, 2}, said  # 2: what can be done once alone is done; 1: doctor, of git
-            assert content(root) in wanted, (number, said)
+            status, stderr = run("doctor", "--fix")
+            assert status in {0, 1} or job.anew, stderr
+            status, stderr = run(*job.command)
+            assert status in {0, 1, 2}, stderr  # 2: what can be done once alone is done; 1: doctor, of git
+            assert content(root) in expected, (number, stderr)
             assert run("lint")[0] == 0
         assert sorted(numbers(root)) == [*range(1, len(numbers(root)) + 1)]
         left = [path for path in root.rglob("*") if files.is_temporary(path.name) or path.name.startswith("pending-")]
@@ -234,12 +234,12 @@ def test_a_kill_at_any_step_is_mended(prepared: Path, tmp_path: Path, name: str)
 def test_a_disk_that_refuses_is_one_clear_error(
     prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, code: int
 ) -> None:
-    """From whichever step on the disk refuses, the command says so and nothing is half done, or it was done before."""
+    """From whatever step on the disk fails, the command reports it and leaves nothing half done, or was done before."""
     job = JOBS[name]
     origin = tmp_path / "origin"
     _make(origin, prepared, job)
     before = content(origin)
-    wanted = [_after(origin, tmp_path / f"whole-{times}", job.command, times) for times in (1, 2)]
+    expected = [_after(origin, tmp_path / f"whole-{times}", job.command, times) for times in (1, 2)]
     number, done = 0, False
     while not done:
         number += 1
@@ -248,22 +248,22 @@ def test_a_disk_that_refuses_is_one_clear_error(
         with at(root):
             with monkeypatch.context() as patch:
                 fail_from(number, code, patch)
-                status, said = run(*job.command)
-            assert (status, said.count("\n")) in {(2, 1), (0, 0)}, said
+                status, stderr = run(*job.command)
+            assert (status, stderr.count("\n")) in {(2, 1), (0, 0)}, stderr
             done = status == 0
             if done:
-                assert content(root) == wanted[0]
-            elif "the next taskstate command finishes it" not in said:
-                assert content(root) == before, (number, said)
+                assert content(root) == expected[0]
+            elif "the next taskstate command finishes it" not in stderr:
+                assert content(root) == before, (number, stderr)
             run("doctor", "--fix")
             run(*job.command)
-            assert content(root) in wanted, (number, said)
+            assert content(root) in expected, (number, stderr)
         shutil.rmtree(root)
     assert number > job.steps // 2
 
 
 def _make(origin: Path, prepared: Path, job: Job) -> None:
-    """Make the place in which a job is done."""
+    """Create the repository in which a job runs."""
     if job.anew:
         origin.mkdir()
     else:
@@ -294,7 +294,7 @@ def _work_in(root: Path) -> None:
 
 
 def _after(origin: Path, root: Path, command: tuple[str, ...], times: int) -> dict[str, str]:
-    """Return what is there after the command ran to its end so many times."""
+    """Return the content after the command ran to its end `times` times."""
     shutil.copytree(origin, root)
     with at(root):
         for _ in range(times):

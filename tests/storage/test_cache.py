@@ -1,4 +1,4 @@
-"""What is kept from run to run may be lost, and is then none."""
+"""A cache keeps entries from run to run; a damaged or outdated one counts as empty."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _seen(values: list[object]) -> Seen:
 
 
 def opened(folder: Path, rests_on: str = "", max_entries: int = 10, max_files: int = 1) -> Cache[Seen]:
-    """Return the cache in a folder as a new run sees it."""
+    """Open the cache in a folder as a new run does."""
     return Cache(folder / "seen.json", _seen, rests_on=rests_on, max_entries=max_entries, max_files=max_files)
 
 
@@ -43,7 +43,7 @@ def saved(folder: Path, *names: str, rests_on: str = "", max_entries: int = 10, 
 
 
 def test_next_run_finds_what_was_kept(tmp_path: Path) -> None:
-    """The folder is made, half of a surrogate pair survives, and no temporary file stays."""
+    """The folder is created, a lone surrogate survives, and no temporary file stays."""
     saved(tmp_path / "cache", "a\udcff")
     assert opened(tmp_path / "cache").get("a\udcff") == Seen("a\udcff", ("7",))
     assert opened(tmp_path / "cache").get("b") is None
@@ -59,7 +59,7 @@ def test_nothing_is_written_where_nothing_is_new(tmp_path: Path) -> None:
 
 
 def test_where_nothing_can_be_written_nothing_happens(tmp_path: Path) -> None:
-    """A folder that cannot be made is no error."""
+    """A folder that cannot be created is not an error."""
     (tmp_path / "cache").write_bytes(b"")
     saved(tmp_path / "cache", "a")
     assert (tmp_path / "cache").read_bytes() == b""
@@ -69,7 +69,7 @@ def test_where_nothing_can_be_written_nothing_happens(tmp_path: Path) -> None:
     "data", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'{"entries": {}}', b'{"rests_on": "", "entries": {"a": 1}}']
 )
 def test_damaged_cache_is_none(tmp_path: Path, data: bytes) -> None:
-    """Whatever stands there is found out again."""
+    """Whatever the file contains, the cache counts as empty and can be written."""
     (tmp_path / "seen.json").write_bytes(data)
     assert opened(tmp_path).get("a") is None
     saved(tmp_path, "a")
@@ -78,7 +78,7 @@ def test_damaged_cache_is_none(tmp_path: Path, data: bytes) -> None:
 
 @pytest.mark.parametrize("entry", [1, [], ["a"], [1, []], ["a", 1], None])
 def test_damaged_entry_is_none(tmp_path: Path, entry: object) -> None:
-    """An entry of another form is found out again, and hides no other one."""
+    """An entry of another form counts as missing, and the other entries stay usable."""
     saved(tmp_path, "a", "b")
     path = tmp_path / "seen.json"
     whole = json.loads(path.read_text())
@@ -89,7 +89,7 @@ def test_damaged_entry_is_none(tmp_path: Path, entry: object) -> None:
 
 
 def test_what_rests_on_something_else_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another version of the tool, or other settings, find nothing."""
+    """Entries written by another version of the tool or with other settings are not used."""
     saved(tmp_path, "a", rests_on="x")
     assert opened(tmp_path, "x").get("a")
     assert opened(tmp_path, "y").get("a") is None
@@ -98,13 +98,13 @@ def test_what_rests_on_something_else_is_none(tmp_path: Path, monkeypatch: pytes
 
 
 def test_newest_entries_are_kept(tmp_path: Path) -> None:
-    """Of too many entries the oldest are dropped; one that is put again is new."""
+    """Beyond the limit the oldest entries are dropped; an entry that is put again is the newest."""
     saved(tmp_path, "a", "b", "c", "a", max_entries=2)
     assert [bool(opened(tmp_path).get(name)) for name in "abc"] == [True, False, True]
 
 
 def test_what_is_gone_is_forgotten(tmp_path: Path) -> None:
-    """Only the entries of what there is are kept."""
+    """`keep` removes all entries except the named ones."""
     saved(tmp_path, "a", "b")
     run = opened(tmp_path)
     run.keep(["b", "c"])
@@ -113,7 +113,7 @@ def test_what_is_gone_is_forgotten(tmp_path: Path) -> None:
 
 
 def test_newest_variants_are_kept(tmp_path: Path) -> None:
-    """Each combination of settings has a file, and the oldest file goes."""
+    """Each combination of settings has a file of its own, and the oldest file is deleted."""
     for rests_on in "xyz":
         saved(tmp_path, "a", rests_on=rests_on, max_files=2)
         for path in tmp_path.iterdir():

@@ -1,4 +1,4 @@
-"""Where the text of a checked file comes from, and the marks that tell its states apart."""
+"""Files are read from the disk or from the index, and their marks differ whenever the bytes do."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def index(repository: Path, objects: git.Objects) -> Index:
 
 
 def test_a_mark_differs_whenever_the_bytes_do(tmp_path: Path) -> None:
-    """Also where size and time stamps are the same, as they are for two saves in one instant."""
+    """Two saves in one instant have the same size and times, and still different marks."""
     path = tmp_path / NAME
     marks = set()
     for text in ("a", "b", "a"):
@@ -61,7 +61,7 @@ def test_a_mark_differs_whenever_the_bytes_do(tmp_path: Path) -> None:
 
 
 def test_a_file_that_has_settled_is_marked_without_being_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Size, time stamps and inode tell its states apart."""
+    """Size, times and inode number make up its mark."""
     path = tmp_path / NAME
     path.write_text("a", encoding="utf-8")
     monkeypatch.setattr("taskstate.storage.file_sources._COARSEST_NS", 0)
@@ -78,7 +78,7 @@ def _written(path: Path, text: str) -> Path:
 
 
 def test_what_is_not_there_has_no_mark(tmp_path: Path) -> None:
-    """A file that is absent, and a name that the system cannot use, have an empty mark."""
+    """A missing file, and a name that the system cannot use, have an empty mark."""
     assert Disk().mark(tmp_path / NAME) == Disk().mark(tmp_path / "a\0b") == ""
 
 
@@ -90,7 +90,7 @@ def test_what_cannot_be_read_is_told_when_it_is_read(tmp_path: Path) -> None:
 
 
 def test_the_index_gives_what_is_staged(repository: Path, index: Index) -> None:
-    """What is on disk does not matter, and neither does its absence."""
+    """The staged content is read, whatever is on disk."""
     path = repository / NAME
     assert index.read(path) == b"staged"
     assert len(index.mark(path)) == 40
@@ -100,7 +100,7 @@ def test_the_index_gives_what_is_staged(repository: Path, index: Index) -> None:
 
 
 def test_what_is_not_staged_is_read_from_the_disk(repository: Path, index: Index, tmp_path: Path) -> None:
-    """A file that git does not know is there all the same."""
+    """An untracked file, and one outside the repository, is read from the disk."""
     new, outside = _written(repository / "task-7-state.md", "new"), _written(tmp_path / "task-8-state.md", "outside")
     assert (index.read(new), index.read(outside)) == (b"new", b"outside")
     assert index.mark(new).startswith("sha256:")
@@ -108,7 +108,7 @@ def test_what_is_not_staged_is_read_from_the_disk(repository: Path, index: Index
 
 
 def test_a_file_in_conflict_is_read_from_the_disk(repository: Path, objects: git.Objects) -> None:
-    """In the index it has three states, and none of them is what will be committed."""
+    """The index has three versions of it, none of which will be committed."""
     path = stage(repository, "base")
     git.run(["commit", "-qm", "base"], repository)
     git.run(["checkout", "-qb", "side"], repository)

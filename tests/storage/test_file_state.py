@@ -1,4 +1,4 @@
-"""The files that an output names, on disk."""
+"""The files that a record names are hashed and compared with what is recorded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def test_file_is_hashed_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However large a file is, its hash is that of all its bytes."""
+    """A file that is read in several pieces has the hash of all its bytes."""
     monkeypatch.setattr(file_state, "_CHUNK", 3)
     for data in (b"", b"abc", b"abcdefgh"):
         (tmp_path / "f").write_bytes(data)
@@ -26,7 +26,7 @@ def test_file_is_hashed_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_is_there(tmp_path: Path) -> None:
-    """A file, a folder, and a pattern that something fits are there."""
+    """A file, a folder, and a pattern that matches something exist."""
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "a.py").touch()
     (tmp_path / "a[1].py").touch()
@@ -37,7 +37,7 @@ def test_what_is_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", ".git/config", "out/x", "x\0"])
 def test_path_that_leads_out_is_refused(tmp_path: Path, path: str) -> None:
-    """Nothing outside of the repository is looked at, also through a link."""
+    """A path that leads out of the repository, also through a link, is refused."""
     root = tmp_path / "root"
     root.mkdir()
     (root / "out").symlink_to(tmp_path)
@@ -47,7 +47,7 @@ def test_path_that_leads_out_is_refused(tmp_path: Path, path: str) -> None:
 
 
 def test_changes_are_told(tmp_path: Path) -> None:
-    """A file that changed, is gone or is there again has a line; one that is as it was has none."""
+    """A file that changed, was deleted or exists again has a line; an unchanged one has none."""
     (tmp_path / "a").write_bytes(b"new")
     (tmp_path / "b").write_bytes(b"same")
     same = hashlib.sha256(b"same").hexdigest()

@@ -21,7 +21,7 @@ not_as_root = pytest.mark.skipif(os.geteuid() == 0, reason="root may do everythi
 
 
 def refusal(call: Callable[[], object]) -> TaskstateError:
-    """Return the error with which `call` refuses."""
+    """Return the error that `call` raises."""
     with pytest.raises(TaskstateError) as caught:
         call()
     return caught.value
@@ -46,7 +46,7 @@ def raising(number: int) -> Callable[..., NoReturn]:
 
 @pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbfa\r\nb\rc", b"\xff\x00", b"x" * 3_000_000])
 def test_read_returns_the_bytes(tmp_path: Path, data: bytes) -> None:
-    """What is read is what stands there, byte for byte."""
+    """A file is read byte for byte."""
     path = tmp_path / "a.md"
     path.write_bytes(data)
     assert files.read(path) == data
@@ -73,7 +73,7 @@ def test_read_refuses_what_is_no_file(tmp_path: Path) -> None:
 
 
 def test_read_looks_again_after_opening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A FIFO that takes the file's place between looking and opening neither hangs the reader nor is read."""
+    """A FIFO that replaces the file between the check and the opening neither blocks the reader nor is read."""
     path = tmp_path / "a.md"
     path.write_text("text")
     really_open = os.open
@@ -115,7 +115,7 @@ def test_read_says_that_permission_is_missing(tmp_path: Path) -> None:
 
 
 def test_size_knows_missing_files_and_refuses_links(tmp_path: Path) -> None:
-    """The size of a plain file is its length, of nothing None; a link is an error."""
+    """A plain file has its length as size, a missing one None; a link is an error."""
     path = tmp_path / "a.md"
     assert files.size(path) is None
     path.write_bytes(b"abc")
@@ -138,7 +138,7 @@ def test_digest_is_sha256() -> None:
 
 
 def test_replace_changes_the_content_and_keeps_the_mode(tmp_path: Path) -> None:
-    """The new content stands there, with the old mode, and nothing else is left in the folder."""
+    """The file has the new content and the old mode, and nothing else is left in the folder."""
     path = tmp_path / "a.md"
     path.write_bytes(b"old")
     path.chmod(0o640)
@@ -159,7 +159,7 @@ def test_replace_keeps_the_owner(tmp_path: Path) -> None:
 
 
 def test_replace_works_where_files_have_no_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a system that knows neither owners nor modes of open files, the content is replaced all the same."""
+    """On a system without `fchown` and `fchmod` the content is replaced all the same."""
     path = tmp_path / "a.md"
     path.write_bytes(b"old")
     monkeypatch.delattr(os, "fchown")
@@ -168,7 +168,7 @@ def test_replace_works_where_files_have_no_owner(tmp_path: Path, monkeypatch: py
 
 
 def test_replace_makes_a_missing_file(tmp_path: Path) -> None:
-    """Where nothing stands, the file appears with the usual mode."""
+    """A file that did not exist gets the usual mode."""
     files.replace(tmp_path / "a.md", b"new")
     (tmp_path / "b.md").touch()
     assert (tmp_path / "a.md").read_bytes() == b"new"
@@ -176,7 +176,7 @@ def test_replace_makes_a_missing_file(tmp_path: Path) -> None:
 
 
 def test_writers_refuse_a_link(tmp_path: Path) -> None:
-    """Replace, append and shorten refuse a symbolic link, and leave link and target alone."""
+    """Replace, append and truncate refuse a symbolic link, and leave link and target alone."""
     target, link = tmp_path / "target.md", tmp_path / "link.md"
     target.write_bytes(b"old")
     link.symlink_to(target)
@@ -197,7 +197,7 @@ def test_replace_respects_a_read_only_file(tmp_path: Path) -> None:
 
 
 def test_replace_honours_what_the_system_says_of_access(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the system says that the file may not be written, it is refused before a temporary file is made."""
+    """A file that may not be written is refused before a temporary file is created."""
     path = tmp_path / "a.md"
     path.write_bytes(b"old")
     monkeypatch.setattr(os, "access", lambda *_: False)
@@ -293,7 +293,7 @@ def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_shorten_cuts_back(tmp_path: Path) -> None:
-    """Of a shortened file the first bytes remain."""
+    """A truncated file keeps its first bytes."""
     path = tmp_path / "a.md"
     path.write_bytes(b"0123456789")
     files.truncate(path, 4)
@@ -313,7 +313,7 @@ def test_move_never_overwrites(tmp_path: Path) -> None:
 
 
 def test_move_and_delete_say_that_a_file_is_missing(tmp_path: Path) -> None:
-    """What is not there can be neither moved nor deleted."""
+    """A missing file can be neither moved nor deleted."""
     assert refusal(lambda: files.move(tmp_path / "a.md", tmp_path / "b.md")).code == "not-found"
     assert refusal(lambda: files.delete(tmp_path / "a.md")).code == "not-found"
 
@@ -408,7 +408,7 @@ def test_bytes_are_durable_before_the_name_is(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.parametrize("call", ["open", "fsync"])
 def test_a_folder_that_cannot_be_synced_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
-    """Where the system knows no syncing of folders, the write succeeds; any other failure is told."""
+    """On a system that cannot sync folders the write succeeds; any other error is raised."""
     really = getattr(os, call)
 
     def on_folders(number: int) -> Callable[..., object]:
@@ -431,7 +431,7 @@ def test_a_folder_that_cannot_be_synced_is_no_error(tmp_path: Path, monkeypatch:
 
 
 def test_sweep_removes_only_what_killed_writers_left(tmp_path: Path) -> None:
-    """Temporary files of ours go; everything else stays, and a folder that is not there is no error."""
+    """Our temporary files are deleted, everything else stays, and a missing folder is not an error."""
     left = ".taskstate-123-0123456789ab.tmp"
     for name in (left, "a.md", ".taskstate", "x.tmp"):
         (tmp_path / name).touch()
@@ -477,7 +477,7 @@ def test_inside_refuses_an_absolute_path_to_itself(tmp_path: Path) -> None:
 
 
 def test_inside_looks_through_links(tmp_path: Path) -> None:
-    """A link that leads out of the root or into .git is refused at any place of the path; one that stays is kept."""
+    """A link that leads out of the root or into .git is refused anywhere in the path; one inside stays unresolved."""
     root = tmp_path / "root"
     (root / ".git").mkdir(parents=True)
     (root / "real").mkdir()

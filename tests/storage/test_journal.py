@@ -46,24 +46,24 @@ class Place:
             files.create(self.root / name, data)
 
     def write(self, plan: Plan = PLAN) -> None:
-        """Carry out the plan here."""
+        """Carry out the plan in this root."""
         journal.write(self.root, self.journal, plan)
 
     def recover(self) -> tuple[str, ...]:
-        """Finish here what was interrupted."""
+        """Recover the interrupted plans of this root."""
         return journal.recover(self.root, self.journal)
 
     def content(self) -> dict[str, bytes]:
-        """Return everything that stands under the root, temporary files too."""
-        found = (path for path in self.root.rglob("*") if path.is_file())
-        return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in found}
+        """Return all files under the root by path, including temporary ones."""
+        paths = (path for path in self.root.rglob("*") if path.is_file())
+        return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in paths}
 
     def left(self) -> tuple[str, ...]:
-        """Return the names in the journal folder, but for the versions that are kept on purpose."""
+        """Return the names in the journal folder, except the backups."""
         return tuple(name for name in files.names(self.journal) if name != backups.FOLDER)
 
     def interrupt(self, plan: Plan = PLAN, *, after: int = 0) -> None:
-        """Leave the plan written down, with its first operations carried out."""
+        """Leave a recorded plan with its first operations carried out, as a killed writer does."""
         for operation in plan[:after]:
             self.write((operation,))
         journal._record(self.journal, plan)  # noqa: SLF001 - what a killed writer leaves
@@ -85,7 +85,7 @@ def test_a_plan_changes_every_file(place: Place) -> None:
 
 @pytest.mark.parametrize("operation", PLAN)
 def test_a_single_operation_needs_no_record(place: Place, operation: journal.Operation) -> None:
-    """One operation is atomic by itself, and the journal folder is not even made, but to keep what was replaced."""
+    """One operation is atomic by itself; the journal folder is created only for an append or for backups."""
     place.write((operation,))
     assert place.content() != OLD
     assert place.journal.exists() == isinstance(operation, Append | Replace)
@@ -93,7 +93,7 @@ def test_a_single_operation_needs_no_record(place: Place, operation: journal.Ope
 
 
 def test_an_empty_plan_changes_nothing(place: Place) -> None:
-    """Nothing to do is nothing done."""
+    """Without operations nothing changes."""
     place.write(())
     assert place.content() == OLD
 
@@ -114,7 +114,7 @@ STALE: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("change", STALE)
 def test_a_stale_plan_changes_nothing(place: Place, change: str) -> None:
-    """Whatever somebody changed since the plan was made, it is refused as a whole, and nothing is left behind."""
+    """A plan is refused as a whole if any of its files was changed, and nothing is left behind."""
     STALE[change](place.root)
     before = place.content()
     with pytest.raises(StaleFile, match="changed by somebody else"):
@@ -134,7 +134,7 @@ def test_a_single_stale_operation_changes_nothing(place: Place, operation: journ
 
 
 def test_a_change_while_the_plan_is_recorded_is_noticed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that changes after the first look is not overwritten: the plan is dropped, and made again by its owner."""
+    """A file that changes after the first check is not overwritten, and the record is deleted."""
     record = journal._record  # noqa: SLF001 - the moment that the test is about
 
     def record_slowly(folder: Path, plan: Plan) -> Path:
@@ -170,14 +170,14 @@ def test_a_link_is_refused(place: Place) -> None:
 
 
 def test_a_plan_names_each_path_once(place: Place) -> None:
-    """A plan that touches a file twice is a fault of ours, told before anything is changed."""
+    """A plan that touches a file twice is refused before anything is changed."""
     with pytest.raises(ValueError, match="a path twice"):
         place.write((*PLAN, Delete("state.md", "")))
     assert place.content() == OLD
 
 
 def test_nothing_is_written_over_an_unfinished_plan(place: Place) -> None:
-    """Writing asks for the recovery first: a new plan would turn the old one into a conflict."""
+    """Writing requires the recovery first: a new plan would turn the old one into a conflict."""
     place.interrupt()
     with pytest.raises(TaskstateError) as caught:
         place.write((PLAN[4],))
@@ -259,7 +259,7 @@ def test_what_cannot_be_seen_counts_as_begun(place: Place, monkeypatch: pytest.M
 
 
 def test_a_change_in_the_last_instant_is_noticed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that changes after the second look is not overwritten either: what was done by then is taken back."""
+    """A file that changes after the second check is not overwritten either: what was done by then is undone."""
     look = journal._require_untouched  # noqa: SLF001 - the moment that the test is about
 
     def look_slowly(root: Path, plan: Plan) -> None:
@@ -316,7 +316,7 @@ def test_recovery_accepts_what_was_added_behind(place: Place) -> None:
 
 
 def test_recovery_cuts_off_nobodys_text(place: Place) -> None:
-    """A torn append behind which somebody wrote is a conflict: cutting it off would lose their text."""
+    """A torn append with somebody's text after it is a conflict: truncating it would lose that text."""
     place.interrupt()
     (place.root / "archive.md").write_bytes(OLD["archive.md"] + b"sess\0\0\0\0\0\0by hand\n")
     before = place.content()
@@ -337,7 +337,7 @@ CONFLICTS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("path", CONFLICTS)
 def test_recovery_overwrites_nobodys_change(place: Place, path: str) -> None:
-    """A file that somebody changed meanwhile stops recovery before its first change; the plan is put aside."""
+    """A file that somebody changed meanwhile stops recovery before its first change; the plan is set aside."""
     place.interrupt()
     CONFLICTS[path](place.root)
     before = place.content()
@@ -355,7 +355,7 @@ def test_recovery_overwrites_nobodys_change(place: Place, path: str) -> None:
 
 
 def test_recovery_says_how_far_the_plan_got(place: Place) -> None:
-    """In the middle of a plan nothing more is changed either, and text that was given over stands in both files."""
+    """In the middle of a plan nothing more is changed either, and text that was moved is in both files."""
     place.interrupt(after=2)
     (place.root / "state.md").write_bytes(b"front\nsession 1\nby hand\n")
     with pytest.raises(TaskstateError, match="2 of 5 steps were done"):
@@ -377,7 +377,7 @@ def test_conflicts_are_kept_side_by_side(place: Place) -> None:
 
 @pytest.mark.parametrize("form", ["link", "folder", "link to a folder outside"])
 def test_recovery_refuses_what_took_a_files_place(place: Place, tmp_path: Path, form: str) -> None:
-    """A link or a folder in a file's place is a conflict, and does not hold up every later command."""
+    """A link or a folder instead of a file is a conflict, and does not block later commands."""
     place.interrupt()
     (place.root / "state.md").unlink()
     if form == "folder":
@@ -391,7 +391,7 @@ def test_recovery_refuses_what_took_a_files_place(place: Place, tmp_path: Path, 
 
 
 def test_recovery_sweeps_temporary_files(place: Place) -> None:
-    """What a killed writer left beside its files and in the journal folder is removed, also without a plan."""
+    """Temporary files beside the changed files and in the journal folder are deleted, also without a plan."""
     stray = ".taskstate-1-abcdef.tmp"
     place.interrupt()
     for folder in (place.root, place.journal):
@@ -443,7 +443,7 @@ BAD_RECORDS = [
 
 @pytest.mark.parametrize("record", BAD_RECORDS)
 def test_an_unreadable_record_is_set_aside(place: Place, record: bytes) -> None:
-    """A torn record, or one of another shape, changes no file, is told, and is kept where it holds up nobody."""
+    """A torn record, or one of another form, changes no file and is renamed so that it blocks no command."""
     files.create(place.journal / "pending-x.json", record)
     (message,) = place.recover()
     assert "pending-x.json is not a plan" in message
@@ -454,7 +454,7 @@ def test_an_unreadable_record_is_set_aside(place: Place, record: bytes) -> None:
 
 @pytest.mark.parametrize("form", ["folder", "fifo", "link", "device", "huge"])
 def test_a_record_that_is_no_file_is_set_aside(place: Place, form: str) -> None:
-    """Whatever bears a record's name, the command neither hangs nor fails."""
+    """Whatever has a record's name, the command neither hangs nor fails."""
     record = place.journal / "pending-x.json"
     place.journal.mkdir()
     if form == "folder":
@@ -487,7 +487,7 @@ def test_a_record_cannot_reach_out_of_the_root(place: Place, tmp_path: Path, pat
 
 
 def test_a_newer_record_is_left_to_the_newer_tool(place: Place) -> None:
-    """What a newer version wrote down is neither guessed at nor lost."""
+    """A record written by a newer version is neither carried out nor lost."""
     files.create(place.journal / "pending-x.json", b'{"taskstate_journal": 2, "steps": []}')
     with pytest.raises(TaskstateError) as caught:
         place.recover()
@@ -516,7 +516,7 @@ def test_a_plan_too_large_to_be_read_back_is_refused(place: Place, monkeypatch: 
 
 
 def copies(tmp_path: Path) -> Callable[[], Place]:
-    """Return a maker of fresh places."""
+    """Return a function that creates a fresh root."""
     count = iter(range(1_000_000))
     return lambda: Place(tmp_path / str(next(count)))
 
@@ -529,7 +529,7 @@ def test_a_kill_at_any_instant_loses_nothing(tmp_path: Path, plan: Plan, *, torn
     fresh = copies(tmp_path)
     whole = fresh()
     whole.write(plan)
-    seen = {"old": 0, "new": 0}
+    outcomes = {"old": 0, "new": 0}
     number = 1
     while True:
         place = fresh()
@@ -542,12 +542,12 @@ def test_a_kill_at_any_instant_loses_nothing(tmp_path: Path, plan: Plan, *, torn
         assert after in (OLD, whole.content())
         assert place.left() == ()
         assert not journal.pending(place.journal)
-        seen["old" if after == OLD else "new"] += 1
+        outcomes["old" if after == OLD else "new"] += 1
         if not died:
             break
         number += 1
     assert number > 20
-    assert min(seen.values()) > 5
+    assert min(outcomes.values()) > 5
 
 
 @forks

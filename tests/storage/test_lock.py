@@ -50,7 +50,7 @@ with lock.locked(pathlib.Path(sys.argv[1])):
 
 
 def test_the_lock_is_freed_by_an_error(tmp_path: Path) -> None:
-    """What goes wrong under the lock goes on, and the lock is free."""
+    """An error under the lock is raised, and the lock is free afterwards."""
     path = tmp_path / "lock"
     with pytest.raises(KeyError), lock.locked(path):
         raise KeyError
@@ -59,7 +59,7 @@ def test_the_lock_is_freed_by_an_error(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_cannot_be_made_is_told(tmp_path: Path) -> None:
-    """A link or a folder in the lock's place is one clear error, and no endless waiting."""
+    """A link or a folder instead of the lock file is one clear error, not an endless wait."""
     (tmp_path / "link").symlink_to(tmp_path / "target")
     (tmp_path / "folder").mkdir()
     for name in ("link", "folder"):
@@ -70,7 +70,7 @@ def test_a_lock_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 
 def test_the_message_names_the_holder(tmp_path: Path) -> None:
-    """Who waits in vain is told which command holds the lock, in which process, and since when; afterwards no more."""
+    """A time-out names the command, process and time of the holder; after the release the name is gone."""
     path = tmp_path / "lock"
     program = """
 import sys, pathlib
@@ -96,7 +96,7 @@ with lock.locked(pathlib.Path(sys.argv[-1])):
 
 @pytest.mark.parametrize("text", [b"", b"\xff\x1b[31m\nx", b"x" * 5_000])
 def test_whatever_the_lock_file_says_is_safe_to_show(tmp_path: Path, text: bytes) -> None:
-    """The text decides nothing, and neither escapes nor length of it reach the terminal."""
+    """The text in the lock file decides nothing, and is shown without escapes and with limited length."""
     path = tmp_path / "lock"
     path.write_bytes(text)
     assert len(lock.holder(path)) < 1_700

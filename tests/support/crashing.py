@@ -47,7 +47,7 @@ def fail_from(number: int, code: int, patch: pytest.MonkeyPatch) -> None:
 def shims(
     number: int, act: Callable[[str, Callable[..., object], tuple[Any, ...]], None], *, for_ever: tuple[str, ...] = ()
 ) -> dict[str, Callable[..., object]]:
-    """Return stand-ins for the calls: at the `number`-th change of the disk they act, then do what was asked for.
+    """Return replacements for the system calls, which call `act` at the `number`-th change of the disk and then go on.
 
     Those named in `for_ever` act at every later one too.
     """
@@ -75,7 +75,7 @@ def _counts(call: str, args: tuple[Any, ...]) -> bool:
 
 
 def killed(work: Callable[[], object], number: int, *, torn: bool = False) -> bool:
-    """Do `work` in a child process that dies at its `number`-th change of the disk; tell whether it did die."""
+    """Do `work` in a child process that dies at its `number`-th change of the disk, and return whether it died."""
     child = os.fork()
     if child == 0:
         status = 1

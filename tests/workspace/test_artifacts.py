@@ -1,4 +1,4 @@
-"""Artifacts: written in one form, kept inside their folder, and read back whole or not at all."""
+"""Artifacts are written in one form, stay inside their folder, and are read back whole or not at all."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def test_what_is_packed_is_what_gzip_reads(data: bytes) -> None:
 
 @pytest.mark.parametrize("torn", [b"", b"no gzip", artifacts.gzipped(b"some text" * 50)[:-9]])
 def test_a_torn_artifact_is_told(torn: bytes) -> None:
-    """What is no gzip file, or only the beginning of one, is an error that names it."""
+    """A file that is not gzip, or only the beginning of one, is an error that names it."""
     with pytest.raises(TaskstateError, match=r"artifacts/a\.gz is broken"):
         artifacts.gunzipped(torn, "artifacts/a.gz")
 
 
 def test_an_artifact_is_written_read_and_removed(tmp_path: Path) -> None:
-    """An artifact lies in the folder of its task, a second one of its name takes its place, and all go together."""
+    """An artifact is in the folder of its task, a second one of its name replaces it, and all are deleted together."""
     workspace = Workspace(root=tmp_path, config=Config())
     workspace.state_root.mkdir()
     name = artifacts.write(workspace, "101", "qa.log", b"one")
@@ -50,7 +50,7 @@ def test_an_artifact_is_written_read_and_removed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["../x", "/etc/passwd", "tasks/task-1-state.md", "artifacts/../tasks/x", "artifacts"])
 def test_no_artifact_lies_elsewhere(tmp_path: Path, path: str) -> None:
-    """A path that a file names is followed only where it stays among the artifacts."""
+    """A path from a state file is followed only inside the artifacts folder."""
     workspace = Workspace(root=tmp_path, config=Config())
     workspace.state_root.mkdir()
     with pytest.raises(TaskstateError) as refused:
@@ -59,7 +59,7 @@ def test_no_artifact_lies_elsewhere(tmp_path: Path, path: str) -> None:
 
 
 def test_a_linked_folder_is_not_removed(tmp_path: Path) -> None:
-    """Where somebody put a link in the place of a task's artifacts, what it leads to is left alone."""
+    """If a task's artifact folder is a link, its target is left alone."""
     workspace = Workspace(root=tmp_path, config=Config())
     inside, outside = workspace.state_root / "kept", tmp_path / "kept"
     for kept in (inside, outside):

@@ -1,4 +1,4 @@
-"""What a state file keeps only the newest of goes into the archive, and nothing of it is lost on the way."""
+"""The oldest events of a state file move to the archive, and none is lost."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def notes(place: Place) -> list[str]:
 
 
 def test_the_newest_events_stay_and_older_ones_are_in_the_archive(place: Place) -> None:
-    """Each event stands in one of the two files, in its order, whatever its note says."""
-    said = [f"note {number} <!-- x --> ## Events" for number in range(EVENTS_KEPT + 3)]
+    """Each event is in exactly one of the two files, in order, whatever its note contains."""
+    texts = [f"note {number} <!-- x --> ## Events" for number in range(EVENTS_KEPT + 3)]
     place.fill(1, 2, 3)
-    for number, note in enumerate(said):
+    for number, note in enumerate(texts):
         repairs.reseal(place.workspace, TASK, note, place.request())
         if number == EVENTS_KEPT + 1:
             place.archive()
-    assert notes(place) == said[-EVENTS_KEPT:]
+    assert notes(place) == texts[-EVENTS_KEPT:]
     older = [json.loads(item) for item in rolled_items(place.archived, "Events")]
-    assert [event["note"] for event in older] == said[:-EVENTS_KEPT]
+    assert [event["note"] for event in older] == texts[:-EVENTS_KEPT]
     assert older[0]["event"] == "resealed"
     check_seal(place.state.document, "it")
     assert place.numbers() == [(1, True), (2, True), (3, False)]
@@ -54,7 +54,7 @@ def test_the_newest_events_stay_and_older_ones_are_in_the_archive(place: Place) 
 
 
 def test_few_events_need_no_archive(place: Place) -> None:
-    """Up to the limit no archive is made."""
+    """Up to the limit no archive is written."""
     for number in range(EVENTS_KEPT):
         repairs.reseal(place.workspace, TASK, f"note {number}", place.request())
     assert len(notes(place)) == EVENTS_KEPT

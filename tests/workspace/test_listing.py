@@ -1,4 +1,4 @@
-"""Which of taskstate's own files stand where."""
+"""Taskstate's own files are listed in the state folder and elsewhere."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def found(root: Path, under: str = "") -> set[str]:
 
 
 def test_without_git_all_is_walked(listed: Path) -> None:
-    """Our own files are found anywhere but among what is derived, or always somebody else's."""
+    """Our own files are found anywhere except in derived folders and folders of other tools."""
     assert found(listed) == {NAMES[0], NAMES[2], NAMES[4], NAMES[5]}
     assert found(listed, "docs") == {NAMES[5]}
     assert found(listed, ".taskstate/handoffs/task-1") == {NAMES[2]}
@@ -46,7 +46,7 @@ def test_without_git_all_is_walked(listed: Path) -> None:
 
 
 def test_git_says_what_is_ignored_elsewhere(listed: Path) -> None:
-    """What git tracks counts outside of the state folder; within it all but what is derived does, ignored or not."""
+    """Outside of the state folder ignored files are left out; inside it only derived ones are."""
     (listed / ".gitignore").write_text(".taskstate/more\ndocs\n")
     subprocess.run(["git", "init", "-q", "."], cwd=listed, check=True)
     subprocess.run(["git", "add", "-f", "node_modules", ".taskstate/cache"], cwd=listed, check=True)

@@ -47,15 +47,16 @@ def edited(text: str, number: int = 1) -> str:
 
 
 def mend(place: Place) -> list[str]:
-    """Put everything back that is gone, and return what was told."""
+    """Merge all lost updates back, and return the messages."""
     return [
-        restore_lost_update(place.workspace, gone, place.request()) for gone in lost_updates.records(place.workspace)[0]
+        restore_lost_update(place.workspace, update, place.request())
+        for update in lost_updates.records(place.workspace)[0]
     ]
 
 
 def did(place: Place) -> list[str]:
-    """Return what all sessions did."""
-    return [text for told in sessions.all_sessions(place.workspace, TASK) for text in told.did]
+    """Return what all sessions say was done."""
+    return [text for session in sessions.all_sessions(place.workspace, TASK) for text in session.did]
 
 
 # A stale buffer
@@ -63,7 +64,7 @@ def did(place: Place) -> list[str]:
 
 @pytest.mark.parametrize("save", [by_rename, in_place])
 def test_stale_save_is_noticed_and_what_it_removed_put_back(place: Place, save: Callable[[Path, str], None]) -> None:
-    """What was written while somebody's editor held the file is back, and the editor's own change stays."""
+    """A lost update is merged back, and the editor's own change stays."""
     place.add("First.")
     buffer = edited(place.text)
     place.add("Second.")
@@ -71,9 +72,9 @@ def test_stale_save_is_noticed_and_what_it_removed_put_back(place: Place, save: 
     place.check(2)
     save(place.path, buffer)
     assert place.numbers() == [(1, False)]
-    (told,) = recover(place.workspace)
-    assert "revision 5 is gone, somebody saved a copy of revision 2 over it" in told
-    assert "doctor --fix" in told
+    (message,) = recover(place.workspace)
+    assert "revision 5 is gone, somebody saved a copy of revision 2 over it" in message
+    assert "doctor --fix" in message
     assert recover(place.workspace) == ()
     assert "is in it again, at revision 6-" in mend(place)[0]
     assert did(place) == ["First.", "Second."]
@@ -86,7 +87,7 @@ def test_stale_save_is_noticed_and_what_it_removed_put_back(place: Place, save: 
 
 
 def test_next_writer_notices_and_goes_on(place: Place) -> None:
-    """A command that writes over a stale save tells it, does its work, and what is gone is merged with that later."""
+    """A command that writes after a stale save reports it and does its work; the lost text is merged later."""
     place.add("First.")
     buffer = edited(place.text)
     place.add("Second.")
@@ -99,7 +100,7 @@ def test_next_writer_notices_and_goes_on(place: Place) -> None:
 
 
 def test_revision_that_is_gone_is_never_given_again(place: Place) -> None:
-    """What is put back gets a higher revision than it had, even where only its record still tells that one."""
+    """A merged update gets a higher revision than it had, even if only its record still has that revision."""
     buffer = edited(place.text)
     place.add("First.")
     place.add("Second.")
@@ -111,7 +112,7 @@ def test_revision_that_is_gone_is_never_given_again(place: Place) -> None:
 
 
 def test_archived_sessions_that_a_stale_save_brings_back_go_again(place: Place) -> None:
-    """A stale copy from before an archiving holds sessions that the archive has too: afterwards each stands once."""
+    """A stale copy from before an archiving has sessions that the archive has too: each is merged only once."""
     for text in ("First.", "Second.", "Third."):
         place.add(text)
     buffer = edited(place.text)
@@ -125,7 +126,7 @@ def test_archived_sessions_that_a_stale_save_brings_back_go_again(place: Place) 
 
 
 def test_loss_that_was_meant_is_told_once(place: Place) -> None:
-    """Who deletes the record hears no more of it, and the revision that went is not given again."""
+    """A deleted record is not reported again, and its revision is not given again."""
     buffer = place.text
     place.add("Not wanted.")
     in_place(place.path, buffer)
@@ -137,7 +138,7 @@ def test_loss_that_was_meant_is_told_once(place: Place) -> None:
 
 
 def test_several_stale_saves_are_all_mended(place: Place) -> None:
-    """Each loss has its record, and they are put back one after the other."""
+    """Each lost update has its own record, and they are merged one after the other."""
     place.add("First.")
     for number in range(3):
         buffer = edited(place.text, number)
@@ -151,7 +152,7 @@ def test_several_stale_saves_are_all_mended(place: Place) -> None:
 
 
 def test_hand_edit_of_the_newest_text_is_no_loss(place: Place) -> None:
-    """Who edits what is there takes nothing away, and nothing is told."""
+    """An edit of the newest text is not reported as a lost update."""
     place.add()
     place.text = edited(place.text)
     assert recover(place.workspace) == ()
@@ -159,42 +160,42 @@ def test_hand_edit_of_the_newest_text_is_no_loss(place: Place) -> None:
 
 
 def test_what_both_changed_becomes_a_proposal(place: Place) -> None:
-    """Where both texts changed the same line, the file's own stays, the rest is put back, the text written out."""
+    """If both texts changed the same line, the file's stays, the rest is merged, and the lost text is written out."""
     place.add("First.")
     buffer = place.text.replace("Issue tokens.", "Issue tokens by hand.")
     place.text = place.text.replace("Issue tokens.", "Issue better tokens.")
     place.add("Second.")
     in_place(place.path, buffer)
     recover(place.workspace)
-    (told,) = mend(place)
+    (message,) = mend(place)
     assert did(place) == ["First.", "Second."]
     assert "Issue tokens by hand." in place.text
     (proposal,) = place.workspace.journal.glob(f"{PROPOSAL}*.md")
-    assert place.workspace.relative(proposal) in told
+    assert place.workspace.relative(proposal) in message
     assert "Issue better tokens." in proposal.read_text(encoding="utf-8")
 
 
 def test_text_without_a_known_base_is_written_out(place: Place) -> None:
-    """Where the version that the editor had loaded is no longer kept, nothing is guessed."""
+    """Without the common ancestor nothing is merged."""
     buffer = place.text
     place.add("Gone.")
     for version in backups.versions_of(place.workspace.journal, place.workspace.relative(place.path))[:-1]:
         version.path.unlink()
     in_place(place.path, edited(buffer))
     recover(place.workspace)
-    (gone,) = lost_updates.records(place.workspace)[0]
-    assert gone.base is None
+    (update,) = lost_updates.records(place.workspace)[0]
+    assert update.base is None
     before = place.text
-    assert refusal(lambda: restore_lost_update(place.workspace, gone, place.request())).code == "no-base"
+    assert refusal(lambda: restore_lost_update(place.workspace, update, place.request())).code == "no-base"
     assert place.text == before
-    assert PROPOSAL in write_proposal(place.workspace, gone)
+    assert PROPOSAL in write_proposal(place.workspace, update)
     assert lost_updates.records(place.workspace) == ([], [])
     (proposal,) = place.workspace.journal.glob(f"{PROPOSAL}*.md")
     assert "Gone." in proposal.read_text(encoding="utf-8")
 
 
 def test_checking_out_another_commit_is_no_loss(repository: Path) -> None:
-    """What git itself put in place of the newest text is meant."""
+    """A file that git itself set back is not reported."""
     place = Place(repository)
     git = ["git", "-C", str(repository)]
 
@@ -219,7 +220,7 @@ def test_checking_out_another_commit_is_no_loss(repository: Path) -> None:
 
 @pytest.mark.parametrize("record", ["", "[]", "{", '{"path": 1, "text": "", "base": null, "late": false}', "[" * 9_000])
 def test_record_that_cannot_be_read_is_told_and_stops_nothing(place: Place, record: str) -> None:
-    """What nobody can have meant is left alone."""
+    """A damaged file is not reported as a lost update."""
     place.add()
     (place.workspace.journal / "lost-x.json").write_text(record, encoding="utf-8")
     assert lost_updates.records(place.workspace) == ([], [place.workspace.journal / "lost-x.json"])
@@ -249,7 +250,7 @@ def test_save_in_place_in_the_instant_of_the_replace_is_kept(tmp_path: Path, mon
 
 
 def test_command_plans_anew_after_such_a_save(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both the save and the session are there."""
+    """After a save in the instant of the rename, both the save and the session are there."""
     place.add("First.")
     really, seen = os.replace, [False]
     editor = place.path.open("r+b", buffering=0)
@@ -271,7 +272,7 @@ def test_command_plans_anew_after_such_a_save(place: Place, monkeypatch: pytest.
 def test_archiving_that_meets_such_a_save_is_taken_back_and_made_anew(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What had gone into the archive is taken out again before the plan is made anew: no session stands twice."""
+    """What was appended to the archive is undone before the change is planned again: no session is there twice."""
     for text in ("First.", "Second.", "Third."):
         place.add(text)
     really, seen = os.replace, [False]
@@ -293,15 +294,15 @@ def test_archiving_that_meets_such_a_save_is_taken_back_and_made_anew(
 
 
 def test_save_that_comes_later_still_is_noticed(place: Place) -> None:
-    """An editor that kept the file open over our change has written into the old one: that is kept, and merged."""
+    """A save into the replaced file by an editor that had it open is recorded and merged."""
     place.add("First.")
     old = place.text
     with place.path.open("r+b", buffering=0) as editor:
         place.add("Second.")
         editor.write(edited(old).encode())
     os.utime(next((place.workspace.journal / backups.FOLDER).glob("*/watched-*")))
-    (told,) = recover(place.workspace)
-    assert "came when the file had just been replaced" in told
+    (message,) = recover(place.workspace)
+    assert "came when the file had just been replaced" in message
     mend(place)
     assert did(place) == ["First.", "Second."]
     assert "<!-- by hand 1 -->" in place.text
@@ -311,7 +312,7 @@ def test_save_that_comes_later_still_is_noticed(place: Place) -> None:
 
 
 def test_versions_are_bounded_in_number_and_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of each file the newest versions stay, and of all files those that were written last."""
+    """Of each file the newest versions are kept, and of all files those written last."""
     monkeypatch.setattr(backups, "_MAX_VERSIONS", 4)
     monkeypatch.setattr(backups, "_MAX_FILES", 3)
     path, folder = tmp_path / "a.md", tmp_path / "journal"
@@ -329,7 +330,7 @@ def test_versions_are_bounded_in_number_and_size(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.parametrize("what", ["folder", "place"])
 def test_versions_follow_no_link(tmp_path: Path, what: str) -> None:
-    """Where somebody put a link in the folder's place, nothing is kept, and the write is made all the same."""
+    """If the backup folder is a link, nothing is kept, and the write is made all the same."""
     path, folder, outside = tmp_path / "a.md", tmp_path / "journal", tmp_path / "outside"
     path.write_bytes(b"0")
     outside.mkdir()
@@ -347,15 +348,15 @@ def test_records_hold_what_json_can(place: Place) -> None:
     place.add("Gone é.")
     in_place(place.path, buffer)
     recover(place.workspace)
-    (gone,) = lost_updates.records(place.workspace)[0]
-    loose = json.loads(gone.record.read_text(encoding="utf-8"))
+    (update,) = lost_updates.records(place.workspace)[0]
+    loose = json.loads(update.record.read_text(encoding="utf-8"))
     assert (loose["taskstate_lost"], loose["path"], loose["late"]) == (1, place.workspace.relative(place.path), False)
     assert "Gone é." in loose["text"]
     assert journal.pending(place.workspace.journal) is False
 
 
 def test_nobody_else_reads_what_was_kept(place: Place) -> None:
-    """A value that was taken out of a file again may stand in the versions of late: the folder is its owner's alone."""
+    """Backups may contain text that was removed from a file again: the folder is readable by its owner alone."""
     place.add()
     folder = place.workspace.journal / "recent"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700

@@ -1,4 +1,4 @@
-"""What is remembered of the tasks' dependencies holds as long as the files are the same."""
+"""Cached dependencies are used as long as the files are unchanged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def depends_on(place: Place) -> tuple[str, ...]:
-    """Return what task 102 depends on, as a run with a memory of its own finds it."""
+    """Return what task 102 depends on, as a new run finds it."""
     run = RunCache(place.workspace)
     run.dependency_cache = open_dependency_cache(place.workspace)
     found = tuple(each for each in ("100", "101") if run.dependencies.shortest_path("102", each))
@@ -31,7 +31,7 @@ def depends_on(place: Place) -> tuple[str, ...]:
 
 
 def test_next_run_does_not_read_the_file(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a file depends on is remembered while the file is the same, and read anew after a change."""
+    """A file's dependencies come from the cache while it is unchanged, and are read again after a change."""
     assert depends_on(place) == ("101",)
     with monkeypatch.context() as patch:
         patch.setattr(RunCache, "upstream", None)
@@ -45,7 +45,7 @@ def test_next_run_does_not_read_the_file(place: Place, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("entry", ["1", '["a"]', '["a", 1]'])
 def test_damaged_memory_is_none(place: Place, entry: str) -> None:
-    """What cannot be read is found out again."""
+    """A damaged cache is rebuilt."""
     assert depends_on(place) == ("101",)
     memory = place.workspace.state_root / "cache" / "depends-on.json"
     whole = memory.read_text(encoding="utf-8")

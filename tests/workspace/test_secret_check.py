@@ -1,4 +1,4 @@
-"""No write brings a new secret into a file of ours, unless it is forced; what stood there before is not in the way."""
+"""No write adds a new secret to a file unless it is forced; secrets that were there before do not block it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def forcing(place: Place) -> Request:
 
 
 def events(place: Place) -> list[dict[str, Any]]:
-    """Return what the audit of task 101 remembers."""
+    """Return the events in the audit of task 101."""
     return list(parse(place.text).front_matter["audit"].get("events", []))
 
 
@@ -72,7 +72,7 @@ def appended(place: Place, text: str) -> journal.Append:
 
 @pytest.mark.parametrize("name", WRITES)
 def test_a_refused_write_changes_nothing(place: Place, name: str) -> None:
-    """Wherever the new secret would go, the whole write is refused."""
+    """A new secret in any file of a plan has the whole write refused."""
     before = tree(place.root)
     for dry_run in (False, True):
         error = refusal(lambda dry_run=dry_run: WRITES[name](place, place.request(dry_run=dry_run)))  # type: ignore[misc]  # mypy cannot type a lambda's default
@@ -85,7 +85,7 @@ def test_a_refused_write_changes_nothing(place: Place, name: str) -> None:
 
 @pytest.mark.parametrize("name", WRITES)
 def test_a_forced_write_is_warned_of_and_remembered(place: Place, name: str) -> None:
-    """It is written as it is; warnings and the audit name the kind and never the value."""
+    """A forced secret is written; warnings and the audit name its kind and never the value."""
     request = forcing(place)
     outcome = WRITES[name](place, request)
     assert outcome.changed
@@ -98,7 +98,7 @@ def test_a_forced_write_is_warned_of_and_remembered(place: Place, name: str) -> 
 
 
 def test_a_forced_dry_run_shows_no_value(place: Place) -> None:
-    """The diff that is shown has stars in the value's place, and nothing is written."""
+    """On a dry run the diff has stars instead of the value, and nothing is written."""
     before = tree(place.root)
     request = forcing(place)._replace(dry_run=True)
     outcome = WRITES["a session"](place, request)
@@ -109,14 +109,14 @@ def test_a_forced_dry_run_shows_no_value(place: Place) -> None:
 
 
 def test_a_new_task_is_looked_at_too(place: Place) -> None:
-    """A state file with a secret in it is not created; forced, it bears the event."""
+    """A state file with a secret is not created; if that is forced, its audit has the event."""
     before = tree(place.root)
     assert refusal(lambda: place.new("7", title=f"With {AWS_ID}")).code == "secret"
     assert tree(place.root) == before
 
 
 def test_what_stood_there_before_is_not_in_the_way(place: Place) -> None:
-    """Recording work, checking, and archiving go on where somebody put a secret into the file by hand."""
+    """A secret that was put into the file by hand blocks neither sessions nor checks nor archiving."""
     place.fill(1, 2, 3, 4)
     place.text = place.text.replace("did 1", f"did 1 with {AWS_ID} and {KEY}")
     outcomes = [place.add(), place.check(), place.archive(), place.add()]
@@ -128,7 +128,7 @@ def test_what_stood_there_before_is_not_in_the_way(place: Place) -> None:
 @pytest.mark.parametrize("mark", ["", "  # taskstate: allow secret"])
 @pytest.mark.parametrize("copies", [1, 2])
 def test_what_stands_there_is_not_written_once_more(place: Place, mark: str, copies: int) -> None:
-    """One place that is allowed, or was overlooked, allows no other; each forced copy has its event."""
+    """A secret that is in the file already does not allow a second copy; each forced copy has its event."""
     place.text = place.text + f"\n## Notes\n\n{f'k {TOKEN}{mark}{chr(10)}' * copies}"
     before = place.text
     error = refusal(lambda: place.add(f"once more {TOKEN}"))
@@ -140,7 +140,7 @@ def test_what_stands_there_is_not_written_once_more(place: Place, mark: str, cop
 
 
 def test_another_secret_beside_an_old_one_is_refused(place: Place) -> None:
-    """What is known is the value, not that there is one."""
+    """A secret in the file does not allow a different one."""
     place.fill(1)
     place.text = place.text.replace("did 1", f"did 1 with {AWS_ID}")
     assert refusal(lambda: place.add(f"used {TOKEN}")).code == "secret"
@@ -148,7 +148,7 @@ def test_another_secret_beside_an_old_one_is_refused(place: Place) -> None:
 
 
 def test_a_header_by_hand_does_not_hide_a_key(place: Place) -> None:
-    """Lines of a key that come to a header that stands there already are a new secret."""
+    """Lines added after an existing private key header are a new secret."""
     place.fill(log=f"### Session 1 - 2026-01-02 10:00\n\n{KEY}\n\n")
 
     def job(loaded: Loaded) -> Change:
@@ -166,7 +166,7 @@ def test_old_events_are_rolled_away(place: Place) -> None:
 
 
 def test_a_file_that_is_no_state_file_bears_no_event(place: Place) -> None:
-    """Another file of ours is written, and warned of."""
+    """A forced secret in another of our own files is written with a warning."""
     path = place.workspace.state_root / "archives" / f"task-{TASK}-archive.md"
     path.parent.mkdir(exist_ok=True)
     path.write_text("# Task #101 Archive - Full Session History\n", encoding="utf-8")
@@ -180,7 +180,7 @@ def test_a_file_that_is_no_state_file_bears_no_event(place: Place) -> None:
 
 
 def test_only_what_changes_is_looked_at() -> None:
-    """The parts are whole lines: of the front matter and of the body, none where nothing changed."""
+    """The changed parts are whole lines of the front matter and of the body, and empty without a change."""
     old = "---\nrevision: 1\ntitle: x\n---\n\n# T\n\none\ntwo\nthree\n"
     assert [part.of(old) for part in changed_parts(old, old)] == ["", ""]
     new = old.replace("revision: 1", "revision: 2").replace("two\n", "two and a half\n")
@@ -192,7 +192,7 @@ def test_only_what_changes_is_looked_at() -> None:
 
 
 def test_old_files_are_read_only_where_something_is_found(place: Place) -> None:
-    """A plan without secrets costs no look at the disk: a file that is not there is no matter."""
+    """For a plan without secrets no file is read from the disk."""
     gone = journal.Replace("gone.md", "0" * 64, b"nothing to see")
     assert new_secrets_in_plan(place.workspace, (gone,)).lines == ()
     assert new_secrets_in_plan(place.workspace, (gone._replace(data=AWS_ID.encode()),)).kinds == (

@@ -29,12 +29,12 @@ def require_none(
 
 
 def test_a_text_without_secrets_passes() -> None:
-    """Nothing is refused and nothing is warned of."""
+    """A text without secrets is neither refused nor warned of."""
     assert require_none("commit 4f2c1e9a77d0b3c58e6f4a1d2b9c8e7f6a5d4c3b", Config(), what="the note") == ()
 
 
 def test_every_kind_is_refused_and_no_value_is_said() -> None:
-    """The refusal names the kind and the line, and no telling part of the value."""
+    """The error names the kind and the line, and no part of the value."""
     for line in positive():
         assert line.span
         error = refusal(lambda line=line: require_none(f"one\n{line.text}", Config(), what="the note"))  # type: ignore[misc]  # mypy cannot type a lambda's default
@@ -47,14 +47,14 @@ def test_every_kind_is_refused_and_no_value_is_said() -> None:
 
 
 def test_many_findings_are_told_in_one_line() -> None:
-    """The first three are named, the rest are counted."""
+    """The error names the first three findings and counts the rest."""
     error = refusal(lambda: require_none("\n".join([AWS_ID] * 5), Config(), what="x"))
     assert error.message.count("looks like") == 3
     assert error.message.endswith("; and 2 more")
 
 
 def test_what_is_forced_is_warned_of() -> None:
-    """Each finding is one line, again without the value."""
+    """A forced text gives one warning for each finding, without the value."""
     lines = require_none(f"{AWS_ID}\n{KEY}", Config(), what="the log", force=True)
     assert [each.partition(", line ")[2] for each in lines] == [
         "1: this looks like an AWS access key id; written all the same",
@@ -64,7 +64,7 @@ def test_what_is_forced_is_warned_of() -> None:
 
 
 def test_what_is_known_is_no_news() -> None:
-    """A value that stands in a known text already is not refused, also where its lines are quoted there."""
+    """A value that an old text contains is not refused, also if its lines are quoted there."""
     config = Config()
     assert require_none(f"moved {AWS_ID}", config, what="x", known=[f"here was {AWS_ID}."]) == ()
     assert new_secrets(f"{AWS_ID} {OTHER}", config, [AWS_ID])[0].span.of(f"{AWS_ID} {OTHER}") == OTHER
@@ -74,14 +74,14 @@ def test_what_is_known_is_no_news() -> None:
 
 
 def test_known_texts_are_looked_at_only_when_needed() -> None:
-    """Where nothing is found, nobody is asked for the older texts."""
+    """Without findings the old texts are not read."""
     known = iter([AWS_ID])
     assert new_secrets("nothing here", Config(), known) == ()
     assert [*known] == [AWS_ID]
 
 
 def test_the_configuration_and_the_line_allow() -> None:
-    """What the configuration allows or the line's own comment is written without a word."""
+    """A value allowed by the configuration or by a comment on its line is written without a warning."""
     allowing = Config(secrets=Secrets(allow=("^AKIAQ",)))
     assert require_none(AWS_ID, allowing, what="x") == ()
     assert require_none(f"{AWS_ID} # taskstate: allow secret", Config(), what="x") == ()

@@ -48,13 +48,13 @@ def put(root: Path, name: str, text: str | bytes) -> bytes:
 
 
 def validates(path: Path) -> bool:
-    """Return whether the real pre-commit takes a configuration."""
+    """Return whether the real pre-commit accepts a configuration."""
     command = [sys.executable, "-m", "pre_commit", "validate-config", str(path)]
     return subprocess.run(command, check=False, capture_output=True).returncode == 0
 
 
 def test_empty_folder_is_set_up(tmp_path: Path) -> None:
-    """Folders, configuration and git's lines are made, and told."""
+    """Folders, configuration and git's files are created and returned."""
     done = init(tmp_path)
     assert done == SetUpResult(created=FRESH, changed=(), kept=())
     assert set(tree(tmp_path)) == set(FRESH)
@@ -67,7 +67,7 @@ def test_empty_folder_is_set_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pre_commit", [False, True])
 def test_doing_it_again_changes_nothing(tmp_path: Path, *, pre_commit: bool) -> None:
-    """The second time everything is found as it should be."""
+    """The second time everything is left as it is."""
     init(tmp_path, pre_commit=pre_commit)
     before = tree(tmp_path)
     done = init(tmp_path, pre_commit=pre_commit)
@@ -76,14 +76,14 @@ def test_doing_it_again_changes_nothing(tmp_path: Path, *, pre_commit: bool) -> 
 
 
 def test_dry_run_writes_nothing(tmp_path: Path) -> None:
-    """A dry run tells the same and does nothing."""
+    """A dry run returns the same and writes nothing."""
     done = init(tmp_path, pre_commit=True, dry_run=True)
     assert set(done.created) == {*FRESH, PRE_COMMIT}
     assert list(tmp_path.iterdir()) == []
 
 
 def test_folder_in_use_needs_no_placeholder(tmp_path: Path) -> None:
-    """A folder that holds something is kept by git anyway, so that nothing is put into it again."""
+    """A folder that is not empty gets no `.gitkeep`."""
     init(tmp_path)
     keep = tmp_path / ".taskstate" / "tasks" / ".gitkeep"
     keep.rename(keep.with_name("task-1-state.md"))
@@ -106,7 +106,7 @@ def test_lines_are_added_behind_what_is_there(tmp_path: Path, name: str, text: s
 
 
 def test_lines_that_are_there_are_not_doubled(tmp_path: Path) -> None:
-    """Of several lines only those that are missing are added."""
+    """Only missing lines are added."""
     put(tmp_path, ".gitignore", "  .taskstate/cache/  \n.taskstate/lock\n")
     init(tmp_path)
     lines = (tmp_path / ".gitignore").read_text(encoding="utf-8").split()
@@ -140,16 +140,16 @@ def test_root_with_another_name(repository: Path) -> None:
     assert "taskstate.toml" not in done.created
     path = repository / "my state" / "tasks" / "x.md"
     path.write_text("x\n", encoding="utf-8")
-    told = subprocess.run(
+    process = subprocess.run(
         ["git", "check-attr", "text", "my state/tasks/x.md"], cwd=repository, capture_output=True, text=True, check=True
     )
-    assert told.stdout.strip().endswith("text: set")
-    assert told.stderr == ""
+    assert process.stdout.strip().endswith("text: set")
+    assert process.stderr == ""
 
 
 @pytest.mark.parametrize("toml", ["[tool.taskstate]\n", "[tool.taskstate.size]\nmax-kb = 9\n"])
 def test_configuration_in_pyproject_is_one(tmp_path: Path, toml: str) -> None:
-    """Where the configuration stands in pyproject.toml, no other is made."""
+    """With a configuration in pyproject.toml no other one is created."""
     put(tmp_path, "pyproject.toml", toml)
     init(tmp_path)
     assert not (tmp_path / "taskstate.toml").exists()
@@ -191,7 +191,7 @@ def test_pre_commit_configuration_is_made(tmp_path: Path) -> None:
     ids=["plain", "crlf", "indented", "marks", "no end", "comments", "odd", "keys", "bom"],
 )
 def test_hooks_are_added_to_a_block_list(tmp_path: Path, text: str) -> None:
-    """A list over several lines keeps every byte, and gets our hooks behind it in its own indentation."""
+    """A list over several lines keeps every byte, and our hooks are appended with its indentation."""
     before = put(tmp_path, PRE_COMMIT, text)
     assert PRE_COMMIT in init(tmp_path, pre_commit=True).changed
     after = (tmp_path / PRE_COMMIT).read_bytes()
@@ -226,7 +226,7 @@ def test_hooks_are_added_to_a_block_list(tmp_path: Path, text: str) -> None:
     ],
 )
 def test_other_forms_are_refused(tmp_path: Path, text: str) -> None:
-    """What cannot be added to safely is one line that says what to do, and nothing at all is set up."""
+    """A configuration that cannot be extended safely is an error that says what to do, and nothing is set up."""
     put(tmp_path, PRE_COMMIT, text)
     before = tree(tmp_path)
     error = refusal(lambda: init(tmp_path, pre_commit=True))
@@ -237,7 +237,7 @@ def test_other_forms_are_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_hooks_that_are_there_already_stay(tmp_path: Path) -> None:
-    """Somebody who has the hook, in whatever form, is left alone."""
+    """A configuration that has the hook in any form is left alone."""
     text = "repos: [{repo: 'https://example.invalid/taskstate', rev: v1, hooks: [{id: taskstate-lint}]}]\n"
     put(tmp_path, PRE_COMMIT, text)
     assert PRE_COMMIT in init(tmp_path, pre_commit=True).kept
@@ -254,7 +254,7 @@ def configured(root: Path) -> str:
 
 
 def test_git_is_told_of_the_merge_driver(repository: Path) -> None:
-    """In a repository the driver is named in git's configuration once, and git would use it for our files."""
+    """In a repository the driver is configured once, and git would use it for our files."""
     before = merge_driver_state(find_workspace(repository, root=str(repository)))
     assert before == MergeDriver(repository=True, command="", unreached=MERGED_PATTERNS)
     assert "git config merge.taskstate" in init(repository, dry_run=True).created
@@ -267,7 +267,7 @@ def test_git_is_told_of_the_merge_driver(repository: Path) -> None:
 
 
 def test_driver_of_ones_own_stays(repository: Path) -> None:
-    """A command that somebody has named, and an attribute that they have taken away, are left alone and told."""
+    """A driver configured by the user and an attribute that they removed are left alone and reported."""
     subprocess.run(["git", "config", DRIVER_KEY, "mine %A"], cwd=repository, check=True)
     assert init(repository).created == FRESH
     with (repository / ".gitattributes").open("a", encoding="utf-8") as attributes:
@@ -277,13 +277,13 @@ def test_driver_of_ones_own_stays(repository: Path) -> None:
 
 
 def test_without_a_repository_there_is_no_driver(tmp_path: Path) -> None:
-    """Outside of a repository nothing is configured, and nothing is wrong with that."""
+    """Outside of a repository nothing is configured, without an error."""
     init(tmp_path)
     assert merge_driver_state(find_workspace(tmp_path)) == MergeDriver(repository=False, command="", unreached=())
 
 
 def test_configuration_that_git_cannot_write_is_told(repository: Path) -> None:
-    """Where git's configuration is locked, that is one error."""
+    """A locked git configuration is an error."""
     (repository / ".git" / "config.lock").write_text("", encoding="utf-8")
     assert refusal(lambda: init(repository)).code == "git"
 
@@ -301,7 +301,7 @@ def test_file_that_is_not_utf8_is_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_link_is_not_written_through(tmp_path: Path) -> None:
-    """A `.gitignore` that is a link is refused: what it leads to may be somebody else's."""
+    """A `.gitignore` that is a link is refused: its target may be somebody else's."""
     root = tmp_path / "repository"
     root.mkdir()
     put(tmp_path, "theirs", "x\n")
@@ -312,7 +312,7 @@ def test_link_is_not_written_through(tmp_path: Path) -> None:
 
 
 def test_file_in_the_place_of_the_state_folder(tmp_path: Path) -> None:
-    """Where a file bears the state folder's name, that is told."""
+    """A file with the state folder's name is an error."""
     put(tmp_path, ".taskstate", "x\n")
     before = tree(tmp_path)
     refusal(lambda: init(tmp_path))

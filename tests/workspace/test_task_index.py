@@ -1,4 +1,4 @@
-"""All tasks at a glance, remembered from run to run."""
+"""The task index lists all tasks and is cached from run to run."""
 
 from __future__ import annotations
 
@@ -31,37 +31,37 @@ def _age(path: Path) -> None:
 
 
 def memory(place: Place) -> Path:
-    """Return the file that is kept from run to run."""
+    """Return the path of the index's cache file."""
     return place.workspace.state_root / "cache" / "tasks.json"
 
 
-def told(place: Place) -> dict[str, IndexedTask]:
-    """Return the tasks by their path."""
+def indexed(place: Place) -> dict[str, IndexedTask]:
+    """Return the indexed tasks by path."""
     return {task.path: task for task in all_tasks(place.workspace)}
 
 
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let what was written just now count as old, so that it is remembered."""
+    """Let a file that was just written count as settled, so that it is cached."""
     monkeypatch.setattr(file_sources, "_COARSEST_NS", -(10**18))
 
 
 def test_front_matter_is_told(place: Place) -> None:
-    """What a file's front matter says is told, values on one line."""
+    """An entry has the values of the front matter, each on one line."""
     text = place.text.replace("title: JWT Service", 'title: "JWT\\tService"').replace(
         "status: created", "status: blocked"
     )
     place.text = text.replace(
         "created_at", 'priority: P1\narea: web\nparent: "100"\ndepends_on: ["99", a-1]\ncreated_at', 1
     )
-    (task,) = told(place).values()
+    (task,) = indexed(place).values()
     path = ".taskstate/tasks/task-101-state.md"
     assert task[1:] == (path, "101", "JWT Service", "blocked", "P1", "web", "task", "100", "99 a-1", "")
     assert task.depends_on == ("99", "a-1")
 
 
 def test_all_state_files_are_found(repository: Path) -> None:
-    """Files anywhere in the repository are told as the workspace finds them: not the derived, ignored, or excluded."""
+    """State files anywhere in the repository are indexed, except derived, ignored and excluded ones."""
     place = Place(repository)
     place.configure('exclude = ["old/**"]\n')
     text = place.text
@@ -90,16 +90,16 @@ def test_all_state_files_are_found(repository: Path) -> None:
     (repository / "docs/gone/task-8-state.md").unlink()
     workspace = place.workspace
     expected = {workspace.relative(path) for path in workspace.state_files()} - {".taskstate/tasks/task-7-state.md"}
-    assert set(told(place)) == expected
+    assert set(indexed(place)) == expected
     assert {".taskstate/more/deep/task-5-state.md", ".taskstate/more/cache/task-6-state.md"} <= expected
     assert len(expected) == 5
 
 
 def test_without_git_all_folders_are_looked_through(place: Place) -> None:
-    """Where there is no git, files outside of the state folder are found too."""
+    """Without git, files outside of the state folder are found too."""
     (place.root / "docs").mkdir()
     (place.root / "docs/task-2-state.md").write_text(place.text)
-    assert set(told(place)) == {".taskstate/tasks/task-101-state.md", "docs/task-2-state.md"}
+    assert set(indexed(place)) == {".taskstate/tasks/task-101-state.md", "docs/task-2-state.md"}
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_without_git_all_folders_are_looked_through(place: Place) -> None:
     ],
 )
 def test_what_cannot_be_read_is_told(place: Place, data: bytes, problem: str) -> None:
-    """A file that cannot be read is among the tasks, and says why."""
+    """A file that cannot be read has an entry that says why."""
     place.path.write_bytes(data)
     (task,) = all_tasks(place.workspace)
     assert (task.id, task.status, problem in task.problem) == ("101", "", True)
@@ -119,22 +119,22 @@ def test_what_cannot_be_read_is_told(place: Place, data: bytes, problem: str) ->
 
 @pytest.mark.usefixtures("settled")
 def test_what_has_not_changed_is_not_read_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second run looks at each file and reads none; a change of any kind is seen."""
+    """A second run reads no file that is unchanged; a change of any kind is noticed."""
     place.new("102", depends_on=("101",))
-    before = told(place)
+    before = indexed(place)
     with monkeypatch.context() as patch:
         patch.setattr(task_index, "_read", None)
-        assert told(place) == before
+        assert indexed(place) == before
     changed = place.text.replace("status: created", "status: blocked")
     place.text = changed
-    assert told(place)[".taskstate/tasks/task-101-state.md"].status == "blocked"
+    assert indexed(place)[".taskstate/tasks/task-101-state.md"].status == "blocked"
     (place.workspace.tasks / "task-102-state.md").unlink()
-    assert [task.id for task in told(place).values()] == ["101"]
+    assert [task.id for task in indexed(place).values()] == ["101"]
     assert "task-102" not in memory(place).read_text()
 
 
 def test_what_changed_just_now_is_not_remembered(place: Place) -> None:
-    """A file could change again in the same instant and keep its times, so it is read each time at first."""
+    """A file that was changed just now is not cached: it could change again and keep its times."""
     place.text = place.text + "\n"
     assert all_tasks(place.workspace)
     assert not memory(place).exists()
@@ -142,39 +142,39 @@ def test_what_changed_just_now_is_not_remembered(place: Place) -> None:
 
 @pytest.mark.usefixtures("settled")
 def test_file_behind_a_link_is_looked_at(place: Place) -> None:
-    """A state file may be a link: a change of what it leads to is seen; one that leads nowhere is told."""
+    """For a state file that is a link, a change of its target is noticed; a dangling link is a problem."""
     target = place.root / "there.md"
     place.path.rename(target)
     place.path.symlink_to(target)
-    assert told(place)[".taskstate/tasks/task-101-state.md"].status == "created"
+    assert indexed(place)[".taskstate/tasks/task-101-state.md"].status == "created"
     target.write_text(target.read_text().replace("status: created", "status: blocked"))
-    assert told(place)[".taskstate/tasks/task-101-state.md"].status == "blocked"
+    assert indexed(place)[".taskstate/tasks/task-101-state.md"].status == "blocked"
     target.unlink()
-    assert "does not exist" in told(place)[".taskstate/tasks/task-101-state.md"].problem
+    assert "does not exist" in indexed(place)[".taskstate/tasks/task-101-state.md"].problem
 
 
 @pytest.mark.usefixtures("settled")
 @pytest.mark.parametrize("damage", [b"", b"\xff", b"{}", b"torn"])
 def test_damaged_memory_is_none(place: Place, damage: bytes) -> None:
-    """A memory that cannot be read is made anew, as is what it says of one task."""
-    before = told(place)
+    """A damaged cache, or a damaged entry in it, is rebuilt."""
+    before = indexed(place)
     memory(place).write_bytes(damage)
-    assert told(place) == before
+    assert indexed(place) == before
     whole = memory(place).read_bytes()
     assert b"JWT" in whole
     memory(place).write_bytes(whole.replace(b'"JWT Service",', b""))
-    assert told(place) == before
+    assert indexed(place) == before
 
 
 def test_memory_that_cannot_be_written_is_only_slower(place: Place) -> None:
-    """Where nothing can be kept, all is told all the same."""
+    """If the cache cannot be written, the index is complete all the same."""
     (place.workspace.state_root / "cache").mkdir(exist_ok=True)
     memory(place).mkdir()
-    assert [task.id for task in told(place).values()] == ["101"]
+    assert [task.id for task in indexed(place).values()] == ["101"]
 
 
 def test_of_several_with_one_id_the_open_one_counts() -> None:
-    """A task is not complete while one of its files says that it is not."""
+    """Of several files of a task one that is not complete counts."""
     tasks = [
         IndexedTask("", "1", "a", "", status, "", "", "task", "", "", "")
         for status in ("complete", "created", "complete")

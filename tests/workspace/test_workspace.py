@@ -52,7 +52,7 @@ def test_task_is_found_wherever_it_stands_and_in_any_case(place: Place, name: st
 
 
 def test_several_files_with_one_id_are_told(place: Place) -> None:
-    """Where two state files bear one id, neither is taken, and both are named."""
+    """Two state files with the same id are an error that names both."""
     state_file(place, "a/task-x-state.md", "x")
     state_file(place, "b/task-X-state.md", "X")
     error = refusal(lambda: place.workspace.locate("x"))
@@ -61,26 +61,26 @@ def test_several_files_with_one_id_are_told(place: Place) -> None:
 
 
 def test_file_in_the_state_folder_goes_before_another(place: Place) -> None:
-    """The state folder's own file is the task, whatever copies lie about."""
+    """The file in the state folder is the task's, even if there are copies elsewhere."""
     state_file(place, "backup/task-101-state.md", "101")
     assert place.workspace.locate("101") == place.path
 
 
 def test_unknown_task_is_not_found(place: Place) -> None:
-    """A task that is not there is an error with the command that lists those that are."""
+    """An unknown task is an error that names the command which lists the tasks."""
     error = refusal(lambda: place.workspace.locate("999"))
     assert error.code == "not-found"
     assert "taskstate list" in error.help
 
 
 def test_state_file_that_is_a_link_is_refused(place: Place, tmp_path: Path) -> None:
-    """A link in the place of a state file is not followed."""
+    """A state file that is a link is not followed."""
     (place.path.parent / "task-7-state.md").symlink_to(tmp_path / "elsewhere")
     assert refusal(lambda: place.workspace.locate("7")).code == "is-link"
 
 
 def test_state_files_are_in_natural_order(place: Place) -> None:
-    """9 comes before 10, wherever the files stand."""
+    """9 comes before 10, whatever folders the files are in."""
     for name in ("z/task-9-state.md", "a/task-10-state.md", ".taskstate/tasks/task-101a-state.md"):
         state_file(place, name)
     assert [path.name.split("-")[1] for path in place.workspace.state_files()] == ["9", "10", "101", "101a"]
@@ -151,7 +151,7 @@ def test_loaded_file_tells_its_token(place: Place) -> None:
 
 @pytest.mark.parametrize(("data", "at"), [(b"ab\xff", 2), (b"\xc3", 0), (b"\xed\xa0\x80", 0)])
 def test_file_that_is_not_utf8_is_refused_with_the_offset(place: Place, data: bytes, at: int) -> None:
-    """What is not UTF-8 is told with its first wrong byte."""
+    """For a file that is not UTF-8 the error has the position of its first wrong byte."""
     place.path.write_bytes(data)
     error = refusal(lambda: place.workspace.load(place.path))
     assert error.code == "not-utf8"
@@ -159,7 +159,7 @@ def test_file_that_is_not_utf8_is_refused_with_the_offset(place: Place, data: by
 
 
 def test_file_without_an_id_has_that_of_its_name(place: Place) -> None:
-    """A file by hand that names no id is the task that its name says."""
+    """A file without a task_id has the id in its name."""
     place.text = place.text.replace('task_id: "101"\n', "")
     assert place.workspace.load(place.path).state.id == TASK
     place.add()
@@ -167,7 +167,7 @@ def test_file_without_an_id_has_that_of_its_name(place: Place) -> None:
 
 
 def test_path_outside_of_the_repository_is_refused(place: Place, tmp_path: Path) -> None:
-    """A path elsewhere has none from the repository's root."""
+    """A path outside of the repository has no relative path."""
     assert refusal(lambda: place.workspace.relative(tmp_path / "x")).code == "path-escapes"
 
 
@@ -175,12 +175,12 @@ def test_path_outside_of_the_repository_is_refused(place: Place, tmp_path: Path)
 
 
 def test_settling_finishes_it_too(place: Place) -> None:
-    """A command that only reads finishes what was begun."""
+    """A command that only reads also finishes an interrupted change."""
     at = place.workspace
     plan = (journal.Create("a.md", b"a"), journal.Create("b.md", b"b"))
     journal._record(at.state_root / "journal", plan)  # noqa: SLF001 - what a killed writer leaves
-    (told,) = recover(at)
-    assert "a.md, b.md" in told
+    (message,) = recover(at)
+    assert "a.md, b.md" in message
     assert (place.root / "b.md").read_bytes() == b"b"
     assert recover(at) == ()
 
@@ -207,7 +207,7 @@ def test_state_folder_is_enough(tmp_path: Path) -> None:
 
 
 def test_git_repository_is_the_last_resort(repository: Path) -> None:
-    """Where nothing is set up, the top of the git repository is the root."""
+    """In a repository that is not set up, the root is that of the git repository."""
     (repository / "a" / "b").mkdir(parents=True)
     assert find_workspace(repository / "a" / "b").root == repository
 
@@ -226,7 +226,7 @@ def test_taskstate_toml_goes_before_pyproject(tmp_path: Path) -> None:
 
 
 def test_named_root_is_taken_as_it_is(tmp_path: Path) -> None:
-    """A root that is named is not searched for upwards."""
+    """A given root is used without a search upwards."""
     put(tmp_path, "taskstate.toml", 'root = "outer"\n')
     (tmp_path / "a").mkdir()
     found = find_workspace(tmp_path, root=str(tmp_path / "a"))
@@ -234,7 +234,7 @@ def test_named_root_is_taken_as_it_is(tmp_path: Path) -> None:
 
 
 def test_named_configuration(tmp_path: Path) -> None:
-    """A configuration that is named counts, and its folder is the root unless another is named."""
+    """A given configuration file is used, and its folder is the root unless another is given."""
     path = put(tmp_path, "a/other.toml", 'root = "x"\n')
     found = find_workspace(tmp_path, config_file=str(path))
     assert (found.root, found.config.root) == (tmp_path / "a", "x")
@@ -261,14 +261,14 @@ def test_wrong_configuration_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_configuration_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
-    """A configuration that cannot be read is an error, and not as good as none."""
+    """A configuration that cannot be read is an error."""
     (tmp_path / "taskstate.toml").write_bytes(b"# \xff\n")
     assert refusal(lambda: find_workspace(tmp_path)).code == "config"
 
 
 @pytest.mark.parametrize("name", ["root", "config_file"])
 def test_missing_root_or_configuration_is_refused(tmp_path: Path, name: str) -> None:
-    """What is named must be there."""
+    """A given root or configuration must exist."""
     error = refusal(lambda: find_workspace(tmp_path, **{name: str(tmp_path / "none")}))
     assert error.code == "not-found"
     assert "none" in error.message
@@ -283,7 +283,7 @@ def test_state_folder_that_leads_outside_is_refused(tmp_path: Path) -> None:
 
 
 def test_repository_that_is_not_set_up_is_refused(tmp_path: Path, place: Place) -> None:
-    """Without a state folder there is one error, with the command that makes it."""
+    """Without a state folder the error names the command that creates it."""
     error = refusal(lambda: require_set_up(find_workspace(tmp_path, root=str(tmp_path))))
     assert error.code == "not-set-up"
     assert "taskstate init" in error.help

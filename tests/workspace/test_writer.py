@@ -39,7 +39,7 @@ def test_right_revision_is_accepted(place: Place, form: str) -> None:
 
 @pytest.mark.parametrize("expect", ["0", "2", "1-00000000", "2-{digest}"])
 def test_other_revision_is_refused(place: Place, expect: str) -> None:
-    """A file that is at another revision is not changed, and the right token is told."""
+    """A file at another revision is not changed, and the error has the right token."""
     before = tree(place.root)
     token = place.workspace.load(place.path).token
     expect = expect.format(digest=token.partition("-")[2])
@@ -50,7 +50,7 @@ def test_other_revision_is_refused(place: Place, expect: str) -> None:
 
 
 def test_hand_edit_is_seen_by_the_token_and_not_by_the_number(place: Place) -> None:
-    """A hand edit leaves the number: only the whole token sees it."""
+    """A hand edit leaves the revision number: only the full token detects it."""
     token = place.workspace.load(place.path).token
     place.text += "\n"
     assert refusal(lambda: place.check(request=place.request(expect=token))).code == "revision"
@@ -66,7 +66,7 @@ def test_what_is_no_revision_is_refused(place: Place, expect: str) -> None:
 
 
 def test_outcome_tells_the_next_token(place: Place) -> None:
-    """What a change returns as revision is what the next one may expect."""
+    """The token that a change returns is what the next one may expect."""
     token = place.check(1).revision
     assert token == place.workspace.load(place.path).token
     assert place.check(2, request=place.request(expect=token)).changed
@@ -76,7 +76,7 @@ def test_outcome_tells_the_next_token(place: Place) -> None:
 
 
 def test_outcome_carries_the_new_state(place: Place) -> None:
-    """Who asked for a change knows what the file says afterwards, on a dry run what it would say, without a look."""
+    """The outcome has the state after the change, or on a dry run the state that it would have."""
     tried = place.add("Mine.", request=place.request(dry_run=True))
     assert (tried.state.revision, [each.did for each in tried.state.sessions]) == (2, [("Mine.",)])
     assert place.state.sessions == ()
@@ -94,7 +94,7 @@ def test_state_without_an_id_has_that_of_the_file_name(place: Place) -> None:
 
 
 def test_outcome_carries_the_result_of_the_plan_that_was_written(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a job made of a text that changed meanwhile is dropped with its plan."""
+    """The result of a job whose file changed meanwhile is dropped with its plan."""
 
     def job(loaded: Loaded) -> Change[int]:
         text = loaded.document.text
@@ -109,7 +109,7 @@ def test_outcome_carries_the_result_of_the_plan_that_was_written(place: Place, m
 
 
 def test_every_write_raises_the_revision_by_one(place: Place) -> None:
-    """Each change counts, whatever it is, and no change does not."""
+    """Each change raises the update count, and a write without a change does not."""
     jobs = {"add": 2, "check": 3, "prove": 4, "archive": 4, "add again": 5, "archive again": 6, "check again": 6}
     for job, revision in jobs.items():
         getattr(place, job.split(maxsplit=1)[0])()
@@ -124,7 +124,7 @@ def test_mode_of_the_file_stays(place: Place) -> None:
 
 
 def test_result_that_reads_worse_is_not_written(place: Place) -> None:
-    """A job whose result could not be read, or would be another task, is stopped."""
+    """A change whose text could not be read, or would be another task, is refused."""
     before = place.text
     for wrong in (
         before.replace("## 5. Git History", "```\n\n## 5. Git History"),
@@ -174,7 +174,7 @@ def test_change_in_between_is_planned_for_anew(place: Place, monkeypatch: pytest
 def test_change_in_between_is_refused_where_a_revision_was_expected(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who expects the very file that they saw is told that it is another one now."""
+    """With an expected token a file that changed meanwhile is an error."""
     monkeypatch.setattr(journal, "write", Racing(place, 1))
     token = place.workspace.load(place.path).token
     assert refusal(lambda: place.check(request=place.request(expect=token))).code == "revision"
@@ -182,7 +182,7 @@ def test_change_in_between_is_refused_where_a_revision_was_expected(
 
 
 def test_file_that_keeps_changing_is_given_up(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where somebody changes the file each time, nothing is overwritten, and that is told."""
+    """If the file changes at every attempt, nothing is overwritten, and the write fails with an error."""
     monkeypatch.setattr(journal, "write", Racing(place, 1_000))
     with pytest.raises(StaleFile, match="each time") as caught:
         place.add()
@@ -196,19 +196,21 @@ def test_many_writers_lose_nothing(place: Place) -> None:
     script = (
         "import sys; from datetime import UTC, datetime; from pathlib import Path\n"
         "from taskstate.tasks import sessions\n"
-        "from taskstate.model.write_metadata import Stamp; from taskstate.workspace.workspace import find_workspace\n"
+        "from taskstate.model.write_metadata import WriteMetadata\n"
+        "from taskstate.workspace.workspace import find_workspace\n"
         "from taskstate.workspace.change import Request\n"
         "at = find_workspace(Path(sys.argv[1]), root=sys.argv[1])\n"
         "for n in range(5):\n"
+        "    request = Request(stamp=WriteMetadata(actor='a', now=datetime.now(UTC)))\n"
         "    entry = sessions.NewSession(did=(f'{sys.argv[2]}.{n}',), state='s', next=('n',))\n"
-        "    sessions.add(at, '101', entry, Request(stamp=Stamp(actor='a', now=datetime.now(UTC))))\n"
+        "    sessions.add(at, '101', entry, request)\n"
     )
     command = [sys.executable, "-c", script, str(place.root)]
     writers = [subprocess.Popen([*command, str(number)], cwd=Path(__file__).parents[2]) for number in range(4)]
     assert [writer.wait(60) for writer in writers] == [0, 0, 0, 0]
-    told = sessions.all_sessions(place.workspace, TASK)
-    assert [each.number for each in told] == list(range(1, 21))
-    assert sorted(each.did[0] for each in told) == [f"{writer}.{n}" for writer in range(4) for n in range(5)]
+    recorded = sessions.all_sessions(place.workspace, TASK)
+    assert [each.number for each in recorded] == list(range(1, 21))
+    assert sorted(each.did[0] for each in recorded) == [f"{writer}.{n}" for writer in range(4) for n in range(5)]
 
 
 # The seal
@@ -224,7 +226,7 @@ def test_broken_seal_is_refused(place: Place) -> None:
 
 
 def test_absent_seal_is_accepted(place: Place) -> None:
-    """A file by hand has no seal, and gets one."""
+    """A file without a seal gets one."""
     place.text = "\n".join(line for line in place.text.split("\n") if not line.startswith("  seal:"))
     place.add()
     assert len(place.state.document.front_matter["audit"]["seal"]) == 64
@@ -234,7 +236,7 @@ def test_absent_seal_is_accepted(place: Place) -> None:
 
 
 def test_plan_of_a_killed_command_is_finished_first(place: Place) -> None:
-    """The next command of any kind carries out what stands written down, and tells it."""
+    """The next command of any kind finishes a recorded plan and reports it."""
     at = place.workspace
     assert recover(at) == ()
     text = place.text.replace("- [ ] Tokens verify", "- [x] Tokens verify")
@@ -251,7 +253,7 @@ def test_plan_of_a_killed_command_is_finished_first(place: Place) -> None:
 
 
 def test_conflict_with_a_killed_command_is_told_once(place: Place) -> None:
-    """A plan that no longer fits is set aside and named, and holds up no later command."""
+    """A plan in conflict is set aside and named, and does not block later commands."""
     at = place.workspace
     plan = (journal.Create("a.md", b"a"), journal.Replace(at.relative(place.path), "0" * 64, b"x"))
     journal._record(at.state_root / "journal", plan)  # noqa: SLF001 - what a killed writer leaves
@@ -264,7 +266,7 @@ def test_conflict_with_a_killed_command_is_told_once(place: Place) -> None:
 
 
 def test_diff_is_unified_and_ends_lines_with_lf() -> None:
-    """Line ends make no difference, and a last line without one is a line like the others."""
+    """Line ends make no difference, and a last line without one counts as a line."""
     assert (
         unified_diff("a.md", "a\r\nb\r\nc", "a\nB\nc\n") == "--- a/a.md\n+++ b/a.md\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n"
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def call(root: Path, *arguments: str) -> str:
-    """Return what git says, called past the module under test."""
+    """Run git without the module under test, and return its output."""
     done = subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, encoding="utf-8")
     return done.stdout.strip()
 
@@ -44,7 +44,7 @@ def only_files(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_run_returns_the_output(repository: Path) -> None:
-    """What git prints comes back as bytes, and standard input reaches it."""
+    """Git's output is returned as bytes, and its standard input is passed on."""
     assert git.run(["hash-object", "--stdin"], repository, stdin=b"") == b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\n"
 
 
@@ -72,13 +72,13 @@ def test_run_tells_that_the_folder_is_missing(tmp_path: Path) -> None:
 
 
 def test_run_tells_the_status_of_a_silent_failure(repository: Path) -> None:
-    """A command that fails without a word is told by its exit status."""
+    """For a command that fails without output the error has its exit status."""
     with pytest.raises(GitFailed, match="exit status 1"):
         git.run(["config", "--get", "no.such-key"], repository)
 
 
 def test_printable_is_one_short_line() -> None:
-    """Escapes, line ends and bidi overrides go, words stay, and what is long is cut."""
+    """Escapes, line ends and bidi overrides are removed, words stay, and a long text is cut."""
     assert git.printable("a\x1b[31m\r\n  b\u202ec é") == "a [31m b c é"
     assert len(git.printable("word " * 1000)) == 300
 
@@ -86,7 +86,7 @@ def test_printable_is_one_short_line() -> None:
 def test_git_sees_its_index_but_no_foreign_repository(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a git hook the index of the commit stays known; where work is done elsewhere, its folder decides."""
+    """In a git hook the commit's index is used, but the repository is that of the folder, not of the hook."""
     call(repository, "init", "--quiet", str(tmp_path / "other"))
     (repository / "a.md").touch()
     call(repository, "add", "a.md")
@@ -116,7 +116,7 @@ def test_toplevel_accepts_a_relative_path(repository: Path, monkeypatch: pytest.
 
 
 def test_toplevel_is_none_outside(tmp_path: Path) -> None:
-    """Outside of every working tree, in a bare repository, beside what is only called .git, there is none."""
+    """Outside of a working tree, in a bare repository, and beside a `.git` that is no repository, there is no root."""
     call(tmp_path, "init", "--quiet", "--bare", "bare.git")
     (tmp_path / "empty" / ".git").mkdir(parents=True)
     (tmp_path / "text").mkdir()
@@ -131,7 +131,7 @@ def test_toplevel_is_none_outside(tmp_path: Path) -> None:
 def test_environment_does_not_change_what_patterns_mean(
     repository: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What somebody set for his own commands does not have git take our patterns for something else."""
+    """The user's settings for pathspecs do not change the meaning of our patterns."""
     (repository / "A").write_text("a\n")
     (repository / "task-1-state.md").write_text("---\n")
     monkeypatch.setenv(f"GIT_{name}_PATHSPECS", "1")
@@ -154,7 +154,7 @@ def test_toplevel_follows_the_environment(repository: Path, tmp_path: Path, monk
 
 
 def test_revision_that_names_no_commit_has_its_own_code(repository: Path, tmp_path: Path) -> None:
-    """A caller can tell it from a git that cannot be run."""
+    """The error for an unknown revision has a code of its own."""
     commit(repository)
     with pytest.raises(GitFailed, match="git rev-parse failed") as caught:
         git.resolve_commit(repository, "nowhere")
@@ -172,7 +172,7 @@ def test_head_without_a_commit_is_none(repository: Path, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("form", ["loose", "packed", "detached", "subfolder", "newer than packed", "slashes"])
 def test_head_is_read_from_files(repository: Path, form: str, request: pytest.FixtureRequest) -> None:
-    """In every ordinary form HEAD is read without starting git, and is what git says."""
+    """In every usual form HEAD is read without starting git, and equals git's answer."""
     commit(repository, "first")
     root = repository
     if form == "slashes":
@@ -305,7 +305,7 @@ def test_files_of_every_type_are_listed(repository: Path) -> None:
 
 
 def test_files_without_git_are_unknown(repository: Path, request: pytest.FixtureRequest) -> None:
-    """Without git there is no list, and no traceback."""
+    """Without git there is no list, and no exception."""
     request.getfixturevalue("no_git")
     assert git.start_listing(repository)() is None
 
@@ -337,8 +337,12 @@ def test_version_is_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert found >= (2,)
     stand_in = tmp_path / "git"
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    for said, expected in (("git version 2.39.5 (Apple Git-154)", (2, 39, 5)), ("2.50.1.windows.1", None), ("", None)):
-        stand_in.write_text(f"#!/bin/sh\necho '{said}'\n")
+    for output, expected in (
+        ("git version 2.39.5 (Apple Git-154)", (2, 39, 5)),
+        ("2.50.1.windows.1", None),
+        ("", None),
+    ):
+        stand_in.write_text(f"#!/bin/sh\necho '{output}'\n")
         stand_in.chmod(0o755)
         assert git.version() == expected
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
@@ -376,13 +380,13 @@ def test_objects_are_read_one_after_the_other(repository: Path, objects: git.Obj
     "name", ["", " ", "a b c", "--batch-all-objects", "HEAD\nHEAD", "HEAD\0", "\udcff", "HEAD:\x1b"]
 )
 def test_strange_names_name_no_object(objects: git.Objects, name: str) -> None:
-    """A name is never an option or a second question, and the next answer belongs to the next question."""
+    """A name is never taken for an option or a second query, and the next answer belongs to the next query."""
     assert objects.read(name) is None
     assert objects.read("HEAD:a.txt") == b"a\n\0b"
 
 
 def test_another_process_has_pipes_of_its_own(objects: git.Objects) -> None:
-    """What one process asks is never answered to another one."""
+    """Two processes never share the pipes to git."""
     assert objects.read("HEAD:a.txt") == b"a\n\0b"
     again = pickle.loads(pickle.dumps(objects))  # noqa: S301 - made a moment ago
     assert again.read("HEAD:a.txt") == b"a\n\0b"
@@ -390,14 +394,14 @@ def test_another_process_has_pipes_of_its_own(objects: git.Objects) -> None:
 
 
 def test_without_git_objects_cannot_be_read(objects: git.Objects, request: pytest.FixtureRequest) -> None:
-    """That is an error which says what to do."""
+    """Reading objects without git is an error that says what to do."""
     request.getfixturevalue("no_git")
     with pytest.raises(GitFailed, match="git was not found"):
         objects.read("HEAD")
 
 
 def test_a_shallow_clone_is_known(repository: Path, tmp_path: Path) -> None:
-    """It has the file that says where its history was cut; a whole one has none."""
+    """A shallow clone is recognised, and a full one is not."""
     commit(repository)
     commit(repository)
     call(tmp_path, "clone", "--quiet", "--depth", "1", repository.as_uri(), "shallow")
@@ -407,19 +411,19 @@ def test_a_shallow_clone_is_known(repository: Path, tmp_path: Path) -> None:
 
 
 def test_many_objects_are_read_at_once(repository: Path, objects: git.Objects) -> None:
-    """However many are asked for, each has its content, and one that is not there has none."""
+    """Many objects read at once each have their content, and a missing one has none."""
     ids = []
     for number in range(3):
         content = b"%d\n" % number * 40_000
         ids.append(git.run(["hash-object", "-w", "--stdin"], repository, stdin=content).decode().strip())
-    asked = [*ids, "0" * 40] * 200
-    found = list(objects.contents(asked))
+    names = [*ids, "0" * 40] * 200
+    found = list(objects.contents(names))
     assert [content and content[:2] for content in found] == [b"0\n", b"1\n", b"2\n", None] * 200
     assert list(objects.contents([])) == []
 
 
 def test_started_git_is_waited_for(repository: Path) -> None:
-    """What git printed is given when it is asked for, and its failure is raised there."""
+    """The output is returned, and an error raised, when the result is waited for."""
     assert git.start(["rev-parse", "--is-inside-work-tree"], repository)() == b"true\n"
     assert git.start(["hash-object", "--stdin"], repository, stdin=b"x")().startswith(b"c1b0730e")
     answer = git.start(["-c", "a.b=c", "cat-file", "-p", "nothing"], repository)

@@ -1,4 +1,4 @@
-"""The working tree is looked at in every form that a repository may have, and nothing of git's is touched."""
+"""The tree of the working tree is computed for every form of repository, and the repository stays unchanged."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def place(tmp_path: Path) -> GitPlace:
 
 
 def nothing(path: str) -> bool:
-    """Say of no path that it is ours."""
+    """Take no path for one of our own files."""
     return path == ""
 
 
@@ -42,7 +42,7 @@ def _is_a_task(path: str) -> bool:
 
 
 def test_outside_of_a_repository_there_is_no_tree(tmp_path: Path) -> None:
-    """Without a repository there is no tree, nothing dirty and no branch; who asks for more is refused."""
+    """Without a repository there is no tree, no dirty file and no branch; a scratch area is refused."""
     assert worktree.tree_id(tmp_path, nothing) is None
     assert worktree.dirty_files(tmp_path, nothing) == ()
     assert worktree.branch(tmp_path) is None
@@ -145,7 +145,7 @@ FORMS: dict[str, Callable[[GitPlace], GitPlace]] = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_snapshots_are_taken_in_every_form_of_a_repository(place: GitPlace, form: str) -> None:
-    """Taken, compared, shown and put back: and nothing of git's is another afterwards."""
+    """A snapshot is taken, compared, shown and restored without changing the repository."""
     here = FORMS[form](place)
     here.write("new.txt", "new\n")
     (here.root / "b.py" if form == "below the top" else here.root / "data.bin").unlink()
@@ -177,7 +177,7 @@ def test_repository_with_longer_hashes_is_as_good(tmp_path: Path) -> None:
 
 
 def test_edit_in_the_second_of_the_index_is_seen(place: GitPlace) -> None:
-    """A file of the same size, changed in the second in which it was staged, is looked into, also much later."""
+    """A file changed in the second in which it was staged, to the same size, is found changed, also much later."""
     place.write("a.txt", "one\n")
     place.git("add", "a.txt")
     place.write("a.txt", "two\n")
@@ -201,7 +201,7 @@ def test_index_named_by_the_environment_is_taken(place: GitPlace, monkeypatch: p
 
 
 def test_file_that_git_cannot_take_is_one_clear_error(place: GitPlace) -> None:
-    """A tracked file in whose place is something that git cannot hold is named."""
+    """A tracked file that was replaced by something git cannot store is named in the error."""
     (place.root / "a.txt").unlink()
     os.mkfifo(place.root / "a.txt")
     with pytest.raises(GitFailed, match=r"a\.txt"):
@@ -210,7 +210,7 @@ def test_file_that_git_cannot_take_is_one_clear_error(place: GitPlace) -> None:
 
 @pytest.mark.parametrize("how", ["stash", "merge --squash"])
 def test_conflict_that_git_left_in_the_index_is_refused(place: GitPlace, how: str) -> None:
-    """A file with conflict markers is nobody's work: nothing is taken, compared or accepted until it is settled."""
+    """While a file is in conflict, nothing is taken, compared or accepted."""
     place.write("a.txt", "other\n")
     if how == "stash":
         place.git("stash", "push", "--quiet", "a.txt")
@@ -251,7 +251,7 @@ def _nested(place: GitPlace, name: str) -> Path:
 
 
 def test_nested_repository_is_told_and_watched(place: GitPlace) -> None:
-    """Its files are not in the snapshot, which is said; and where it becomes a plain folder, that is drift."""
+    """Files of a nested repository are not in the snapshot, with a warning; as a plain folder it is drift."""
     identity = ("-c", "user.name=x", "-c", "user.email=x@example.invalid")
     for number in range(6):
         inner = _nested(place, f"nest{number}")
@@ -269,7 +269,7 @@ def test_nested_repository_is_told_and_watched(place: GitPlace) -> None:
 
 
 def test_submodule_is_no_nested_repository(place: GitPlace) -> None:
-    """One that the user's index has is told of by nothing but its commit, also where it is new or moved on."""
+    """A submodule in the index is recorded by its commit alone, also if it is new or at another commit."""
     inner = place.root.with_name("inner")
     GitPlace(inner)
     place.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "sub")
@@ -283,7 +283,7 @@ def test_submodule_is_no_nested_repository(place: GitPlace) -> None:
 
 
 def test_nested_repository_without_a_commit_is_refused_plainly(place: GitPlace) -> None:
-    """Git cannot take it in; what to do about it is said."""
+    """A nested repository without a commit cannot be added; the error says what to do."""
     _nested(place, "nest it")
     error = refusal(place.take)
     assert error.message == "nest it is a repository of its own without a commit, so git cannot take it in"
@@ -291,7 +291,7 @@ def test_nested_repository_without_a_commit_is_refused_plainly(place: GitPlace) 
 
 
 def test_nested_repository_is_told_by_its_path_from_the_top(place: GitPlace) -> None:
-    """So git says it too, also where the root lies below the top; one with a commit is not the one that is meant."""
+    """The error names that repository, also below a folder, and not another one that has a commit."""
     _nested(place, "below/nest")
     GitPlace(place.root / "below" / "ready")
     with pytest.raises(GitFailed, match="below/nest is a repository of its own"):
@@ -301,7 +301,7 @@ def test_nested_repository_is_told_by_its_path_from_the_top(place: GitPlace) -> 
 def test_place_that_a_killed_process_left_is_swept_away(
     place: GitPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One of ours that is older than a day goes; what is younger, named otherwise, or a link stays."""
+    """A scratch area older than a day is deleted; a younger one, another name, or a link stays."""
     temporary = tmp_path / "temporary"
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
     names = ("scratch-abcd1234", "scratch-young_00", "scratch-longer_name", "other-abcd1234")
@@ -318,7 +318,7 @@ def test_place_that_a_killed_process_left_is_swept_away(
 
 
 def test_base_tree_lacks_our_own_files(place: GitPlace) -> None:
-    """Our files are taken out of a tree at any depth, and folders that hold nothing else go with them."""
+    """Our files are removed from a tree at any depth, with folders that contain nothing else."""
     place.write("docs/deep/task-7-state.md", "x\n")
     place.write("docs/deep/task-8-state.md", "x\n")
     place.write("src/task-9-state.md", "x\n")
@@ -338,7 +338,7 @@ def test_base_tree_lacks_our_own_files(place: GitPlace) -> None:
 
 
 def test_workspace_knows_its_tree(place: GitPlace) -> None:
-    """The tree is the same whether or not it is told where our files lie."""
+    """The tree is the same with and without the name of the state folder."""
     workspace = find_workspace(place.root, root=str(place.root))
     place.write("docs/task-7-state.md", "x\n")
     tree = worktree.tree_id(place.root, workspace.is_ours, folder=workspace.config.root)
