@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DOCS = Path(__file__).parent.parent / "docs"
+PACKAGE = DOCS.parent / "taskstate"
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")}
 
 
@@ -46,3 +47,14 @@ def test_linting_has_its_own_page() -> None:
     add_writing(shared)
     own = set(missing(main._parser_of("lint"), PAGES["linting"])) - set(flags(shared))  # noqa: SLF001 - the same
     assert own == set()
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_paths_that_developers_are_sent_to_exist(page: str) -> None:
+    """A module that moves takes its mentions in the developers' pages along."""
+    text = (DOCS.parent / page).read_text(encoding="utf-8")
+    paths = re.findall(r"`([\w/-]+/[\w/.-]*\.(?:py|json))`", text)
+    assert len(paths) > 5
+    new = "taskstate/cli/commands/rename.py"  # the command that CONTRIBUTING adds
+    root = DOCS.parent
+    assert [path for path in paths if path != new and not any((each / path).exists() for each in (root, PACKAGE))] == []
