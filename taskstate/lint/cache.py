@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
     from taskstate.lint.diagnostics import Finding
 
-MOST_FILES = 8  # of the cache, one for each combination of settings; the oldest are dropped
+MAX_FILES = 8  # of the cache, one for each combination of settings; the oldest are dropped
 
 Recorded = tuple[tuple[tuple[str, ...], str], ...]
 
 
 class CachedResult(NamedTuple):
-    """What was found in one file; `loose` are the findings as JSON has them."""
+    """What was found in one file; `findings` are the findings as JSON has them."""
 
     mark: str
     digest: str
     recorded: Recorded
-    loose: tuple[Any, ...]
+    findings: tuple[Any, ...]
 
 
 def freeze(findings: Iterable[Finding]) -> tuple[Any, ...]:
@@ -49,14 +49,14 @@ def freeze(findings: Iterable[Finding]) -> tuple[Any, ...]:
     )
 
 
-def thaw(loose: Iterable[Any], path: str) -> tuple[Finding, ...]:
+def thaw(findings: Iterable[Any], path: str) -> tuple[Finding, ...]:
     """Return the findings that `freeze` was given, for a file that is shown as `path`."""
     from taskstate.lint.diagnostics import Diagnostic, Finding, Fix
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span
 
     found = []
-    for line, column, end_line, end_column, source, (code, name, severity), span, (message, advice), fix in loose:
+    for line, column, end_line, end_column, source, (code, name, severity), span, (message, advice), fix in findings:
         mended = Fix(tuple(Edit(*edit) for edit in fix[0]), *fix[1:]) if fix else None
         diagnostic = Diagnostic(code, name, severity, Span(*span), message, advice, mended)
         found.append(Finding(path, line, column, end_line, end_column, diagnostic, source))
@@ -66,26 +66,26 @@ def thaw(loose: Iterable[Any], path: str) -> tuple[Finding, ...]:
 def open_cache(folder: Path, settings: Mapping[str, object]) -> Cache[CachedResult]:
     """Return the entries of one combination of settings, by the file's path from the repository's root."""
     told = (f"{name}={value!r}" for name, value in sorted(settings.items()))
-    return Cache(folder / "lint.json", _entry, rests_on="\n".join((*told, _tool())), max_files=MOST_FILES)
+    return Cache(folder / "lint.json", _entry, rests_on="\n".join((*told, _tool_fingerprint())), max_files=MAX_FILES)
 
 
 def _entry(values: Any) -> CachedResult:  # noqa: ANN401 - whatever the file holds
-    mark, digest, recorded, loose = values
+    mark, digest, recorded, findings = values
     if not (isinstance(mark, str) and isinstance(digest, str)):
         raise TypeError
-    return CachedResult(mark, digest, tuple((tuple(question), taken) for question, taken in recorded), tuple(loose))
+    return CachedResult(mark, digest, tuple((tuple(question), taken) for question, taken in recorded), tuple(findings))
 
 
-def _tool() -> str:
+def _tool_fingerprint() -> str:
     """Return what tells this tool from any other version of it: its code and its data, by size and time."""
     from taskstate import resources
 
     code = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     data = os.path.dirname(resources.path("schemas/task.schema.json"))
-    return f"{_stamp(code)} {_stamp(data)}"
+    return f"{_folder_fingerprint(code)} {_folder_fingerprint(data)}"
 
 
-def _stamp(folder: str) -> str:
+def _folder_fingerprint(folder: str) -> str:
     newest, total, count = 0, 0, 0
     pending = [folder]
     while pending:

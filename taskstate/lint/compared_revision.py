@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _SHORT = 12  # characters of a commit id: for a person, and unambiguous
-_KEPT = 8  # documents: what the rules ask for about one file, the parents of a merge included
+_CACHED_DOCUMENTS = 8  # documents: what the rules ask for about one file, the parents of a merge included
 
 
 class RemovedFile(NamedTuple):
@@ -35,7 +35,7 @@ class RemovedFile(NamedTuple):
     document: Document
 
 
-class _Now:
+class _CurrentFiles:
     """What there is now in the folder `root`: on disk, or with `staged` in the index."""
 
     def __init__(self, root: Path, objects: git.Objects, *, staged: bool) -> None:
@@ -62,10 +62,10 @@ class _Now:
             return None
 
 
-class _Then:
+class _ComparedCommit:
     """A compared commit: how git calls it, our own files in it, and what became of them since."""
 
-    def __init__(self, revision: str, commit: str, now: _Now) -> None:
+    def __init__(self, revision: str, commit: str, now: _CurrentFiles) -> None:
         self.revision = revision
         self.commit = commit
         self.now = now
@@ -91,14 +91,14 @@ class _Then:
     def renames(self) -> Mapping[str, str]:
         """What the files that were renamed were called."""
         came = {each.path for each in self._changes if each.status in {"A", "R", "C"}} | self.now.untracked
-        moves = Moves(
+        moves = RenameEvidence(
             gone=tuple(sorted(self.gone)),
             new=tuple(sorted(name for name in came - self.tree.keys() if own_type(name))),
             git={each.path: each.origin for each in self._changes if each.origin},
-            created_then=lambda name: _created(self.now.objects.read(self.tree[name])),
-            created_now=lambda name: _created(self.now.read(name)),
+            created_then=lambda name: _created_at(self.now.objects.read(self.tree[name])),
+            created_now=lambda name: _created_at(self.now.read(name)),
         )
-        return follow(moves)
+        return find_renames(moves)
 
 
 class ComparedRevision:
@@ -107,7 +107,7 @@ class ComparedRevision:
     Before the first commit nothing is compared: every file is new.
     """
 
-    def __init__(self, now: _Now, compared: tuple[_Then, ...]) -> None:
+    def __init__(self, now: _CurrentFiles, compared: tuple[_ComparedCommit, ...]) -> None:
         self._now = now
         self._compared = compared
         self._documents: dict[str, Document | None] = {}
@@ -159,7 +159,7 @@ class ComparedRevision:
         below = os.path.relpath(root, os.path.realpath(git.toplevel(self._now.root) or root)).replace(os.sep, "/")
         return "" if below == "." else f"{below}/"
 
-    def _places(self, path: Path) -> Iterator[tuple[_Then, str]]:
+    def _places(self, path: Path) -> Iterator[tuple[_ComparedCommit, str]]:
         """Yield the compared commits that have a file, and where it stood in each."""
         if not path.is_relative_to(self._now.root):
             return
@@ -172,13 +172,13 @@ class ComparedRevision:
     def _document(self, object_id: str) -> Document | None:
         """Return the document that an object holds, or None where it cannot be read."""
         if object_id not in self._documents:
-            if len(self._documents) >= _KEPT:
+            if len(self._documents) >= _CACHED_DOCUMENTS:
                 del self._documents[next(iter(self._documents))]
             self._documents[object_id] = _parsed(self._now.objects.read(object_id))
         return self._documents[object_id]
 
 
-def open_history(root: Path, revision: str, objects: git.Objects, *, staged: bool = False) -> ComparedRevision | str:
+def open_revision(root: Path, revision: str, objects: git.Objects, *, staged: bool = False) -> ComparedRevision | str:
     """Return the repository around `root` as it was at a revision, or a line that says why nothing can be compared.
 
     `staged` compares what is in the index, and not what is on disk.
@@ -186,7 +186,7 @@ def open_history(root: Path, revision: str, objects: git.Objects, *, staged: boo
     shown = git.printable(revision)
     if git.toplevel(root) is None:
         return f"not compared with {shown}: {files.shown(root)} is in no git repository"
-    now = _Now(root, objects, staged=staged)
+    now = _CurrentFiles(root, objects, staged=staged)
     try:
         head = git.head(root)
         if head is None and revision in {"HEAD", "@"} and git.version():
@@ -194,13 +194,13 @@ def open_history(root: Path, revision: str, objects: git.Objects, *, staged: boo
         commit = git.resolve_commit(root, revision)
         merged = git.merge_heads(root) if commit == head else ()
         parents = [(each[:_SHORT], each) for each in merged]
-        compared = tuple(_Then(name, each, now) for name, each in [(revision, commit), *parents])
+        compared = tuple(_ComparedCommit(name, each, now) for name, each in [(revision, commit), *parents])
     except GitFailed as error:
-        return f"not compared with {shown}: {_why(root, error)}"
+        return f"not compared with {shown}: {_failure_reason(root, error)}"
     return ComparedRevision(now, compared)
 
 
-def _why(root: Path, error: GitFailed) -> str:
+def _failure_reason(root: Path, error: GitFailed) -> str:
     if error.code != "no-commit":
         return str(error)
     if git.is_shallow(root):
@@ -215,14 +215,14 @@ def _parsed(data: bytes | None) -> Document | None:
         return None
 
 
-def _created(data: bytes | None) -> str:
+def _created_at(data: bytes | None) -> str:
     """Return when the task of a state file was created, or nothing where it does not tell."""
     document = _parsed(data)
     told = document.front_matter.get("created_at") if document else None
     return told if isinstance(told, str) else ""
 
 
-class Moves(NamedTuple):
+class RenameEvidence(NamedTuple):
     """What went and what came, our own files alone, and the renamings that git sees: a new name, and the old one.
 
     `created_then` and `created_now` say when the task of a state file was created, or nothing.
@@ -235,12 +235,12 @@ class Moves(NamedTuple):
     created_now: Callable[[str], str]
 
 
-def follow(moves: Moves) -> Mapping[str, str]:
+def find_renames(moves: RenameEvidence) -> Mapping[str, str]:
     """Return for each file that was renamed what it was called; the surest signs are followed first."""
     if not moves.gone or not moves.new:
         return {}
     found: dict[str, str] = {}
-    for sign in (_moved_as_git_says, _moved, _same_id, _renumbered, _along):
+    for sign in (_is_git_rename, _has_same_name, _has_same_id, _is_renumbered, _follows_state_file):
         for new in moves.new:
             if new not in found:
                 left = (old for old in moves.gone if old not in found.values() and own_type(old) == own_type(new))
@@ -262,19 +262,19 @@ def own_id(name: str) -> str:
     return (own.id or "").casefold() if own else ""
 
 
-def _moved_as_git_says(moves: Moves, found: Mapping[str, str], old: str, new: str) -> bool:
-    return moves.git.get(new) == old and _moved(moves, found, old, new)
+def _is_git_rename(moves: RenameEvidence, found: Mapping[str, str], old: str, new: str) -> bool:
+    return moves.git.get(new) == old and _has_same_name(moves, found, old, new)
 
 
-def _moved(_moves: Moves, _found: Mapping[str, str], old: str, new: str) -> bool:
+def _has_same_name(_moves: RenameEvidence, _found: Mapping[str, str], old: str, new: str) -> bool:
     return posixpath.basename(old) == posixpath.basename(new) and own_id(old) == own_id(new)
 
 
-def _same_id(_moves: Moves, _found: Mapping[str, str], old: str, new: str) -> bool:
+def _has_same_id(_moves: RenameEvidence, _found: Mapping[str, str], old: str, new: str) -> bool:
     return own_type(new) != "handoff" and own_id(old) == own_id(new)  # a task has many handoffs
 
 
-def _renumbered(moves: Moves, _found: Mapping[str, str], old: str, new: str) -> bool:
+def _is_renumbered(moves: RenameEvidence, _found: Mapping[str, str], old: str, new: str) -> bool:
     """Return whether a task got another id: then it keeps the second of its creation."""
     if own_type(new) != "state":
         return False
@@ -282,7 +282,7 @@ def _renumbered(moves: Moves, _found: Mapping[str, str], old: str, new: str) -> 
     return then == now if then and now else moves.git.get(new) == old
 
 
-def _along(moves: Moves, found: Mapping[str, str], old: str, new: str) -> bool:
+def _follows_state_file(moves: RenameEvidence, found: Mapping[str, str], old: str, new: str) -> bool:
     """Return whether a file goes along with the state file of its task, which got another id."""
     if own_type(new) == "state":
         return False

@@ -17,7 +17,7 @@ from taskstate.lint.queries.interface import NO_QUERIES
 from taskstate.lint.registry import TABLE
 from taskstate.lint.rules.file import unused_ignore
 from taskstate.lint.rules.file.not_utf8 import not_utf8
-from taskstate.lint.suppressions import directives, silenced
+from taskstate.lint.suppressions import apply_directives, directives
 from taskstate.model import names
 from taskstate.model.config import matches
 from taskstate.syntax.document import parse
@@ -61,22 +61,24 @@ def findings(data: bytes, name: str, config: Config, queries: Queries = NO_QUERI
     text = decode(data)
     if isinstance(text, Diagnostic):
         document = parse(data.decode("utf-8", errors="replace"))
-        chosen = any(row.code == text.code for row in _chosen(config.lint, name))
+        chosen = any(row.code == text.code for row in _selected_rules(config.lint, name))
         shown = secrets.masked(document.text, config.secrets.allow)
-        return (locate(document, name, _weighed(text, config.lint), shown),) if chosen else ()
+        return (locate(document, name, _weighted(text, config.lint), shown),) if chosen else ()
     document = parse(text)
     found = _check(document, name, config, queries)
     shown = secrets.masked(text, config.secrets.allow) if found else text
     return tuple(locate(document, name, diagnostic, shown) for diagnostic in found)
 
 
-def findings_of_gone(document: Document, name: str, config: Config, queries: Queries) -> tuple[Finding, ...]:
+def findings_of_removed(document: Document, name: str, config: Config, queries: Queries) -> tuple[Finding, ...]:
     """Return what is found about a state file that is there no more; `document` is what it was."""
     facts = facts_of(document, name, config, queries)._replace(file_type="gone")
-    asked = [row.load() for row in _chosen(config.lint, name) if "gone" in row.files]
-    found = _discreet([diagnostic for rule in asked for diagnostic in rule.check(document, facts)], document, config)
+    asked = [row.load() for row in _selected_rules(config.lint, name) if "gone" in row.files]
+    found = _without_secrets(
+        [diagnostic for rule in asked for diagnostic in rule.check(document, facts)], document, config
+    )
     shown = secrets.masked(document.text, config.secrets.allow)
-    return tuple(locate(document, name, _weighed(diagnostic, config.lint), shown) for diagnostic in found)
+    return tuple(locate(document, name, _weighted(diagnostic, config.lint), shown) for diagnostic in found)
 
 
 def check(text: str, name: str, config: Config, queries: Queries = NO_QUERIES) -> tuple[Diagnostic, ...]:
@@ -86,20 +88,20 @@ def check(text: str, name: str, config: Config, queries: Queries = NO_QUERIES) -
 
 def _check(document: Document, name: str, config: Config, queries: Queries) -> tuple[Diagnostic, ...]:
     facts = facts_of(document, name, config, queries)
-    chosen = _chosen(config.lint, name)
-    asked = [row for row in chosen if facts.file_type in row.files and row.needs <= queries.known]
-    speaking = (row.load() for row in asked if row.may_speak(document))
-    found: Iterable[Diagnostic] = (diagnostic for rule in speaking for diagnostic in _said_by(rule, facts))
+    chosen = _selected_rules(config.lint, name)
+    asked = [row for row in chosen if facts.file_type in row.files and row.needs <= queries.answerable]
+    speaking = (row.load() for row in asked if row.applies_to(document))
+    found: Iterable[Diagnostic] = (diagnostic for rule in speaking for diagnostic in _findings_of_rule(rule, facts))
     told = directives(document)
     if told:
-        found = _unsilenced(found, told, facts, asked)
-    found = _discreet(list(found), document, config)
+        found = _apply_directives(found, told, facts, asked)
+    found = _without_secrets(list(found), document, config)
     if config.lint.severity:
-        found = (_weighed(diagnostic, config.lint) for diagnostic in found)
+        found = (_weighted(diagnostic, config.lint) for diagnostic in found)
     return tuple(sorted(found, key=lambda diagnostic: (diagnostic.span, diagnostic.code)))
 
 
-def _discreet(found: list[Diagnostic], document: Document, config: Config) -> list[Diagnostic]:
+def _without_secrets(found: list[Diagnostic], document: Document, config: Config) -> list[Diagnostic]:
     """Return the findings without the secrets of the text in their words, whichever rule they are of."""
     values = (
         [each.span.of(document.text) for each in secrets.find(document.text, config.secrets.allow)] if found else ()
@@ -112,25 +114,25 @@ def _discreet(found: list[Diagnostic], document: Document, config: Config) -> li
     ]
 
 
-def _said_by(rule: ModuleType, facts: Facts) -> Iterator[Diagnostic]:
+def _findings_of_rule(rule: ModuleType, facts: Facts) -> Iterator[Diagnostic]:
     """Yield what a rule says of the parts that can be read."""
     for diagnostic in rule.check(facts.document, facts):
         if facts.is_read(rule.RULE.reads, diagnostic.span):
-            yield _allowed(diagnostic, facts)
+            yield _without_sealed_fix(diagnostic, facts)
 
 
-def _allowed(diagnostic: Diagnostic, facts: Facts) -> Diagnostic:
+def _without_sealed_fix(diagnostic: Diagnostic, facts: Facts) -> Diagnostic:
     """Return a finding without a fix that would reach into the sealed static part."""
     fix, sealed = diagnostic.fix, facts.sealed if diagnostic.fix else None
     reaching = fix and sealed and any(edit.start < sealed.end and sealed.start < edit.end for edit in fix.edits)
     return diagnostic._replace(fix=None) if reaching else diagnostic
 
 
-def _unsilenced(
+def _apply_directives(
     found: Iterable[Diagnostic], told: tuple[Directive, ...], facts: Facts, asked: list[Row]
 ) -> list[Diagnostic]:
     """Return the findings that no directive silences, and one for each directive that says too much."""
-    left, used = silenced(found, told)
+    left, used = apply_directives(found, told)
     checked = {row.code for row in asked}
     if unused_ignore.RULE.code not in checked:
         return left
@@ -143,9 +145,9 @@ def _unsilenced(
     return left
 
 
-def _weighed(diagnostic: Diagnostic, lint: Lint) -> Diagnostic:
+def _weighted(diagnostic: Diagnostic, lint: Lint) -> Diagnostic:
     """Return a finding with the severity that the configuration gives to its rule; the longest prefix decides."""
-    longest = _longest(diagnostic.code, lint.severity)
+    longest = _longest_prefix(diagnostic.code, lint.severity)
     return diagnostic._replace(severity=lint.severity[diagnostic.code[:longest]]) if longest else diagnostic
 
 
@@ -162,25 +164,25 @@ def facts_of(document: Document, name: str, config: Config, queries: Queries = N
     )
 
 
-def _chosen(lint: Lint, name: str) -> tuple[Row, ...]:
+def _selected_rules(lint: Lint, name: str) -> tuple[Row, ...]:
     """Return the rules selected for the file `name`."""
-    selected, ignored = (*lint.select, *lint.extend_select), (*lint.ignore, *_ignored_for(name, lint))
-    return _selected(tuple(TABLE), selected, ignored)
+    selected, ignored = (*lint.select, *lint.extend_select), (*lint.ignore, *_ignored_codes(name, lint))
+    return _select(tuple(TABLE), selected, ignored)
 
 
 @lru_cache(maxsize=64)
-def _selected(table: tuple[Row, ...], selected: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[Row, ...]:
+def _select(table: tuple[Row, ...], selected: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[Row, ...]:
     """Return the rules that are selected: the longest prefix decides, and of equal ones the one that leaves out."""
-    return tuple(row for row in table if _longest(row.code, selected) > _longest(row.code, ignored))
+    return tuple(row for row in table if _longest_prefix(row.code, selected) > _longest_prefix(row.code, ignored))
 
 
-def _ignored_for(name: str, lint: Lint) -> Iterator[str]:
+def _ignored_codes(name: str, lint: Lint) -> Iterator[str]:
     for pattern, codes in lint.per_file_ignores.items():
         if matches(name, pattern):
             yield from codes
 
 
-def _longest(code: str, prefixes: Iterable[str]) -> int:
+def _longest_prefix(code: str, prefixes: Iterable[str]) -> int:
     return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=0)
 
 
@@ -207,14 +209,14 @@ def fix(text: str, name: str, config: Config, queries: Queries = NO_QUERIES, *, 
     where it would change again. An error that stood in a part which could not be read before is no new one.
     """
     before = check(text, name, config, queries)
-    current, applied, diagnostics, known = text, list[str](), before, _errors(before)
+    current, applied, diagnostics, known = text, list[str](), before, _count_errors(before)
     for _round in range(MAX_ROUNDS):
-        edits, codes = _edits(diagnostics, unsafe=unsafe)
+        edits, codes = _compatible_edits(diagnostics, unsafe=unsafe)
         if not edits:
             return Fixed(text=current, applied=tuple(applied), diagnostics=diagnostics)
         fixed = apply(current, edits)
         diagnostics = check(fixed, name, config, queries)
-        now = _errors(diagnostics)
+        now = _count_errors(diagnostics)
         if any(code.startswith(_REVEALING) for code in codes):
             known |= Counter({code: count for code, count in now.items() if not code.startswith(_PARSING)})
         if fixed == current or now - known:
@@ -224,22 +226,22 @@ def fix(text: str, name: str, config: Config, queries: Queries = NO_QUERIES, *, 
     return Fixed(text=text, applied=(), diagnostics=before)
 
 
-def _errors(diagnostics: Iterable[Diagnostic]) -> Counter[str]:
+def _count_errors(diagnostics: Iterable[Diagnostic]) -> Counter[str]:
     return Counter(diagnostic.code for diagnostic in diagnostics if diagnostic.severity == ERROR)
 
 
-def _edits(diagnostics: Iterable[Diagnostic], *, unsafe: bool) -> tuple[list[Edit], list[str]]:
+def _compatible_edits(diagnostics: Iterable[Diagnostic], *, unsafe: bool) -> tuple[list[Edit], list[str]]:
     """Return the edits of the fixes that do not touch one another, and the codes that they mend."""
     edits: list[Edit] = []
     codes: list[str] = []
     for diagnostic in diagnostics:
         if diagnostic.fix is None or not diagnostic.fix.edits or not (diagnostic.fix.safe or unsafe):
             continue
-        if not any(_touch(new, old) for new in diagnostic.fix.edits for old in edits):
+        if not any(_overlap(new, old) for new in diagnostic.fix.edits for old in edits):
             edits += diagnostic.fix.edits
             codes.append(diagnostic.code)
     return in_order(edits), codes
 
 
-def _touch(one: Edit, other: Edit) -> bool:
+def _overlap(one: Edit, other: Edit) -> bool:
     return one.start <= other.end and other.start <= one.end

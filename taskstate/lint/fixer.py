@@ -20,31 +20,31 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.lint.diagnostics import Diagnostic
-    from taskstate.lint.runner import Checking
+    from taskstate.lint.runner import LintRun
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded
 
 
-class _Work(NamedTuple):
+class _FixJob(NamedTuple):
     """A file that a job works on; `about` is what the findings say that it is to deal with."""
 
-    checking: Checking
+    checking: LintRun
     loaded: Loaded
     request: Request
     about: tuple[str, ...] = ()
 
 
-def fix_file(checking: Checking, path: Path, request: Request, *, unsafe: bool = False) -> Outcome:
+def fix_file(checking: LintRun, path: Path, request: Request, *, unsafe: bool = False) -> Outcome:
     """Apply the fixes to a file and write it, stamped as by every write, and do the jobs that are the fix of others."""
 
     def job(loaded: Loaded) -> Change:
         name, queries = loaded.relative, RepositoryQueries(checking.repository, path)
         fixed = engine.fix(loaded.document.text, name, checking.config, queries, unsafe=unsafe)
-        change, left = Change(text=fixed.text, notes=_told(fixed.applied, request)), fixed.diagnostics
+        change, left = Change(text=fixed.text, notes=_fix_notes(fixed.applied, request)), fixed.diagnostics
         for wanted, do in _JOBS.items():
-            about = _about(left, wanted)
+            about = _subjects(left, wanted)
             if about:
-                done = do(change, _Work(checking, loaded, request, about))
+                done = do(change, _FixJob(checking, loaded, request, about))
                 left = left if done.text == change.text else engine.check(done.text, name, checking.config, queries)
                 change = done
         return change
@@ -55,12 +55,12 @@ def fix_file(checking: Checking, path: Path, request: Request, *, unsafe: bool =
     return outcome
 
 
-def _about(diagnostics: Iterable[Diagnostic], job: str) -> tuple[str, ...]:
+def _subjects(diagnostics: Iterable[Diagnostic], job: str) -> tuple[str, ...]:
     """Return what a job is to deal with, each once; nothing where no finding asks for it."""
     return tuple(dict.fromkeys(each.fix.about for each in diagnostics if each.fix and each.fix.job == job))
 
 
-def _pull(change: Change, work: _Work) -> Change:
+def _pull(change: Change, work: _FixJob) -> Change:
     """Take over the outputs of the tasks that the findings name, as they are now."""
     from taskstate.model.chain import with_input
 
@@ -76,7 +76,7 @@ def _pull(change: Change, work: _Work) -> Change:
     return change._replace(text=text, notes=tuple(notes))
 
 
-def _archive(change: Change, work: _Work) -> Change:
+def _archive(change: Change, work: _FixJob) -> Change:
     from taskstate.archive.archiver import limit_reason, plan_archive
 
     workspace = work.checking.repository.workspace
@@ -89,7 +89,7 @@ def _archive(change: Change, work: _Work) -> Change:
     return archived._replace(before=(*change.before, *archived.before), notes=(*change.notes, *archived.notes))
 
 
-def _respan(change: Change, work: _Work) -> Change:
+def _respan(change: Change, work: _FixJob) -> Change:
     """Bring the spans of a sealed section up to date, and seal it anew where it matched its seal."""
     from taskstate.context.citations import refresh_line_spans
 
@@ -108,5 +108,5 @@ def _respan(change: Change, work: _Work) -> Change:
 _JOBS = {"pull": _pull, "respan": _respan, "archive": _archive}
 
 
-def _told(applied: tuple[str, ...], request: Request) -> tuple[str, ...]:
+def _fix_notes(applied: tuple[str, ...], request: Request) -> tuple[str, ...]:
     return (f"{'would fix' if request.dry_run else 'fixed'} {', '.join(applied)}",) if applied else ()

@@ -50,7 +50,7 @@ class Row(NamedTuple):
         """Return the rule's module, with its `RULE` and its `check`."""
         return import_module(f"taskstate.lint.rules.{self.module}")
 
-    def may_speak(self, document: Document) -> bool:
+    def applies_to(self, document: Document) -> bool:
         """Return whether a document has what the rule is about."""
         return not self.keys or any(key in document.front_matter for key in self.keys)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from taskstate.storage.cache import Cache
     from taskstate.workspace.workspace import Workspace
 
-_WORTH_A_PROCESS = 1_000_000  # bytes to be read: below that another process costs more than it saves
+_BYTES_PER_PROCESS = 1_000_000  # bytes to be read: below that another process costs more than it saves
 _BATCH = 16  # files that a process takes at a time
 
 
@@ -40,7 +40,7 @@ class Report(NamedTuple):
     unreadable: tuple[str, ...]
 
 
-class Checking(NamedTuple):
+class LintRun(NamedTuple):
     """How files are checked: in which repository, what is remembered, and on how many cores (0: all)."""
 
     repository: Repository
@@ -55,7 +55,7 @@ class Checking(NamedTuple):
         return whole.removeprefix(root).replace(os.sep, "/")
 
 
-class _Checked(NamedTuple):
+class _FileResult(NamedTuple):
     """What checking one file came to: an entry to remember, or why it cannot be read."""
 
     entry: CachedResult | None
@@ -75,7 +75,7 @@ class LintRequest(NamedTuple):
     jobs: int = 0
 
 
-def open_checking(workspace: Workspace, config: Config, wanted: LintRequest) -> tuple[Checking, tuple[str, ...]]:
+def open_run(workspace: Workspace, config: Config, wanted: LintRequest) -> tuple[LintRun, tuple[str, ...]]:
     """Return how files are checked, and a remark for what was asked for and cannot be known here.
 
     Raises:
@@ -91,9 +91,9 @@ def open_checking(workspace: Workspace, config: Config, wanted: LintRequest) -> 
     if wanted.staged:
         repository.source = Index(workspace.root, repository.objects)
     if wanted.against:
-        from taskstate.lint.compared_revision import open_history
+        from taskstate.lint.compared_revision import open_revision
 
-        history = open_history(workspace.root, wanted.against, repository.objects, staged=wanted.staged)
+        history = open_revision(workspace.root, wanted.against, repository.objects, staged=wanted.staged)
         if isinstance(history, str):
             told = (history,)
         else:
@@ -101,14 +101,14 @@ def open_checking(workspace: Workspace, config: Config, wanted: LintRequest) -> 
     cache = _open_cache(repository, config, wanted) if wanted.remember else None
     if cache:
         repository.dependency_cache = open_dependency_cache(workspace)
-    return Checking(repository, config, cache, wanted.jobs, wanted.staged), told
+    return LintRun(repository, config, cache, wanted.jobs, wanted.staged), told
 
 
 def _open_cache(repository: Repository, config: Config, wanted: LintRequest) -> Cache[CachedResult] | None:
     """Return what is remembered for these settings; where nothing is set up, nothing is written."""
     if not repository.workspace.state_root.is_dir():
         return None
-    settings = {"config": config, "known": sorted(repository.known), "staged": wanted.staged}
+    settings = {"config": config, "answerable": sorted(repository.answerable), "staged": wanted.staged}
     return open_cache(repository.workspace.state_root / "cache", settings)
 
 
@@ -134,32 +134,32 @@ def own_files_in(workspace: Workspace, paths: Iterable[Path]) -> tuple[tuple[Pat
 
 def check_files(
     paths: Sequence[Path],
-    checking: Checking,
+    checking: LintRun,
     name_of: Callable[[Path], str],
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Lint the files at `paths`; `name_of` says how a path is to be shown, `progress` is told how many are done."""
     findings: list[Finding] = []
     unreadable: list[str] = []
-    remembered = {path: entry for path in paths if (entry := _remembered(path, checking))}
+    remembered = {path: entry for path in paths if (entry := _cached_result(path, checking))}
     anew = [path for path in paths if path not in remembered]
-    checked: dict[Path, _Checked] = {}
-    for path, result in _checked(anew, checking):
+    checked: dict[Path, _FileResult] = {}
+    for path, result in _check_all(anew, checking):
         checked[path] = result
         if progress:
             progress(len(remembered) + len(checked), len(paths))
     for path in paths:
-        result = checked[path] if path in checked else _Checked(remembered[path])
+        result = checked[path] if path in checked else _FileResult(remembered[path])
         if result.entry is None:
             unreadable.append(result.error)
             continue
-        findings += thaw(result.entry.loose, name_of(path)) if result.entry.loose else ()
+        findings += thaw(result.entry.findings, name_of(path)) if result.entry.findings else ()
         if checking.cache and path in checked:
             checking.cache.put(checking.name(path), result.entry)
     return Report(files=len(paths) - len(unreadable), findings=tuple(findings), unreadable=tuple(unreadable))
 
 
-def _remembered(path: Path, checking: Checking) -> CachedResult | None:
+def _cached_result(path: Path, checking: LintRun) -> CachedResult | None:
     """Return what is remembered of a file, if all that it rests on is the same."""
     entry = checking.cache.get(checking.name(path)) if checking.cache else None
     if entry is None:
@@ -177,7 +177,7 @@ def _remembered(path: Path, checking: Checking) -> CachedResult | None:
     return entry
 
 
-def _same_bytes(path: Path, entry: CachedResult, checking: Checking) -> bool:
+def _same_bytes(path: Path, entry: CachedResult, checking: LintRun) -> bool:
     """Return whether a file that was written anew (by a checkout, say) still holds the same."""
     try:
         return files.digest(checking.repository.source.read(path)) == entry.digest
@@ -185,11 +185,11 @@ def _same_bytes(path: Path, entry: CachedResult, checking: Checking) -> bool:
         return False
 
 
-def _checked(paths: Sequence[Path], checking: Checking) -> Iterator[tuple[Path, _Checked]]:
+def _check_all(paths: Sequence[Path], checking: LintRun) -> Iterator[tuple[Path, _FileResult]]:
     """Yield the files with what checking them came to, in any order; on several cores where that is worth it."""
-    jobs = min(checking.jobs or _cores(), _worth(paths))
+    jobs = min(checking.jobs or _cores(), _useful_processes(paths))
     if jobs > 1:
-        yield from _in_processes(paths, checking, jobs)
+        yield from _check_in_processes(paths, checking, jobs)
     else:
         for path in paths:
             yield path, _check(path, checking)
@@ -200,7 +200,7 @@ def _cores() -> int:
     return len(usable(0)) if usable else os.cpu_count() or 1
 
 
-def _worth(paths: Sequence[Path]) -> int:
+def _useful_processes(paths: Sequence[Path]) -> int:
     """Return how many processes these files keep busy."""
     total = 0
     for path in paths:
@@ -208,10 +208,10 @@ def _worth(paths: Sequence[Path]) -> int:
             total += os.stat(path).st_size
         except OSError:  # told where it is read
             continue
-    return min(total // _WORTH_A_PROCESS, len(paths) // _BATCH)
+    return min(total // _BYTES_PER_PROCESS, len(paths) // _BATCH)
 
 
-def _in_processes(paths: Sequence[Path], checking: Checking, jobs: int) -> Iterator[tuple[Path, _Checked]]:
+def _check_in_processes(paths: Sequence[Path], checking: LintRun, jobs: int) -> Iterator[tuple[Path, _FileResult]]:
     import multiprocessing
     import sys
     from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -221,25 +221,25 @@ def _in_processes(paths: Sequence[Path], checking: Checking, jobs: int) -> Itera
     method = "fork" if sys.platform == "linux" else "spawn"
     context = multiprocessing.get_context(method)
     told = (checking._replace(cache=None),)
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=told) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_init_worker, initargs=told) as pool:
         batches = [paths[at : at + _BATCH] for at in range(0, len(paths), _BATCH)]
         for future in as_completed([pool.submit(_check_batch, batch) for batch in batches]):
             yield from future.result()
 
 
-_checking: Checking  # of a process that checks for another one
+_checking: LintRun  # of a process that checks for another one
 
 
-def _begin(checking: Checking) -> None:
+def _init_worker(checking: LintRun) -> None:
     global _checking  # noqa: PLW0603 - the way of a pool to hand over what all its tasks share
     _checking = checking
 
 
-def _check_batch(paths: Sequence[Path]) -> list[tuple[Path, _Checked]]:
+def _check_batch(paths: Sequence[Path]) -> list[tuple[Path, _FileResult]]:
     return [(path, _check(path, _checking)) for path in paths]
 
 
-def _check(path: Path, checking: Checking) -> _Checked:
+def _check(path: Path, checking: LintRun) -> _FileResult:
     """Check one file; its mark is taken before its bytes, so that a change in between is seen the next time."""
     from taskstate.lint import engine
 
@@ -250,12 +250,12 @@ def _check(path: Path, checking: Checking) -> _Checked:
             files.inside(checking.repository.workspace.root, checking.name(path))  # one that leads outside is not read
         data = source.read(path)
     except TaskstateError as error:
-        return _Checked(None, str(error))
+        return _FileResult(None, str(error))
     found = engine.findings(data, checking.name(path), checking.config, queries)
-    return _Checked(CachedResult(mark, files.digest(data), tuple(queries.recorded.items()), freeze(found)))
+    return _FileResult(CachedResult(mark, files.digest(data), tuple(queries.recorded.items()), freeze(found)))
 
 
-def with_removed(report: Report, checking: Checking, under: Sequence[Path], name_of: Callable[[Path], str]) -> Report:
+def with_removed(report: Report, checking: LintRun, under: Sequence[Path], name_of: Callable[[Path], str]) -> Report:
     """Return the report with what is to be said of state files that are gone since the compared revision.
 
     `under` are the files and folders that are checked. What is staged is checked as a whole: a hook is told of the
@@ -275,7 +275,7 @@ def with_removed(report: Report, checking: Checking, under: Sequence[Path], name
     found = [
         finding._replace(path=name_of(gone.path))
         for gone in gone_files
-        for finding in engine.findings_of_gone(
+        for finding in engine.findings_of_removed(
             gone.document, gone.name, checking.config, RepositoryQueries(checking.repository, gone.path)
         )
     ]

@@ -52,7 +52,7 @@ def directives(document: Document) -> tuple[Directive, ...]:
     return (*_in_front_matter(document), *_in_body(document))
 
 
-def silenced(
+def apply_directives(
     found: Iterable[Diagnostic], told: Sequence[Directive]
 ) -> tuple[list[Diagnostic], dict[Directive, set[str]]]:
     """Return the findings that are left, and which codes each directive silenced."""

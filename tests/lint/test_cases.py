@@ -33,7 +33,7 @@ def told(finding: Finding) -> str:
 def test_a_case_gives_exactly_its_findings(case: Case) -> None:
     """The findings of a case are those that it expects, at their places, no more and no fewer."""
     if case.gone:
-        found = engine.findings_of_gone(parse(case.text or ""), case.name, case.config, case.queries)
+        found = engine.findings_of_removed(parse(case.text or ""), case.name, case.config, case.queries)
     else:
         found = engine.findings(case.data, case.name, case.config, case.queries)
     assert [told(finding) for finding in found] == list(case.expected), [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.lint.compared_revision import ComparedRevision, open_history
+from taskstate.lint.compared_revision import ComparedRevision, open_revision
 from taskstate.storage.git import client as git
 from tests.support.place import Place
 
@@ -57,7 +57,7 @@ class Opened:
     def said(self, root: Path, revision: str = "HEAD", *, staged: bool = False) -> ComparedRevision | str:
         """Return the repository at a revision, or why there is none."""
         self.objects.append(git.Objects(root))
-        return open_history(root, revision, self.objects[-1], staged=staged)
+        return open_revision(root, revision, self.objects[-1], staged=staged)
 
 
 @pytest.fixture

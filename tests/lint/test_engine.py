@@ -113,7 +113,7 @@ def test_a_rule_about_keys_is_silent_without_them(row: Row) -> None:
     asked = 0
     for case in cases():
         document = parse(case.text or "")
-        if case.text is not None and row.needs <= case.queries.known and not row.may_speak(document):
+        if case.text is not None and row.needs <= case.queries.answerable and not row.applies_to(document):
             facts = engine.facts_of(document, case.name, case.config, case.queries)
             if facts.file_type in row.files:
                 asked += 1
@@ -217,7 +217,7 @@ def test_what_follows_an_open_fence_is_not_judged() -> None:
     """Above the section of a fence that never closes rules speak, below they are silent."""
     document = parse(TEXT.replace("## 4. Progress Log", "````\n\n## 4. Progress Log"))
     facts = engine.facts_of(document, NAME, Config())
-    assert facts.unread == (document.text.index("## 3."), len(document.text))
+    assert facts.unreadable_body == (document.text.index("## 3."), len(document.text))
     assert codes(document.text) == ["TS101", "TS004"]
 
 
@@ -358,7 +358,7 @@ def test_a_rule_that_needs_what_nobody_knows_is_silent(table: MadeTable) -> None
     table.needs = frozenset({CLOCK})
     queries = Queries()
     assert engine.check("a", NAME, Config(), queries) == ()
-    queries.known = frozenset({CLOCK})
+    queries.answerable = frozenset({CLOCK})
     assert [one.code for one in engine.check("a", NAME, Config(), queries)] == ["TS901"]
 
 

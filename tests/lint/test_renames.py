@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.lint.compared_revision import Moves, follow
+from taskstate.lint.compared_revision import RenameEvidence, find_renames
 
 FIRST, SECOND = "2026-01-01T09:00:00Z", "2026-01-02T09:00:00Z"
 
@@ -20,8 +20,8 @@ def moved(
 ) -> dict[str, str]:
     """Return the renamings that are seen, where the same times of creation hold for both sides."""
     times = created or {}
-    moves = Moves(gone, new, git or {}, lambda name: times.get(name, ""), lambda name: times.get(name, ""))
-    return dict(follow(moves))
+    moves = RenameEvidence(gone, new, git or {}, lambda name: times.get(name, ""), lambda name: times.get(name, ""))
+    return dict(find_renames(moves))
 
 
 def test_a_file_that_moved_keeps_its_name() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.lint import engine
-from taskstate.lint.runner import Checking, LintRequest, Report, check_files, open_checking, own_files_in
+from taskstate.lint.runner import LintRequest, LintRun, Report, check_files, open_run, own_files_in
 from tests.support.place import Place, refusal
 
 if TYPE_CHECKING:
@@ -83,9 +83,9 @@ def settled(path: Path) -> None:
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns - 60 * 10**9))
 
 
-def run(place: Place, *, config: Config | None = None, now: str = NOW) -> tuple[Report, Checking]:
+def run(place: Place, *, config: Config | None = None, now: str = NOW) -> tuple[Report, LintRun]:
     """Check the repository as a command does, with what earlier runs remembered."""
-    checking, _ = open_checking(place.workspace, config or place.workspace.config, LintRequest(now=now))
+    checking, _ = open_run(place.workspace, config or place.workspace.config, LintRequest(now=now))
     found, _ = own_files_in(place.workspace, [place.root])
     report = check_files(found, checking, str)
     assert checking.cache

@@ -81,14 +81,14 @@ class Told(Queries):
         known = {"now": CLOCK, "same-id": REPOSITORY, "leaves": REPOSITORY, "missing": GIT, "changed": GIT}
         known |= {"artifact": REPOSITORY}
         known |= {"earlier": HISTORY, "archive": ARCHIVE, "there": REPOSITORY, "handoffs": REPOSITORY}
-        self.known = frozenset(known[key] for key in (*header, *(name for name, _ in parts)) if key in known)
+        self.answerable = frozenset(known[key] for key in (*header, *(name for name, _ in parts)) if key in known)
 
         if self.tasks or "tasks" in header:
-            self.known |= {UPSTREAM}
+            self.answerable |= {UPSTREAM}
         if any(name.startswith((_HANDOFF, _STANDARD)) for name, _ in parts) or {"blob", "standards"} & {*header}:
-            self.known |= {REPOSITORY}
+            self.answerable |= {REPOSITORY}
         if "moved" in header:
-            self.known |= {GIT}
+            self.answerable |= {GIT}
 
     @property
     def tasks(self) -> dict[str, list[Upstream]]:
@@ -102,12 +102,12 @@ class Told(Queries):
 
     def upstream(self, task_id: str) -> tuple[Upstream, ...] | None:
         """Return what the case's tasks of that id say."""
-        return tuple(self.tasks.get(task_id.casefold(), ())) if UPSTREAM in self.known else None
+        return tuple(self.tasks.get(task_id.casefold(), ())) if UPSTREAM in self.answerable else None
 
-    def way_back(self, task_id: str) -> tuple[str, ...] | None:
+    def dependency_path(self, task_id: str) -> tuple[str, ...] | None:
         """Return the way back to the case's file over its other tasks."""
         own = own_file(self.header["name"][0])
-        if UPSTREAM not in self.known or own is None or own.id is None:
+        if UPSTREAM not in self.answerable or own is None or own.id is None:
             return None
         depends_on = {key: each.depends_on for key, found in self.tasks.items() for each in found}
         return DependencyGraph(lambda key: depends_on.get(key, ())).shortest_path(task_id, own.id)
@@ -144,7 +144,7 @@ class Told(Queries):
         """Return the files that the case says have the same id."""
         return self._listed("same-id")
 
-    def leaves(self, path: str) -> bool | None:
+    def leads_outside(self, path: str) -> bool | None:
         """Return whether the case says that a path leads outside."""
         told = self._listed("leaves")
         return None if told is None else path in told
@@ -187,7 +187,7 @@ class Told(Queries):
         told = self._listed("blob")
         return None if told is None else tuple(each.split()[1] for each in told if each.split()[0] == path)
 
-    def moved_since(self, commit: str) -> tuple[str, ...] | None:  # noqa: ARG002 - a case has one commit
+    def changed_since(self, commit: str) -> tuple[str, ...] | None:  # noqa: ARG002 - a case has one commit
         """Return the paths that the case says differ since the recorded commit."""
         return self._listed("moved")
 

@@ -12,7 +12,7 @@ import pytest
 
 from taskstate.archive import archiver
 from taskstate.errors import TaskstateError
-from taskstate.lint.runner import Checking, LintRequest, open_checking
+from taskstate.lint.runner import LintRequest, LintRun, open_run
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import WriteMetadata
 from taskstate.storage import backups
@@ -106,10 +106,10 @@ class Place:
         }
         return create.create(self.workspace, create.NewTask(id=task_id, **(parts | task)), self.request())
 
-    def checking(self, *, remember: bool = False, config: Config | None = None) -> Checking:
+    def checking(self, *, remember: bool = False, config: Config | None = None) -> LintRun:
         """Return how files are checked here, at the time of the last request."""
         wanted = LintRequest(now=f"{self.now:%Y-%m-%dT%H:%M:%SZ}", remember=remember)
-        return open_checking(self.workspace, config or self.workspace.config, wanted)[0]
+        return open_run(self.workspace, config or self.workspace.config, wanted)[0]
 
     def add(self, *did: str, request: Request | None = None, **entry: Any) -> Outcome:  # noqa: ANN401 - its fields
         """Append a session."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.cli.invocation import Invocation
-    from taskstate.lint.runner import Checking, Report
+    from taskstate.lint.runner import LintRun, Report
     from taskstate.model.config import Config
 
 
@@ -123,7 +123,7 @@ def _check_paths(invocation: Invocation, config: Config) -> tuple[Report, str]:
         return with_removed(report, settings, _paths(invocation), shown), diff
 
 
-def _fix(invocation: Invocation, paths: tuple[Path, ...], settings: Checking) -> str:
+def _fix(invocation: Invocation, paths: tuple[Path, ...], settings: LintRun) -> str:
     """Fix the files, and return the diff of a dry run."""
     from taskstate.lint.fixer import fix_file
 

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from taskstate.cli.invocation import Invocation
-    from taskstate.lint.runner import Checking, Report
+    from taskstate.lint.runner import LintRun, Report
     from taskstate.model.config import Config
 
 
 @contextmanager
-def checking(invocation: Invocation, config: Config) -> Iterator[Checking]:
+def checking(invocation: Invocation, config: Config) -> Iterator[LintRun]:
     """Yield the settings of a lint run; print notes on what cannot be checked, and save the cache at the end."""
-    from taskstate.lint.runner import LintRequest, open_checking
+    from taskstate.lint.runner import LintRequest, open_run
 
     args = invocation.args
     lint_request = LintRequest(
@@ -33,7 +33,7 @@ def checking(invocation: Invocation, config: Config) -> Iterator[Checking]:
         remember=not args.no_cache,
         jobs=args.jobs,
     )
-    settings, notes = open_checking(invocation.any_workspace, config, lint_request)
+    settings, notes = open_run(invocation.any_workspace, config, lint_request)
     invocation.print_problems(notes)
     try:
         yield settings
@@ -116,9 +116,9 @@ def rendered(invocation: Invocation, report: Report, stream: TextIO) -> str:
 def print_diff(invocation: Invocation, diff: str) -> None:
     """Print a unified diff, in colour on a terminal."""
     if diff and not invocation.args.quiet:
-        from taskstate.lint.reporters.colors import Paint
+        from taskstate.lint.reporters.colors import Painter
 
-        sys.stdout.write(Paint(shows_colour(sys.stdout, refused=invocation.args.no_color)).diff(printable(diff)))
+        sys.stdout.write(Painter(shows_colour(sys.stdout, refused=invocation.args.no_color)).diff(printable(diff)))
 
 
 def _print_only_diff(invocation: Invocation, report: Report, diff: str, status: int) -> int:

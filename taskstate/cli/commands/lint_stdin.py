@@ -18,7 +18,7 @@ from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
     from taskstate.cli.invocation import Invocation
-    from taskstate.lint.runner import Checking
+    from taskstate.lint.runner import LintRun
     from taskstate.model.config import Config
 
 
@@ -38,14 +38,14 @@ def run(invocation: Invocation, config: Config) -> int:
     return _give_back(invocation, fixed, report) if invocation.args.fix else print_report(invocation, report)
 
 
-def _report(data: bytes, name: str, checking: Checking) -> Report:
+def _report(data: bytes, name: str, checking: LintRun) -> Report:
     """Return the report on a text; its file name determines the task and the files around it."""
     path = real(name)
     findings = engine.findings(data, checking.name(path), checking.config, RepositoryQueries(checking.repository, path))
     return Report(files=1, findings=tuple(each._replace(path=name) for each in findings), unreadable=())
 
 
-def _fixed(data: bytes, name: str, checking: Checking, *, unsafe: bool) -> bytes:
+def _fixed(data: bytes, name: str, checking: LintRun, *, unsafe: bool) -> bytes:
     """Return the text with fixes applied; data that is not UTF-8 stays unchanged."""
     text, path = engine.decode(data), real(name)
     if not isinstance(text, str):

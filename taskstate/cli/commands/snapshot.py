@@ -164,7 +164,7 @@ def run_diff(invocation: Invocation) -> int:
 
 def _show(invocation: Invocation, content: bytes) -> None:
     from taskstate.cli.terminal import is_terminal, shows_colour
-    from taskstate.lint.reporters.colors import Paint
+    from taskstate.lint.reporters.colors import Painter
     from taskstate.syntax.spans import printable
 
     colour = shows_colour(sys.stdout, refused=invocation.args.no_color)
@@ -175,7 +175,7 @@ def _show(invocation: Invocation, content: bytes) -> None:
         sys.stdout.buffer.flush()
         return
     text = printable(content.decode("utf-8", "replace")).replace("\r", "\\r")
-    sys.stdout.write(Paint(colour).diff(text))
+    sys.stdout.write(Painter(colour).diff(text))
 
 
 def run_resolve(invocation: Invocation) -> int:

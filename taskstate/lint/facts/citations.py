@@ -19,7 +19,7 @@ _SCHEMA = "citations"
 CAPTURED = ("file", "section", "content_sha")
 
 
-class Cited(NamedTuple):
+class CapturedCitation(NamedTuple):
     """A citation that was captured: the values that it is checked by, and the span tree of all of it."""
 
     values: Mapping[str, str]
@@ -37,14 +37,14 @@ def citations_value(document: Document, facts: Facts) -> JsonValue | None:
     return json_value(document.json(fence), _SCHEMA) if fence else None
 
 
-def captured(value: JsonValue) -> Iterator[Cited]:
+def captured_citations(value: JsonValue) -> Iterator[CapturedCitation]:
     """Yield the citations with a hash of what was cited; what breaks the schema is left to the rule that says so."""
     for number, node in enumerate(value.root.items):
         nodes = {key: node.get(key) for key in CAPTURED}
         if all(each and value.is_sound(number, key) for key, each in nodes.items()):
-            yield Cited({key: each.text for key, each in nodes.items() if each}, node, number)
+            yield CapturedCitation({key: each.text for key, each in nodes.items() if each}, node, number)
 
 
-def is_over(facts: Facts) -> bool:
+def is_complete(facts: Facts) -> bool:
     """Return whether the task is complete: what it was made from may change now without making it stale."""
     return facts.values.get("status") == COMPLETE

@@ -82,7 +82,7 @@ class Facts(_Facts):
         """The merge conflicts, wherever they stand."""
         return find_conflicts(self.document.text)
 
-    def conflicted(self, span: Span) -> bool:
+    def is_conflicted(self, span: Span) -> bool:
         """Return whether a merge conflict overlaps `span`."""
         return any(conflict.span.start <= span.end and span.start <= conflict.span.end for conflict in self.conflicts)
 
@@ -136,7 +136,7 @@ class Facts(_Facts):
         return section.body if section else None
 
     @cached_property
-    def unread(self) -> Span | None:
+    def unreadable_body(self) -> Span | None:
         """The part of the body of which nothing can be said, up to the end, or None.
 
         Conflict markers make all of it doubtful, and so does a front matter that swallows its beginning; a fence that
@@ -164,12 +164,12 @@ class Facts(_Facts):
             return True
         if self.newer or self.foreign:
             return False
-        return reads != BODY or self.unread is None or span.start < self.unread.start
+        return reads != BODY or self.unreadable_body is None or span.start < self.unreadable_body.start
 
     # The front matter
 
     @cached_property
-    def unreadable(self) -> tuple[Problem, ...]:
+    def front_matter_problems(self) -> tuple[Problem, ...]:
         """What keeps the front matter from being read, but for conflicts and control characters, which others tell."""
         return tuple(
             problem
@@ -183,13 +183,13 @@ class Facts(_Facts):
         if problem.kind == "front-matter-unclosed":
             return bool(self.conflicts)  # the markers may have swallowed its end
         missing = problem.kind == "front-matter-missing"
-        return self.conflicted(problem.span if missing else self.document.front_matter.content)
+        return self.is_conflicted(problem.span if missing else self.document.front_matter.content)
 
     @cached_property
     def front_matter(self) -> Node | None:
         """The front matter's span tree, or None where it cannot be read."""
         front_matter = self.document.front_matter
-        return None if self.conflicted(front_matter.content) else front_matter.node
+        return None if self.is_conflicted(front_matter.content) else front_matter.node
 
     @cached_property
     def first_line(self) -> Span:
@@ -203,7 +203,7 @@ class Facts(_Facts):
         return "handoff" if self.file_type == "handoff" else self.kind.front_matter
 
     @cached_property
-    def lost_values(self) -> tuple[Fault, ...]:
+    def commented_values(self) -> tuple[Fault, ...]:
         """The values of the front matter that begin with `#` and so are read as comments."""
         content = self.document.front_matter.content
         if self.front_matter is None or "#" not in content.of(self.document.text):
@@ -212,13 +212,13 @@ class Facts(_Facts):
 
         return commented_values(self.document.text, self.front_matter)
 
-    def is_lost(self, path: tuple[str | int, ...]) -> bool:
+    def is_commented(self, path: tuple[str | int, ...]) -> bool:
         """Return whether the value at `path` is one of the lost ones."""
         node = self.front_matter.get(*path) if path and self.front_matter else None
         if node is None or node.span.start < node.span.end:
             return False
         line = self.document.position(node.span.start).line
-        return any(self.document.position(lost.span.start).line == line for lost in self.lost_values)
+        return any(self.document.position(lost.span.start).line == line for lost in self.commented_values)
 
     @cached_property
     def values(self) -> Mapping[str, Any]:
@@ -280,7 +280,7 @@ class Facts(_Facts):
     def sessions_known(self) -> bool:
         """Whether the Progress Log can be counted: there is one, it can be read, and all its headings are known."""
         logs = [part for part in self.document.sections if part.level == _SECTION and section_key(part.title) == _LOG]
-        if len(logs) != 1 or self.unread is not None:
+        if len(logs) != 1 or self.unreadable_body is not None:
             return False
         return all(self._in_log(child) for child in self.document.children(logs[0], _SUBSECTION))
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.spans import Span
 
 
-class Sheet(NamedTuple):
+class HandoffFacts(NamedTuple):
     """A handoff document that can be read."""
 
     facts: Facts
@@ -34,14 +34,14 @@ class Sheet(NamedTuple):
 
     def at(self, rule: Rule, span: Span, message: str, *, help: str) -> Iterator[Diagnostic]:  # noqa: A002 - as in `Rule.at`
         """Yield a finding, unless it stands where nothing can be read; in another tool's document it is a warning."""
-        unread = self.facts.unread
+        unread = self.facts.unreadable_body
         if unread is None or span.start < unread.start:
             yield rule.at(span, message, help=help, severity="" if self.is_ours else WARNING)
 
 
-def sheet_of(facts: Facts) -> Sheet | None:
+def handoff_facts(facts: Facts) -> HandoffFacts | None:
     """Return the document, or None where nobody can tell whose it is, its form is newer, or it is empty."""
     unknown = facts.front_matter is None and not facts.foreign
     if unknown or facts.newer or not facts.document.text.strip("\ufeff \t\r\n"):
         return None
-    return Sheet(facts, HandoffReader(facts.document), Outline(facts.document, kind(HANDOFF)))
+    return HandoffFacts(facts, HandoffReader(facts.document), Outline(facts.document, kind(HANDOFF)))

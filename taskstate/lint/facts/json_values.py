@@ -53,7 +53,7 @@ class JsonValue(_JsonValue):
                 found.add((*fault.path[:-1], fault.suggestion))
         return frozenset(found), frozenset(path[:length] for path in found for length in range(len(path)))
 
-    def told(self, document: Document, rule: Rule, *, time_help: str = "") -> Iterator[Diagnostic]:
+    def schema_findings(self, document: Document, rule: Rule, *, time_help: str = "") -> Iterator[Diagnostic]:
         """Yield a finding of `rule` for each fault, at its place, and for each time of another form."""
         for fault in self.faults:
             yield rule.at(self._span(document, fault), fault.message, help=_help(fault, rule.code))

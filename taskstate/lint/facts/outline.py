@@ -29,7 +29,7 @@ SECTION, SUBSECTION = 2, 3
 
 _MARKS = r"#+"
 _INDENT = 4  # columns; from there on a line is code
-_NEAR = 0.75  # of difflib's ratio: `Progress Lug` is at 0.92, `Feature Check` at 0.87, both chain sections at 0.67
+_SIMILAR = 0.75  # of difflib's ratio: `Progress Lug` is at 0.92, `Feature Check` at 0.87, both chain sections at 0.67
 _BLANK_BEFORE = r"(?:\A|\n|\r(?!\n))[ \t]*(?:\r\n?|\n)\Z"
 _LOOK_BACK = 200  # characters; no line of blanks is longer
 _BLANK_LINE = r"[ \t]*(?:\r|\n|\Z)"
@@ -154,7 +154,7 @@ class Outline(_Outline):
         wanted = [spec for spec in self.absent if spec.key not in self.hidden]
         known = {placed.section.span.start for placed in self._known}
         others = [each for each in self.document.sections if each.span.start not in known] if wanted else []
-        return nearest({spec.key for spec in wanted}, others, SECTION)
+        return nearest_headings({spec.key for spec in wanted}, others, SECTION)
 
     @cached_property
     def unfilled(self) -> tuple[Unfilled, ...]:
@@ -174,7 +174,7 @@ class Outline(_Outline):
         hidden = hidden_in(document, parent.section.body, {key}, SUBSECTION).get(key)
         within = [each for each in document.children(parent.section) if parent.spec.subsection(each.title) is None]
         elsewhere = [each for each in document.sections if section_key(each.title) == key]
-        near = None if hidden else nearest({key}, (*within, *elsewhere), SUBSECTION).get(key)
+        near = None if hidden else nearest_headings({key}, (*within, *elsewhere), SUBSECTION).get(key)
         return Unfilled(parent.section, spec, hidden=hidden, near=near)
 
 
@@ -183,25 +183,25 @@ def subsection(document: Document, section: Section, spec: SubsectionSpec) -> Se
     return next((each for each in document.children(section, SUBSECTION) if spec.match(each.title) is not None), None)
 
 
-def nearest(wanted: set[str], others: Iterable[Section], level: int) -> dict[str, Section]:
+def nearest_headings(wanted: set[str], others: Iterable[Section], level: int) -> dict[str, Section]:
     """Return which of `others` may be meant by each key that is `wanted`: of nearly that title, or of another level."""
     meant: dict[str, tuple[float, Section]] = {}
     for section in others:
         key = section_key(section.title)
-        likeness = {each: _likeness(key, each) if section.level == level else float(key == each) for each in wanted}
+        likeness = {each: _similarity(key, each) if section.level == level else float(key == each) for each in wanted}
         best = max(likeness, key=lambda each: likeness[each], default="")
-        if best and likeness[best] > max(_NEAR, meant[best][0] if best in meant else 0.0):
+        if best and likeness[best] > max(_SIMILAR, meant[best][0] if best in meant else 0.0):
             meant[best] = likeness[best], section
     return {key: section for key, (_, section) in meant.items()}
 
 
-def _likeness(key: str, wanted: str) -> float:
+def _similarity(key: str, wanted: str) -> float:
     """Return how much a title is like the one that is wanted, from 0 to 1."""
     from difflib import SequenceMatcher
 
     words, other = set(key.split()), set(wanted.split())
     ratio = SequenceMatcher(None, key, wanted).ratio()
-    return max(ratio, _NEAR + ratio / 10) if words and (words < other or words > other) else ratio
+    return max(ratio, _SIMILAR + ratio / 10) if words and (words < other or words > other) else ratio
 
 
 def hidden_in(document: Document, span: Span, wanted: set[str], level: int) -> dict[str, Hidden]:
@@ -211,7 +211,7 @@ def hidden_in(document: Document, span: Span, wanted: set[str], level: int) -> d
         key = section_key(title)
         if key in wanted and key not in found and _level(place.of(document.text)) == level:
             block = _block_at(document, place.start)
-            found[key] = Hidden(place, title, level, _within(document, place, block), block)
+            found[key] = Hidden(place, title, level, _container(document, place, block), block)
     return found
 
 
@@ -225,7 +225,7 @@ def _block_at(document: Document, offset: int) -> Block | None:
     return document.blocks[index] if index >= 0 and offset < document.blocks[index].span.end else None
 
 
-def _within(document: Document, place: Span, block: Block | None) -> str:
+def _container(document: Document, place: Span, block: Block | None) -> str:
     """Return what a hidden heading stands in."""
     if block is not None and block.kind == "fence":
         return "a code fence"
@@ -269,7 +269,7 @@ def end_of(document: Document, section: Section) -> int:
     return start_of(document, following) if following else section.span.end
 
 
-def insertion(document: Document, at: int, lines: Sequence[str]) -> Edit:
+def insertion_edit(document: Document, at: int, lines: Sequence[str]) -> Edit:
     """Return the edit that puts `lines` in at the begin of a line, with one blank line before and behind them."""
     text, newline = document.text, document.newline
     before = ""
@@ -284,7 +284,9 @@ def headings(sections: Iterable[Section]) -> list[tuple[int, str]]:
     return [(section.level, section.title) for section in sections]
 
 
-def proven(document: Document, edits: tuple[Edit, ...], expected: Sequence[tuple[int, str]]) -> tuple[Edit, ...]:
+def verified_edits(
+    document: Document, edits: tuple[Edit, ...], expected: Sequence[tuple[int, str]]
+) -> tuple[Edit, ...]:
     """Return `edits` where they give a text with the expected headings, and nothing where a fence is in the way."""
     after = parse(apply(document.text, edits))
     return edits if headings(after.sections) == list(expected) and len(after.problems) <= len(document.problems) else ()

@@ -69,7 +69,8 @@ def entries(facts: Facts) -> tuple[SessionText, ...]:
     return tuple(
         _entry(document, child)
         for child in found
-        if not is_summary(child.title) and (facts.unread is None or child.span.end <= facts.unread.start)
+        if not is_summary(child.title)
+        and (facts.unreadable_body is None or child.span.end <= facts.unreadable_body.start)
     )
 
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from taskstate.syntax.nodes import Node
     from taskstate.syntax.spans import Span
 
-_NAMED = 5  # ids; of more it is told how many
+_MAX_IDS = 5  # ids; of more it is told how many
 
 
-class Agreed(NamedTuple):
+class StableEntries(NamedTuple):
     """A list of entries: where its key stands, the ids and descriptions that are sound, and whether all ids are."""
 
     key: Span
@@ -30,7 +30,7 @@ class Agreed(NamedTuple):
     is_whole: bool
 
 
-def agreed(value: JsonValue | None, key: str) -> Agreed | None:
+def stable_entries(value: JsonValue | None, key: str) -> StableEntries | None:
     """Return the list under `key` of a JSON value, or None where there is none that can be relied on."""
     entry = value.root.entry(key) if value else None
     if value is None or entry is None or entry.value.kind != "sequence":
@@ -46,10 +46,10 @@ def agreed(value: JsonValue | None, key: str) -> Agreed | None:
         ids.setdefault(name.text, name)
         if text and value.is_sound(key, index, "description"):
             words.setdefault(name.text, text)
-    return Agreed(entry.key.span, ids, words, whole)
+    return StableEntries(entry.key.span, ids, words, whole)
 
 
-def differences(now: Agreed, then: Sequence[Agreed], rule: Rule, *, what: str) -> Iterator[Diagnostic]:
+def differences(now: StableEntries, then: Sequence[StableEntries], rule: Rule, *, what: str) -> Iterator[Diagnostic]:
     """Yield the entries that say something else than at every parent, those with another id, and once what is gone."""
     committed: dict[str, list[str]] = {}
     for each in then:
@@ -71,7 +71,7 @@ def differences(now: Agreed, then: Sequence[Agreed], rule: Rule, *, what: str) -
                 help=f"take the words back, and add what is wanted now as a {what} of its own",
             )
     if gone and now.is_whole:
-        named = first_of([*map(cut, gone)], _NAMED)
+        named = first_of([*map(cut, gone)], _MAX_IDS)
         message = f"{what} {named} was removed" if len(gone) == 1 else f"{what}s {named} were removed"
         yield rule.at(
             now.key, message, help="put back what was committed; what is not wanted any more stays, unfinished"

@@ -30,21 +30,21 @@ def dependencies(facts: Facts) -> tuple[Dependency, ...]:
     return tuple(Dependency(str(each), facts.value_span(_KEY, index)) for index, each in enumerate(named))
 
 
-def is_itself(facts: Facts, task_id: str) -> bool:
+def is_own_task(facts: Facts, task_id: str) -> bool:
     """Return whether an id is that of the file's own task."""
     return task_id.casefold() in {(facts.task_id or "").casefold(), facts.state.id.casefold()}
 
 
-def handed_down(facts: Facts, task_id: str) -> Upstream | None:
+def completed_upstream(facts: Facts, task_id: str) -> Upstream | None:
     """Return the task of that id where it has an output to hand down; None too where several tasks have the id."""
     found = facts.queries.upstream(task_id)
     return found[0] if found and len(found) == 1 and found[0].output else None
 
 
-def inputs_are_read(facts: Facts) -> bool:
+def inputs_are_readable(facts: Facts) -> bool:
     """Return whether the Chain Inputs are there, once, and can be read."""
     spec = facts.kind.section(INPUTS)
     section = facts.outline.section(spec) if spec else None
     if section is None or any(placed.spec is spec for placed in facts.outline.repeated):
         return False
-    return facts.unread is None or section.span.end <= facts.unread.start
+    return facts.unreadable_body is None or section.span.end <= facts.unreadable_body.start

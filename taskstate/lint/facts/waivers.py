@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _WAIVED, _REOPENED = "waived", "reopened"  # events of the audit
 
 
-class Waived(NamedTuple):
+class Waivers(NamedTuple):
     """What is let pass: everything, or the gaps with these keys."""
 
     everything: bool = False
@@ -24,16 +24,16 @@ class Waived(NamedTuple):
         return self.everything or key in self.keys
 
 
-def waived(facts: Facts) -> Waived:
+def read_waivers(facts: Facts) -> Waivers:
     """Return what the events since the last reopening let pass; everything where the events themselves are unsound.
 
     An event without a list is one that somebody wrote: it lets everything pass, unless the file has a seal and the seal
     is broken.
     """
     if "audit" not in facts.values:
-        return Waived(everything="audit" in facts.document.front_matter)
+        return Waivers(everything="audit" in facts.document.front_matter)
     events = facts.blocks.audit.events
     since = max((number for number, event in enumerate(events) if event.event == _REOPENED), default=-1)
     found = [event.waived for event in events[since + 1 :] if event.event == _WAIVED]
     everything = None in found and not facts.blocks.edited
-    return Waived(everything, frozenset(key for keys in found for key in keys or ()))
+    return Waivers(everything, frozenset(key for keys in found for key in keys or ()))

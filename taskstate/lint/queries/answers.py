@@ -36,13 +36,13 @@ MARKS: Mapping[str, Callable[..., str]] = {
     "handoffs": handoffs.documents_mark,
     "has_artifact": artifacts.presence_mark,
     "is_future": tasks.is_future_mark,
-    "leaves": artifacts.leaves_mark,
+    "leads_outside": artifacts.leads_outside_mark,
     "missing_commits": tasks.missing_commits_mark,
-    "moved_since": context.head_mark,
+    "changed_since": context.head_mark,
     "same_id": tasks.same_id_mark,
     "standard": context.source_mark,
     "upstream": tasks.upstream_mark,
-    "way_back": tasks.way_back_mark,
+    "dependency_path": tasks.dependency_path_mark,
 }
 
 
@@ -50,7 +50,7 @@ class RepositoryQueries(Queries):
     """The answers about one file; `recorded` holds each question that was asked, with the mark of its answer."""
 
     def __init__(self, repository: Repository, path: Path) -> None:
-        self.known = repository.known
+        self.answerable = repository.answerable
         self.recorded: dict[Question, str] = {}
         self.file = File(repository, path)
 
@@ -122,11 +122,11 @@ class RepositoryQueries(Queries):
         self._record("upstream", task_id.casefold())
         return tasks.upstream(self.file, task_id.casefold())
 
-    def way_back(self, task_id: str) -> tuple[str, ...] | None:
+    def dependency_path(self, task_id: str) -> tuple[str, ...] | None:
         """Find a shortest way along `depends_on` from a task back to this file's."""
         if not self.file.id:
             return None
-        return tuple(self._record("way_back", task_id.casefold(), self.file.id.casefold()).split())
+        return tuple(self._record("dependency_path", task_id.casefold(), self.file.id.casefold()).split())
 
     def missing_commits(self, ids: tuple[str, ...]) -> tuple[str, ...] | None:
         """List those of these commits that the repository does not have."""
@@ -135,9 +135,9 @@ class RepositoryQueries(Queries):
 
     # Paths and artifacts
 
-    def leaves(self, path: str) -> bool | None:
+    def leads_outside(self, path: str) -> bool | None:
         """Tell whether a path goes through a link that leads outside."""
-        return self._record("leaves", path) == "yes"
+        return self._record("leads_outside", path) == "yes"
 
     def exists(self, path: str) -> bool | None:
         """Tell whether the repository has something at a path."""
@@ -169,6 +169,6 @@ class RepositoryQueries(Queries):
         self._record("blob_ids", path)
         return context.blob_ids(self.file, path)
 
-    def moved_since(self, commit: str) -> tuple[str, ...] | None:
+    def changed_since(self, commit: str) -> tuple[str, ...] | None:
         """List the paths, without our own, that differ between a commit and HEAD."""
-        return context.moved_since(self.file, commit, self._record("moved_since", commit))
+        return context.changed_since(self.file, commit, self._record("changed_since", commit))

@@ -28,7 +28,7 @@ def exists_mark(file: File, path: str) -> str:
         return "no"
 
 
-def leaves_mark(file: File, path: str) -> str:
+def leads_outside_mark(file: File, path: str) -> str:
     """Tell whether a path from the root goes through a link that leads outside."""
     root = file.repository.real_root
     try:

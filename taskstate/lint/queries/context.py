@@ -53,13 +53,13 @@ def source_mark(file: File, path: str) -> str:
     return repository.once(("mark", path), mark)
 
 
-def moved_since(file: File, commit: str, head: str) -> tuple[str, ...] | None:
+def changed_since(file: File, commit: str, head: str) -> tuple[str, ...] | None:
     """List the paths, without our own, that differ between a commit and HEAD."""
     repository = file.repository
-    return repository.once(("moved", commit, head), lambda: _moved_since(repository, commit))
+    return repository.once(("moved", commit, head), lambda: _changed_since(repository, commit))
 
 
-def _moved_since(repository: Repository, commit: str) -> tuple[str, ...] | None:
+def _changed_since(repository: Repository, commit: str) -> tuple[str, ...] | None:
     from taskstate.storage.git import log as git_log
 
     workspace = repository.workspace

@@ -25,9 +25,9 @@ CLOCK = "clock"  # the time now
 
 
 class Queries:
-    """The queries about one file; `known` is what can be answered, and the answer to all else is None."""
+    """The queries about one file; `answerable` is what can be answered, and the answer to all else is None."""
 
-    known: frozenset[str] = frozenset()
+    answerable: frozenset[str] = frozenset()
 
     def is_future(self, moment: str) -> bool | None:  # noqa: ARG002 - nothing is answered here
         """Return whether a timestamp (`YYYY-MM-DDTHH:MM:SSZ`) has not come yet."""
@@ -64,14 +64,14 @@ class Queries:
         """Return what the state files of a task say: none where there is no such task, several where ids collide."""
         return None
 
-    def way_back(self, task_id: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is answered here
+    def dependency_path(self, task_id: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is answered here
         """Return the ids on a shortest way along `depends_on` from a task back to this file's, both included.
 
         Empty where no way leads back.
         """
         return None
 
-    def leaves(self, path: str) -> bool | None:  # noqa: ARG002 - nothing is answered here
+    def leads_outside(self, path: str) -> bool | None:  # noqa: ARG002 - nothing is answered here
         """Return whether a path, from the repository's root, goes through a link that leads outside."""
         return None
 
@@ -106,7 +106,7 @@ class Queries:
         """Return the ids that git may give a file, whatever line ends it has here; none where it cannot be read."""
         return None
 
-    def moved_since(self, commit: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is answered here
+    def changed_since(self, commit: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is answered here
         """Return the paths, without our own, that differ between a commit and HEAD."""
         return None
 

@@ -35,12 +35,12 @@ class Repository(RunCache):
     def prepare(self) -> None:
         """Find out now what several processes would each find out for themselves."""
         super().prepare()
-        _ = self.known
+        _ = self.answerable
         if self.history:
             self.history.prepare()
 
     @cached_property
-    def known(self) -> frozenset[str]:
+    def answerable(self) -> frozenset[str]:
         """What can be answered at all."""
         known = {HISTORY} if self.history else set[str]()
         if git.toplevel(self.workspace.root) and not git.is_shallow(self.workspace.root):

@@ -82,7 +82,7 @@ def upstream_mark(file: File, task_id: str) -> str:
     return " ".join(f"{path.name}:{file.repository.source.mark(path)}" for path in paths)
 
 
-def way_back_mark(file: File, task_id: str, own_id: str) -> str:
+def dependency_path_mark(file: File, task_id: str, own_id: str) -> str:
     """List the ids on a shortest way along `depends_on` from one task to another."""
     return " ".join(file.repository.dependencies.shortest_path(task_id, own_id))
 

@@ -13,18 +13,18 @@ _REMOVED, _ADDED, _HUNK = "31", "32", "36"
 _LINE = r"(?m)^(?:(---|\+\+\+) |(@@) |(-)|(\+)).*$"
 
 
-class Paint(NamedTuple):
-    """Puts text into colours where they are wanted, and leaves it alone where not."""
+class Painter(NamedTuple):
+    """Puts text into colours where they are enabled, and leaves it alone where not."""
 
-    wanted: bool = False
+    enabled: bool = False
 
     def __call__(self, text: str, style: str) -> str:
         """Return `text` in a style."""
-        return f"\x1b[{style}m{text}\x1b[0m" if self.wanted and text else text
+        return f"\x1b[{style}m{text}\x1b[0m" if self.enabled and text else text
 
     def diff(self, text: str) -> str:
         """Return a unified diff with what is removed and added told apart."""
-        return re.sub(_LINE, lambda line: self(line[0], self._of(line)), text) if self.wanted else text
+        return re.sub(_LINE, lambda line: self(line[0], self._of(line)), text) if self.enabled else text
 
     def _of(self, line: re.Match[str]) -> str:
         return (STRONG, _HUNK, _REMOVED, _ADDED)[(line.lastindex or 1) - 1]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING
 from taskstate.lint.reporters import colors
-from taskstate.lint.reporters.colors import Paint
+from taskstate.lint.reporters.colors import Painter
 from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
@@ -21,18 +21,18 @@ _BREAKS = "[\t\n\r\u2028\u2029]"
 
 def report(findings: Sequence[Finding], run: Run) -> str:
     """Return a line for each finding, and nothing where there is none."""
-    return "".join(f"{headline(finding, Paint(run.colour))}\n" for finding in findings)
+    return "".join(f"{headline(finding, Painter(run.colour))}\n" for finding in findings)
 
 
-def headline(finding: Finding, colours: Paint = Paint()) -> str:  # noqa: B008 - a frozen record
+def headline(finding: Finding, colours: Painter = Painter()) -> str:  # noqa: B008 - a frozen record
     """Return where a finding stands, and what it says."""
     diagnostic = finding.diagnostic
     place = colours(one_line(f"{finding.path}:{finding.line}:{finding.column}"), colors.STRONG)
     code = colours(diagnostic.code, colors.WARNING if diagnostic.severity == WARNING else colors.ERROR)
-    return f"{place} {code} {diagnostic.name}: {one_line(diagnostic.message)}{_besides(diagnostic)}"
+    return f"{place} {code} {diagnostic.name}: {one_line(diagnostic.message)}{_remarks(diagnostic)}"
 
 
-def _besides(diagnostic: Diagnostic) -> str:
+def _remarks(diagnostic: Diagnostic) -> str:
     """Return in brackets that this is a warning only, and that there is a fix."""
     told = ["warning"] if diagnostic.severity == WARNING else []
     if diagnostic.fix:

@@ -61,13 +61,13 @@ def _rule(rule: ModuleType) -> dict[str, Any]:
         "id": meta.code,
         "name": meta.name,
         "shortDescription": {"text": summary},
-        "fullDescription": {"text": _what(page(rule)) or summary},
+        "fullDescription": {"text": _description(page(rule)) or summary},
         "help": {"text": page(rule), "markdown": page(rule)},
         "defaultConfiguration": {"level": meta.severity},
     }
 
 
-def _what(page: str) -> str:
+def _description(page: str) -> str:
     """Return what a rule's page says under its first heading, in one paragraph."""
     _, _, rest = page.partition("\n## What\n")
     return " ".join(rest.partition("\n## ")[0].split())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.reporters import colors
-from taskstate.lint.reporters.colors import Paint
+from taskstate.lint.reporters.colors import Painter
 from taskstate.lint.reporters.text import summary
 
 if TYPE_CHECKING:
@@ -25,18 +25,18 @@ def report(findings: Sequence[Finding], run: Run) -> str:
     ordered = sorted(found.values(), key=lambda each: (-len(each), each[0].diagnostic.code))
     count = max((len(str(len(each))) for each in ordered), default=0)
     name = max((len(each[0].diagnostic.name) for each in ordered), default=0)
-    rows = [_row(each, count, name, Paint(run.colour)) for each in ordered]
+    rows = [_row(each, count, name, Painter(run.colour)) for each in ordered]
     return "".join([*rows, "\n" if rows else "", summary(findings, files=run.files), "\n"])
 
 
-def _row(findings: Sequence[Finding], count: int, name: int, colours: Paint) -> str:
+def _row(findings: Sequence[Finding], count: int, name: int, colours: Painter) -> str:
     first = findings[0].diagnostic
     is_error = any(finding.diagnostic.severity == ERROR for finding in findings)
     code = colours(first.code, colors.ERROR if is_error else colors.WARNING)
-    return f"{len(findings):{count}}  {code}  {first.name:{name}}  {_mendable(findings)}".rstrip() + "\n"
+    return f"{len(findings):{count}}  {code}  {first.name:{name}}  {_fixable_note(findings)}".rstrip() + "\n"
 
 
-def _mendable(findings: Sequence[Finding]) -> str:
+def _fixable_note(findings: Sequence[Finding]) -> str:
     """Return whether a rule's findings can be mended: `fix`, `unsafe fix`, and how many where it is not all."""
     kinds = Counter("fix" if each.diagnostic.fix.safe else "unsafe fix" for each in findings if each.diagnostic.fix)
     told = [kind if count == len(findings) else f"{kind} ({count})" for kind, count in sorted(kinds.items())]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import ERROR, WARNING
 from taskstate.lint.reporters import colors
-from taskstate.lint.reporters.colors import Paint
+from taskstate.lint.reporters.colors import Painter
 from taskstate.lint.reporters.concise import headline, one_line
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _CUT = "…"
 
 def report(findings: Sequence[Finding], run: Run) -> str:
     """Return the findings in full, and a line that sums them up."""
-    colours = Paint(run.colour)
+    colours = Painter(run.colour)
     shown = "".join(f"{_shown(finding, colours)}\n\n" for finding in findings)
     return f"{shown}{colours(summary(findings, files=run.files), colors.STRONG)}\n"
 
@@ -40,10 +40,10 @@ def summary(findings: Sequence[Finding], *, files: int) -> str:
     kinds = [_count(errors, "error")] if errors else []
     kinds += [_count(len(findings) - errors, "warning")] if errors < len(findings) else []
     concerned = len({finding.path for finding in findings})
-    return f"Found {' and '.join(kinds)} in {concerned} of {_count(files, 'file')}.{_mendable(findings)}"
+    return f"Found {' and '.join(kinds)} in {concerned} of {_count(files, 'file')}.{_fixable_note(findings)}"
 
 
-def _mendable(findings: Sequence[Finding]) -> str:
+def _fixable_note(findings: Sequence[Finding]) -> str:
     fixes = [finding.diagnostic.fix for finding in findings if finding.diagnostic.fix]
     safe = sum(fix.safe for fix in fixes)
     if not fixes:
@@ -58,7 +58,7 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _shown(finding: Finding, colours: Paint) -> str:
+def _shown(finding: Finding, colours: Painter) -> str:
     source, marker = _marked(finding)
     gutter = " " * len(str(finding.line))
     fault = colors.WARNING if finding.diagnostic.severity == WARNING else colors.ERROR

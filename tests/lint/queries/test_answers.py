@@ -83,7 +83,7 @@ def test_the_mark_of_an_answer_changes_with_it(place: Place) -> None:
     def ask(queries: RepositoryQueries) -> None:
         queries.upstream("200")
         queries.archive()
-        queries.leaves("docs/a.md")
+        queries.leads_outside("docs/a.md")
 
     seen = [marks(place, ask)]
     other.write_text(other.read_text(encoding="utf-8") + "\n", encoding="utf-8")
@@ -93,15 +93,15 @@ def test_the_mark_of_an_answer_changes_with_it(place: Place) -> None:
     (place.root / "docs").symlink_to("/")
     seen.append(marks(place, ask))
     changed = [{key for key in now if now[key] != before[key]} for before, now in pairwise(seen)]
-    assert changed == [{("upstream", "200")}, {("archive",)}, {("leaves", "docs/a.md")}]
+    assert changed == [{("upstream", "200")}, {("archive",)}, {("leads_outside", "docs/a.md")}]
 
 
 def test_commits_are_looked_up_where_git_knows_all(place: Place) -> None:
     """Without a repository nobody knows; in one the missing commits are named."""
     queries = queries_of(place)
-    assert "git" not in queries.known
+    assert "git" not in queries.answerable
     subprocess.run(["git", "init", "-q", "."], cwd=place.root, check=True)
     queries = queries_of(place)
-    assert "git" in queries.known
+    assert "git" in queries.answerable
     assert queries.missing_commits(("abc1234",)) == ("abc1234",)
     queries.file.repository.close()

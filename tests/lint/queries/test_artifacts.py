@@ -114,4 +114,8 @@ def test_a_path_leaves_through_a_link(place: Place) -> None:
     """A link inside the repository is no way out, one that leads elsewhere is."""
     (place.root / "in").symlink_to(".taskstate")
     (place.root / "out").symlink_to("..")
-    assert [queries_of(place).leaves(path) for path in ("in/tasks", "out/x", "nothing/here")] == [False, True, False]
+    assert [queries_of(place).leads_outside(path) for path in ("in/tasks", "out/x", "nothing/here")] == [
+        False,
+        True,
+        False,
+    ]

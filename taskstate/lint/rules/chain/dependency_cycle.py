@@ -42,7 +42,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
-from taskstate.lint.facts.upstreams import dependencies, is_itself
+from taskstate.lint.facts.upstreams import dependencies, is_own_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,10 +65,10 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     """Yield each item of `depends_on` from which a way leads back to the task."""
     own = facts.task_id or facts.shown_id
     for dependency in dependencies(facts):
-        if is_itself(facts, dependency.id):
+        if is_own_task(facts, dependency.id):
             yield RULE.at(dependency.span, f"the task depends on itself: {own} → {own}", help="take its own id out")
             continue
-        way = facts.queries.way_back(dependency.id)
+        way = facts.queries.dependency_path(dependency.id)
         if way:
             circle = " → ".join(_cut((own, dependency.id, *way[1:-1], own)))
             yield RULE.at(dependency.span, f"the tasks depend on each other in a circle: {circle}", help=_HELP)

@@ -50,7 +50,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
-from taskstate.lint.facts.upstreams import dependencies, handed_down, inputs_are_read, is_itself
+from taskstate.lint.facts.upstreams import completed_upstream, dependencies, inputs_are_readable, is_own_task
 from taskstate.model.chain import has_input
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ RULE = Rule(
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield each item of `depends_on` whose output could be pulled and was not."""
     for dependency in dependencies(facts):
-        if not inputs_are_read(facts) or is_itself(facts, dependency.id) or has_input(document, dependency.id):
+        if not inputs_are_readable(facts) or is_own_task(facts, dependency.id) or has_input(document, dependency.id):
             continue
-        upstream = handed_down(facts, dependency.id)
+        upstream = completed_upstream(facts, dependency.id)
         if upstream:
             yield RULE.at(
                 dependency.span,

@@ -38,7 +38,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
-from taskstate.lint.facts.upstreams import handed_down, inputs_are_read, is_itself
+from taskstate.lint.facts.upstreams import completed_upstream, inputs_are_readable, is_own_task
 from taskstate.model.chain import inputs_of, is_current
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield each Chain Input that was made from another output than there is now."""
-    if not inputs_are_read(facts):
+    if not inputs_are_readable(facts):
         return
     for pulled in inputs_of(document):
-        upstream = None if is_itself(facts, pulled.id) else handed_down(facts, pulled.id)
+        upstream = None if is_own_task(facts, pulled.id) else completed_upstream(facts, pulled.id)
         if upstream and not is_current(document, pulled, upstream, facts.config):
             yield RULE.at(
                 pulled.comment,

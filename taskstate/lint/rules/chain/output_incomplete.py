@@ -58,7 +58,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.outline import is_empty, subsection
-from taskstate.lint.facts.waivers import waived
+from taskstate.lint.facts.waivers import read_waivers
 from taskstate.lint.facts.wording import cut
 from taskstate.model.statuses import COMPLETE
 
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.outline import Placed
-    from taskstate.lint.facts.waivers import Waived
+    from taskstate.lint.facts.waivers import Waivers
     from taskstate.syntax.document import Document
 
 RULE = Rule(
@@ -83,7 +83,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield what a complete task lacks, each at its place."""
     if facts.values.get("status") != COMPLETE:
         return
-    let_pass = waived(facts)
+    let_pass = read_waivers(facts)
     for criterion in facts.state.criteria:
         if not criterion.checked and not let_pass.covers(f"criterion:{criterion.number}"):
             yield RULE.at(
@@ -102,7 +102,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             yield from _output(document, placed, let_pass)
 
 
-def _output(document: Document, placed: Placed, let_pass: Waived) -> Iterator[Diagnostic]:
+def _output(document: Document, placed: Placed, let_pass: Waivers) -> Iterator[Diagnostic]:
     """Yield the parts of an output that are absent or empty, those that are absent as one finding at its heading."""
     lacking = []
     group = placed.spec.some_filled.of if placed.spec.some_filled else ()

@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.outline import is_empty, subsection
-from taskstate.lint.facts.waivers import Waived, waived
+from taskstate.lint.facts.waivers import Waivers, read_waivers
 from taskstate.model.statuses import COMPLETE
 from taskstate.syntax.spans import Span
 
@@ -61,7 +61,7 @@ RULE = Rule(code="TS906", name="placeholder", summary="template text is left in 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield each placeholder that the status no longer allows, and one for a group that has nothing else."""
     status = facts.values.get("status")
-    let_pass = waived(facts) if status == COMPLETE else Waived()
+    let_pass = read_waivers(facts) if status == COMPLETE else Waivers()
     for placed in facts.outline.found:
         for name, span in _required(document, placed, status):
             if facts.kind.is_placeholder(span.of(document.text)) and not let_pass.covers(f"part:{name}"):

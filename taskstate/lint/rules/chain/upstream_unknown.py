@@ -37,7 +37,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.upstreams import dependencies, is_itself
+from taskstate.lint.facts.upstreams import dependencies, is_own_task
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.chain import inputs_of, named_inputs
 
@@ -60,7 +60,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     seen: set[str] = set()
     for task_id, span, where in _named(document, facts):
         key = task_id.casefold()
-        if key in seen or is_itself(facts, task_id):
+        if key in seen or is_own_task(facts, task_id):
             continue
         seen.add(key)
         if facts.queries.upstream(task_id) == ():

@@ -72,7 +72,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
                     help="put all features into the first one, or put this fence below a heading of level 3",
                 )
     if facts.checklist_value:
-        yield from facts.checklist_value.told(document, RULE, time_help="; `taskstate feature pass` does")
+        yield from facts.checklist_value.schema_findings(document, RULE, time_help="; `taskstate feature pass` does")
 
 
 def _no_fence(document: Document, section: Section, fences: tuple[Block, ...]) -> Diagnostic:

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.session_history import comparable
-from taskstate.lint.facts.stable_entries import agreed, differences
+from taskstate.lint.facts.stable_entries import differences, stable_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield the features that are not what was committed."""
-    now = agreed(facts.checklist_value, "features")
-    then = [found for past in comparable(facts) if (found := agreed(past.checklist_value, "features"))]
+    now = stable_entries(facts.checklist_value, "features")
+    then = [found for past in comparable(facts) if (found := stable_entries(past.checklist_value, "features"))]
     if now and then:
         yield from differences(now, then, RULE, what="feature")

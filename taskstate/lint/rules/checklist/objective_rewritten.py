@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.session_history import comparable
-from taskstate.lint.facts.stable_entries import agreed, differences
+from taskstate.lint.facts.stable_entries import differences, stable_entries
 from taskstate.lint.facts.wording import cut, shown
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
 
 
 def _rewritten(phase: Phase, values: Sequence[JsonValue]) -> Iterator[Diagnostic]:
-    now = agreed(phase.value, "objectives")
-    then = [found for value in values if (found := agreed(value, "objectives"))]
+    now = stable_entries(phase.value, "objectives")
+    then = [found for value in values if (found := stable_entries(value, "objectives"))]
     if now and then:
         yield from differences(now, then, RULE, what="objective")
     entry = phase.value.root.entry(_TRIED) if phase.value else None

@@ -88,7 +88,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 def faults_of(value: JsonValue, document: Document, rule: Rule, *, name: str, where: str) -> Iterator[Diagnostic]:
     """Yield what is wrong with a phase that `where` calls `name`: what breaks the schema, and what contradicts it."""
-    yield from value.told(document, rule)
+    yield from value.schema_findings(document, rule)
     yield from _twice(value, rule)
     current, told = value.root.get("current_objective"), value.root.get("phase")
     if current and value.is_sound("current_objective") and current.value() is not None:

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.context.citations import citation_status, parse_line_span
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
-from taskstate.lint.facts.citations import captured, citations_value, is_over
+from taskstate.lint.facts.citations import captured_citations, citations_value, is_complete
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.edits import Edit
 
@@ -62,14 +62,14 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     value = citations_value(document, facts)
     if value is None:
         return
-    yield from value.told(document, RULE)
+    yield from value.schema_findings(document, RULE)
     for number, node in enumerate(value.root.items):
         span = node.get("line_span")
         if span and value.is_sound(number, "line_span") and parse_line_span(span.text) is None:
             what = f"the span {shown(span.text)} ends before it begins"
             yield RULE.at(span.span, what, help="`taskstate context rebuild` computes spans")
     yield from _unsorted(document, value)
-    if not is_over(facts):
+    if not is_complete(facts):
         yield from _outdated(value, facts)
 
 
@@ -104,7 +104,7 @@ def _sorting(document: Document, items: tuple[Node, ...], keys: list[tuple[str, 
 
 
 def _outdated(value: JsonValue, facts: Facts) -> Iterator[Diagnostic]:
-    for cited in captured(value):
+    for cited in captured_citations(value):
         span = cited.node.get("line_span")
         if span is None or not value.is_sound(cited.number, "line_span") or parse_line_span(span.text) is None:
             continue

@@ -39,14 +39,14 @@ from typing import TYPE_CHECKING
 
 from taskstate.context.citations import citation_status
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.citations import captured, citations_value, is_over
+from taskstate.lint.facts.citations import captured_citations, citations_value, is_complete
 from taskstate.lint.facts.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.context.citations import Standard
-    from taskstate.lint.facts.citations import Cited
+    from taskstate.lint.facts.citations import CapturedCitation
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
@@ -60,15 +60,15 @@ RULE = Rule(
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield each stale citation, at the value that no longer holds."""
     value = citations_value(document, facts)
-    if value is None or is_over(facts):
+    if value is None or is_complete(facts):
         return
-    for cited in captured(value):
+    for cited in captured_citations(value):
         found = facts.queries.standard(cited.values["file"])
         if found is not None:
             yield from _stale(cited, found[0] if found else None, facts)
 
 
-def _stale(cited: Cited, standard: Standard | None, facts: Facts) -> Iterator[Diagnostic]:
+def _stale(cited: CapturedCitation, standard: Standard | None, facts: Facts) -> Iterator[Diagnostic]:
     stands = citation_status(cited.values, standard)
     file, section = cited.values["file"], cited.values["section"]
     if stands.fault == "file":

@@ -35,7 +35,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
-from taskstate.lint.facts.citations import is_over
+from taskstate.lint.facts.citations import is_complete
 from taskstate.lint.facts.wording import cut
 from taskstate.messages import first_of
 from taskstate.model.static_context import is_sealed
@@ -60,9 +60,9 @@ _NAMED = 3  # files; of more it is told how many
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most one finding, at the recorded commit."""
     head = facts.blocks.context.git_head
-    if not head or is_over(facts) or not is_sealed(facts.front_matter):
+    if not head or is_complete(facts) or not is_sealed(facts.front_matter):
         return
-    moved = facts.queries.moved_since(head)
+    moved = facts.queries.changed_since(head)
     if moved:
         yield RULE.at(
             facts.value_span("context", "git_head"),

@@ -68,7 +68,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             f"{_UNCLOSED}: the next `---` stands in line {line}, below the body's headings",
             help="put a line `---` between the last key and the title",
         )
-    for problem in facts.unreadable:
+    for problem in facts.front_matter_problems:
         if problem.kind == "front-matter-unclosed":
             yield RULE.at(problem.span, _UNCLOSED, help="put a line `---` between the last key and the title")
         elif problem.kind == "front-matter-missing" and not facts.foreign:

@@ -73,11 +73,11 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield what keeps the front matter from being read, and the values of a readable one that became comments."""
     if facts.overrun or facts.foreign or facts.newer:
         return
-    for problem in facts.unreadable:
+    for problem in facts.front_matter_problems:
         if problem.kind not in _ELSEWHERE:
             kind = problem.kind.removeprefix("front-matter-")
             yield _finding(problem.span, problem.message, kind, _within_lines(document.text, problem.fix))
-    for fault in facts.lost_values:
+    for fault in facts.commented_values:
         yield _finding(fault.span, fault.message, fault.kind, _within_lines(document.text, fault.fix))
 
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Fix, Rule
-from taskstate.lint.facts.outline import headings, proven
+from taskstate.lint.facts.outline import headings, verified_edits
 from taskstate.lint.facts.wording import shown
 from taskstate.syntax.edits import Edit
 
@@ -75,7 +75,7 @@ def unused(document: Document, directive: Directive, idle: Collection[str], unkn
 
 def _fix(document: Document, directive: Directive, wrong: Collection[str]) -> Fix | None:
     edits = _edits(document, directive, wrong)
-    kept = proven(document, edits, headings(document.sections))
+    kept = verified_edits(document, edits, headings(document.sections))
     return Fix(edits=kept) if kept else None
 
 

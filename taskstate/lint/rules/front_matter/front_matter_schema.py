@@ -60,7 +60,7 @@ RULE = Rule(
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield each fault at its value; TS009 tells those of `taskstate`, TS102 unknown keys, TS003 lost values."""
     for fault in facts.front_matter_faults:
-        elsewhere = fault.keyword == "unknown-key" or fault.path[:1] == ("taskstate",) or facts.is_lost(fault.path)
+        elsewhere = fault.keyword == "unknown-key" or fault.path[:1] == ("taskstate",) or facts.is_commented(fault.path)
         if not elsewhere and not _is_of_the_tool(fault, facts):
             yield RULE.at(facts.fault_span(fault), fault.message, help=_advice(fault))
 

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.handoff.document import ACTION
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
-from taskstate.lint.facts.handoffs import sheet_of
+from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.wording import first_line_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ _CALLED = {"fence": "a code block", "code": "a code block", "quote": "a quote", 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at what is too much."""
-    sheet = sheet_of(facts)
+    sheet = handoff_facts(facts)
     if sheet is None or sheet.reading.is_empty(ACTION) or sheet.reading.says_none(ACTION):
         return
     pieces = sheet.reading.pieces(ACTION)

@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.handoff.document import AVOID, DECISIONS, split_reason
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
-from taskstate.lint.facts.handoffs import sheet_of
+from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.escaping import is_none
 
@@ -69,7 +69,7 @@ _ASKED = (
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield each item that lacks its reason."""
-    sheet = sheet_of(facts)
+    sheet = handoff_facts(facts)
     if sheet is None:
         return
     for name, message, help_ in _ASKED:

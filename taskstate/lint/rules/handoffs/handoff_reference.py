@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.handoff.document import OPEN, Passage, without_position
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
-from taskstate.lint.facts.handoffs import sheet_of
+from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.wording import shown
 from taskstate.validation.paths import escape_reason
 
@@ -60,7 +60,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield each path that is not there."""
-    sheet = sheet_of(facts)
+    sheet = handoff_facts(facts)
     if sheet is None or not sheet.is_ours or facts.values.get("status") != OPEN:
         return
     for passage in (*_unread(facts), *sheet.reading.paths):
@@ -84,4 +84,4 @@ def _unread(facts: Facts) -> Iterator[Passage]:
 
 def _is_told_elsewhere(facts: Facts, path: str) -> bool:
     """Return whether a path leads out of the repository."""
-    return bool(escape_reason(path)) or facts.queries.leaves(path) is True
+    return bool(escape_reason(path)) or facts.queries.leads_outside(path) is True

@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.handoff.document import LABELS, MAY_BE_NONE, STATE
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
-from taskstate.lint.facts.handoffs import sheet_of
+from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.outline import SECTION, body_start
 from taskstate.lint.facts.wording import line_of, shown
 from taskstate.syntax.spans import Span
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.lint.facts.handoffs import Sheet
+    from taskstate.lint.facts.handoffs import HandoffFacts
     from taskstate.model.document_kinds import SectionSpec
     from taskstate.syntax.document import Document, Section
 
@@ -67,7 +67,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield each section that is missing, stands twice or out of order, or says nothing."""
-    sheet = sheet_of(facts)
+    sheet = handoff_facts(facts)
     if sheet is None:
         if facts.foreign:
             yield RULE.at(facts.first_line, "the handoff document is empty", help="write it, or delete it")
@@ -83,7 +83,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     yield from _unsaid(sheet)
 
 
-def _span(sheet: Sheet, spec: SectionSpec) -> Span:
+def _span(sheet: HandoffFacts, spec: SectionSpec) -> Span:
     """Return where a missing section would have to stand."""
     hidden = sheet.outline.hidden.get(spec.key)
     if hidden:
@@ -94,13 +94,13 @@ def _span(sheet: Sheet, spec: SectionSpec) -> Span:
     return place.heading if place else Span(start, start)
 
 
-def _absent(sheet: Sheet, spec: SectionSpec) -> str:
+def _absent(sheet: HandoffFacts, spec: SectionSpec) -> str:
     hidden = sheet.outline.hidden.get(spec.key)
     within = f": it stands in {hidden.within}, where it is no heading" if hidden else ""
     return f"the section {spec.heading!r} is missing{within}"
 
 
-def _help(sheet: Sheet, spec: SectionSpec) -> str:
+def _help(sheet: HandoffFacts, spec: SectionSpec) -> str:
     near = sheet.outline.near.get(spec.key)
     if near is None:
         empty = ", with `None.` where there is nothing to say" if spec.name in MAY_BE_NONE else ""
@@ -111,7 +111,7 @@ def _help(sheet: Sheet, spec: SectionSpec) -> str:
     return f"is {shown(near.title)} in line {line} meant? write it as `{spec.heading}`"
 
 
-def _misplaced(sheet: Sheet) -> Iterator[Diagnostic]:
+def _misplaced(sheet: HandoffFacts) -> Iterator[Diagnostic]:
     for placed in sheet.outline.repeated:
         message = f"the section {placed.spec.heading!r} stands twice"
         yield from sheet.at(RULE, placed.section.heading, message, help="put both into one")
@@ -122,7 +122,7 @@ def _misplaced(sheet: Sheet) -> Iterator[Diagnostic]:
         yield from sheet.at(RULE, placed.section.heading, message, help=f"move it {place}")
 
 
-def _unsaid(sheet: Sheet) -> Iterator[Diagnostic]:
+def _unsaid(sheet: HandoffFacts) -> Iterator[Diagnostic]:
     """Yield the sections that say nothing, and what Current State lacks."""
     reading = sheet.reading
     for placed in sheet.outline.found:

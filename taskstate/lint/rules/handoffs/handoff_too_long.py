@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.handoff.document import CONTEXT, MOST_CONTEXT
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
-from taskstate.lint.facts.handoffs import sheet_of
+from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.task_state import KB
 
@@ -57,7 +57,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield one finding for the whole, at its first line, and one at the first item of context too many."""
-    sheet = sheet_of(facts)
+    sheet = handoff_facts(facts)
     if sheet is None:
         return
     limits, reading = facts.config.handoff, sheet.reading

@@ -40,7 +40,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.handoffs import sheet_of
+from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.json_values import json_value
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.spans import Span
@@ -95,7 +95,7 @@ def _is_linked_out(named: _Named, facts: Facts) -> bool:
     path = literal_prefix(named.path)
     if "files_changed" in named.keys:  # what was recorded is the file or the link itself: nobody follows it
         path = path.rpartition("/")[0]
-    return bool(path) and facts.queries.leaves(f"{named.folder}/{path}" if named.folder else path) is True
+    return bool(path) and facts.queries.leads_outside(f"{named.folder}/{path}" if named.folder else path) is True
 
 
 def _paths(document: Document, facts: Facts) -> Iterator[_Named]:
@@ -104,7 +104,7 @@ def _paths(document: Document, facts: Facts) -> Iterator[_Named]:
         yield from _marked(facts.front_matter, facts.front_matter_schema, facts)
     for value in _json_values(document, facts):
         yield from _marked(value.root, value.schema, facts)
-    sheet = sheet_of(facts) if facts.file_type == "handoff" else None
+    sheet = handoff_facts(facts) if facts.file_type == "handoff" else None
     yield from (_Named(path.text, path.span) for path in sheet.reading.paths) if sheet else ()
     section = facts.state.subsection("Static Context", "Repository Paths")
     for item in document.items(section.body) if section and facts.file_type == "state" else ():

@@ -35,7 +35,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
-from taskstate.lint.facts.outline import SECTION, SUBSECTION, body_start, end_of, headings, insertion, proven, start_of
+from taskstate.lint.facts.outline import (
+    SECTION,
+    SUBSECTION,
+    body_start,
+    end_of,
+    headings,
+    insertion_edit,
+    start_of,
+    verified_edits,
+)
 from taskstate.lint.facts.wording import line_of, shown
 from taskstate.model.static_context import is_sealed
 from taskstate.syntax.spans import Span
@@ -104,7 +113,7 @@ def _fix(document: Document, facts: Facts, spec: SectionSpec) -> Fix | None:
     above = [each for each in document.sections if each.span.start < at]
     new = [(SECTION, spec.heading.removeprefix("## ")), *((SUBSECTION, name) for name in required)]
     expected = [*headings(above), *new, *headings(document.sections[len(above) :])]
-    edits = proven(document, (insertion(document, at, lines),), expected)
+    edits = verified_edits(document, (insertion_edit(document, at, lines),), expected)
     return Fix(edits=edits) if edits else None
 
 

@@ -36,7 +36,7 @@ import re
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
-from taskstate.lint.facts.outline import end_of, headings, proven, start_of
+from taskstate.lint.facts.outline import end_of, headings, start_of, verified_edits
 from taskstate.lint.facts.wording import shown
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.spans import Span
@@ -92,7 +92,7 @@ def _fix(document: Document, outline: Outline) -> Fix | None:
             expected += headings((new, *document.children(new)))
         elif not any(each.section.span.start < section.span.start < each.section.span.end for each in placed):
             expected += headings((section,))
-    edits = proven(document, edits, expected)
+    edits = verified_edits(document, edits, expected)
     return Fix(edits=edits) if edits else None
 
 

@@ -37,7 +37,7 @@ import re
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
-from taskstate.lint.facts.outline import SECTION, body_start, headings, insertion, proven
+from taskstate.lint.facts.outline import SECTION, body_start, headings, insertion_edit, verified_edits
 from taskstate.lint.facts.wording import cut, shown
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.spans import CONTROLS, Span
@@ -98,7 +98,11 @@ def _missing(document: Document, wanted: str) -> Diagnostic:
     start = body_start(document)
     first = document.sections[0].heading if document.sections else Span(start, start)
     expected = [(_TITLE, wanted.removeprefix("# ")), *headings(document.sections)]
-    edits = () if re.search(CONTROLS, wanted) else proven(document, (insertion(document, start, (wanted,)),), expected)
+    edits = (
+        ()
+        if re.search(CONTROLS, wanted)
+        else verified_edits(document, (insertion_edit(document, start, (wanted,)),), expected)
+    )
     return RULE.at(
         first,
         "the title line is missing",

@@ -64,7 +64,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     if facts.file_type == "archive":
         for fault in ArchiveContents(document.text).faults:
             yield RULE.at(first_line_of(document, Span(fault.at, len(document.text))), fault.message, help=_HELP)
-    elif facts.unread is None and facts.kind.section(_LOG):
+    elif facts.unreadable_body is None and facts.kind.section(_LOG):
         yield from _path(facts)
         found = facts.queries.archive()
         if found:

@@ -88,7 +88,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
 def _is_doubtful(facts: Facts) -> bool:
     """Return whether the log cannot be read to its end, so that what is missing may be there."""
     log = facts.state.section("Progress Log")
-    return facts.unread is not None and (log is None or log.span.end > facts.unread.start)
+    return facts.unreadable_body is not None and (log is None or log.span.end > facts.unreadable_body.start)
 
 
 def _not_archived(lost: Sequence[_Committed], facts: Facts) -> list[_Committed]:

@@ -55,7 +55,11 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at the first line; none where sessions may be hidden in what cannot be read."""
     del document
     limits, state = facts.config.size, facts.state
-    if is_over_limit(state.size, limits) and len(state.sessions) <= limits.keep_sessions and facts.unread is None:
+    if (
+        is_over_limit(state.size, limits)
+        and len(state.sessions) <= limits.keep_sessions
+        and facts.unreadable_body is None
+    ):
         yield RULE.at(
             facts.first_line,
             f"the file has {exceeded(state.size, kb=limits.max_kb, tokens=limits.max_tokens)}, "
