@@ -1,1 +1,1 @@
-"""The linter: rules over state files, and their fixes."""
+"""The linter: rules that check state files and the files beside them, and the fixes that repair what they find."""

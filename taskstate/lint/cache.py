@@ -1,9 +1,8 @@
-"""Remembers what linting a file found, and on what that rested.
+"""Caches the findings of each file from run to run, with everything they depend on.
 
-An entry holds the mark and the digest of the file's bytes, the findings, and each question that a rule asked with the
-mark of its answer. It holds as long as all of these are the same. What holds for all files, such as the configuration
-and the rules themselves, is in the cache's own file too, and its checksum in that file's name, so that a run with other
-settings has another one.
+An entry holds the file's mark and digest, the findings, and each query that a rule made with the mark of its answer; it
+is valid while all of these are unchanged. What applies to all files (the configuration, the rules' own code) is part of
+the cache file's name as a checksum, so that each combination of settings has a file of its own.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ if TYPE_CHECKING:
 
     from taskstate.lint.diagnostics import Finding
 
-MAX_FILES = 8  # of the cache, one for each combination of settings; the oldest are dropped
+MAX_FILES = 8  # cache files, one for each combination of settings; the oldest are deleted
 
 Recorded = tuple[tuple[tuple[str, ...], str], ...]
 
 
 class CachedResult(NamedTuple):
-    """What was found in one file; `findings` are the findings as JSON has them."""
+    """The result for one file; `recorded` holds the queries with their marks, `findings` the frozen findings."""
 
     mark: str
     digest: str
@@ -36,7 +35,7 @@ class CachedResult(NamedTuple):
 
 
 def freeze(findings: Iterable[Finding]) -> tuple[Any, ...]:
-    """Return findings as values of JSON; the path is left out, since it depends on who asks."""
+    """Return findings as JSON values, without their paths: how a path is shown differs from run to run."""
     return tuple(
         [
             *(each.line, each.column, each.end_line, each.end_column, each.source),
@@ -50,34 +49,34 @@ def freeze(findings: Iterable[Finding]) -> tuple[Any, ...]:
 
 
 def thaw(findings: Iterable[Any], path: str) -> tuple[Finding, ...]:
-    """Return the findings that `freeze` was given, for a file that is shown as `path`."""
+    """Return the findings that `freeze` has frozen, for a file that is shown as `path`."""
     from taskstate.lint.diagnostics import Diagnostic, Finding, Fix
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span
 
-    found = []
+    thawed = []
     for line, column, end_line, end_column, source, (code, name, severity), span, (message, advice), fix in findings:
-        mended = Fix(tuple(Edit(*edit) for edit in fix[0]), *fix[1:]) if fix else None
-        diagnostic = Diagnostic(code, name, severity, Span(*span), message, advice, mended)
-        found.append(Finding(path, line, column, end_line, end_column, diagnostic, source))
-    return tuple(found)
+        repair = Fix(tuple(Edit(*edit) for edit in fix[0]), *fix[1:]) if fix else None
+        diagnostic = Diagnostic(code, name, severity, Span(*span), message, advice, repair)
+        thawed.append(Finding(path, line, column, end_line, end_column, diagnostic, source))
+    return tuple(thawed)
 
 
 def open_cache(folder: Path, settings: Mapping[str, object]) -> Cache[CachedResult]:
-    """Return the entries of one combination of settings, by the file's path from the repository's root."""
-    told = (f"{name}={value!r}" for name, value in sorted(settings.items()))
-    return Cache(folder / "lint.json", _entry, rests_on="\n".join((*told, _tool_fingerprint())), max_files=MAX_FILES)
+    """Return the cache for one combination of settings; its keys are paths from the repository's root."""
+    lines = (f"{name}={value!r}" for name, value in sorted(settings.items()))
+    return Cache(folder / "lint.json", _entry, rests_on="\n".join((*lines, _tool_fingerprint())), max_files=MAX_FILES)
 
 
 def _entry(values: Any) -> CachedResult:  # noqa: ANN401 - whatever the file holds
     mark, digest, recorded, findings = values
     if not (isinstance(mark, str) and isinstance(digest, str)):
         raise TypeError
-    return CachedResult(mark, digest, tuple((tuple(question), taken) for question, taken in recorded), tuple(findings))
+    return CachedResult(mark, digest, tuple((tuple(query), answer) for query, answer in recorded), tuple(findings))
 
 
 def _tool_fingerprint() -> str:
-    """Return what tells this tool from any other version of it: its code and its data, by size and time."""
+    """Return a fingerprint of the tool's own code and data, by sizes and times: other rules give other findings."""
     from taskstate import resources
 
     code = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

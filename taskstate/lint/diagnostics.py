@@ -1,4 +1,4 @@
-"""What a rule is, and what it says of a text."""
+"""The records of the linter: rules, their diagnostics with fixes, and findings located in a file."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ if TYPE_CHECKING:
 ERROR = "error"
 WARNING = "warning"
 
-# What a rule reads. Where that part cannot be read the rule is silent, so that one fault gives one finding.
-WHOLE = "whole"  # the text as such: this can always be read
-FRONT_MATTER = "front matter"  # silent in a file of a newer format version
-BODY = (
-    "body"  # silent there too, while conflict markers stand in the body, and from the section of an unclosed fence on
-)
+# The part of a file that a rule reads. Its findings in a part that cannot be read are dropped: one fault, one finding.
+WHOLE = "whole"  # the text as such: it can always be read
+FRONT_MATTER = "front matter"  # unreadable in a file of a newer format version
+BODY = "body"  # unreadable there too, with conflict markers in the body, and from the section of an unclosed fence on
 
 
 class Fix(NamedTuple):
-    """Edits to the same file that mend a fault, or the name of a job where other files are needed.
+    """Edits to the same file that repair a fault, or the name of a job of `fixer` where other files are needed.
 
-    Safe edits change no meaning. `about` says what a job is to deal with, where that is not the whole file.
+    Safe edits do not change the meaning. `about` is the subject of the job, such as the id of a task to pull from.
     """
 
     edits: tuple[Edit, ...] = ()
@@ -32,7 +30,7 @@ class Fix(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """One fault in one text: what is wrong, where, and what to do about it."""
+    """A fault in a text: the rule that found it, where it is, what is wrong, and what to do about it."""
 
     code: str
     name: str
@@ -44,9 +42,9 @@ class Diagnostic(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A diagnostic at its place in a file.
+    """A diagnostic located in a file.
 
-    Lines and columns are counted from 1, the end stands behind the last character. `source` is the line of the begin.
+    Lines and columns are counted from 1; the end is the position behind the last character. `source` is the first line.
     """
 
     path: str
@@ -59,9 +57,9 @@ class Finding(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """What a rule is called and what it says; `reads` is the part of a file that it looks at.
+    """The names of a rule and the properties of its findings; `reads` is the part of a file that it checks.
 
-    Which files it looks at and what it needs to know besides stands in `taskstate.lint.registry` alone.
+    Which files it applies to and which queries it needs is declared in `taskstate.lint.registry`.
     """
 
     code: str

@@ -1,8 +1,9 @@
-"""Runs the rules over a text, and applies their fixes.
+"""Checks one text: runs the selected rules over it, and applies their fixes to it.
 
-Text in, findings out: the engine reads no file. Where a text comes from (disk, the index, standard input, an editor) is
-the caller's business, and what rules may ask beyond it is answered by `Queries`. The name of a file is its path from
-the repository's root where it has one: what the configuration says of paths is measured on it.
+Text in, findings out: the engine reads and writes no file. `runner` decides which files are checked and reads them
+(from disk or the git index), with cache and processes; `fixer` writes the fixed text. What rules need to know beyond
+the text is answered by `Queries`. The name of a file is its path from the repository's root where it has one, since the
+path patterns of the configuration match on it.
 """
 
 from __future__ import annotations
@@ -36,12 +37,13 @@ if TYPE_CHECKING:
 
 MAX_ROUNDS = 10  # ruff's own figure; a fix that needs more than a few is at odds with another
 
-_PARSING = "TS00"  # the codes of what keeps a part from being read
-_REVEALING = (_PARSING, "TS102")  # mending one of these lets other rules speak: of a part, or of a key's value
+_PARSING = "TS00"  # the codes of faults because of which a part cannot be read
+# Once one of these is fixed, other rules can check what could not be read before: a part, or the value of a key.
+_REVEALING = (_PARSING, "TS102")
 
 
 class Fixed(NamedTuple):
-    """A text after fixing: `applied` are the codes of the fixes made, `diagnostics` what is left."""
+    """A text after fixing: `applied` holds the codes of the applied fixes, `diagnostics` the remaining findings."""
 
     text: str
     applied: tuple[str, ...]
@@ -57,88 +59,94 @@ def decode(data: bytes) -> str | Diagnostic:
 
 
 def findings(data: bytes, name: str, config: Config, queries: Queries = NO_QUERIES) -> tuple[Finding, ...]:
-    """Return what is found in a file that holds `data`, each at its place; no more is said of what is not UTF-8."""
+    """Return the findings in a file that holds `data`, with lines and columns; that it is not UTF-8 is one finding."""
     text = decode(data)
     if isinstance(text, Diagnostic):
         document = parse(data.decode("utf-8", errors="replace"))
-        chosen = any(row.code == text.code for row in _selected_rules(config.lint, name))
+        selected = any(row.code == text.code for row in _selected_rules(config.lint, name))
         shown = secrets.masked(document.text, config.secrets.allow)
-        return (locate(document, name, _weighted(text, config.lint), shown),) if chosen else ()
+        return (locate(document, name, _weighted(text, config.lint), shown),) if selected else ()
     document = parse(text)
-    found = _check(document, name, config, queries)
-    shown = secrets.masked(text, config.secrets.allow) if found else text
-    return tuple(locate(document, name, diagnostic, shown) for diagnostic in found)
+    diagnostics = _check(document, name, config, queries)
+    shown = secrets.masked(text, config.secrets.allow) if diagnostics else text
+    return tuple(locate(document, name, diagnostic, shown) for diagnostic in diagnostics)
 
 
 def findings_of_removed(document: Document, name: str, config: Config, queries: Queries) -> tuple[Finding, ...]:
-    """Return what is found about a state file that is there no more; `document` is what it was."""
-    facts = facts_of(document, name, config, queries)._replace(file_type="gone")
-    asked = [row.load() for row in _selected_rules(config.lint, name) if "gone" in row.files]
-    found = _without_secrets(
-        [diagnostic for rule in asked for diagnostic in rule.check(document, facts)], document, config
-    )
+    """Return the findings about a state file that was removed; `document` is its last committed content."""
+    facts = facts_of(document, name, config, queries)._replace(file_type="removed")
+    rules = [row.load() for row in _selected_rules(config.lint, name) if "removed" in row.files]
+    diagnostics = [diagnostic for rule in rules for diagnostic in rule.check(document, facts)]
     shown = secrets.masked(document.text, config.secrets.allow)
-    return tuple(locate(document, name, _weighted(diagnostic, config.lint), shown) for diagnostic in found)
+    return tuple(
+        locate(document, name, _weighted(diagnostic, config.lint), shown)
+        for diagnostic in _without_secrets(diagnostics, document, config)
+    )
 
 
 def check(text: str, name: str, config: Config, queries: Queries = NO_QUERIES) -> tuple[Diagnostic, ...]:
-    """Return what the rules find in `text`, in the order of its lines; `name` is the path that says what file it is."""
+    """Return the findings of the rules in `text`, in the order of its lines; the path `name` tells the type of file."""
     return _check(parse(text), name, config, queries)
 
 
 def _check(document: Document, name: str, config: Config, queries: Queries) -> tuple[Diagnostic, ...]:
     facts = facts_of(document, name, config, queries)
-    chosen = _selected_rules(config.lint, name)
-    asked = [row for row in chosen if facts.file_type in row.files and row.needs <= queries.answerable]
-    speaking = (row.load() for row in asked if row.applies_to(document))
-    found: Iterable[Diagnostic] = (diagnostic for rule in speaking for diagnostic in _findings_of_rule(rule, facts))
-    told = directives(document)
-    if told:
-        found = _apply_directives(found, told, facts, asked)
-    found = _without_secrets(list(found), document, config)
+    selected = _selected_rules(config.lint, name)
+    checked = [row for row in selected if facts.file_type in row.files and row.needs <= queries.answerable]
+    rules = (row.load() for row in checked if row.applies_to(document))
+    diagnostics: Iterable[Diagnostic] = (each for rule in rules for each in _findings_of_rule(rule, facts))
+    in_file = directives(document)
+    if in_file:
+        diagnostics = _apply_directives(diagnostics, in_file, facts, checked)
+    diagnostics = _without_secrets(list(diagnostics), document, config)
     if config.lint.severity:
-        found = (_weighted(diagnostic, config.lint) for diagnostic in found)
-    return tuple(sorted(found, key=lambda diagnostic: (diagnostic.span, diagnostic.code)))
+        diagnostics = (_weighted(diagnostic, config.lint) for diagnostic in diagnostics)
+    return tuple(sorted(diagnostics, key=lambda diagnostic: (diagnostic.span, diagnostic.code)))
 
 
-def _without_secrets(found: list[Diagnostic], document: Document, config: Config) -> list[Diagnostic]:
-    """Return the findings without the secrets of the text in their words, whichever rule they are of."""
+def _without_secrets(diagnostics: list[Diagnostic], document: Document, config: Config) -> list[Diagnostic]:
+    """Return the findings with the secrets of the text masked in message and help, whichever rule quotes them."""
     values = (
-        [each.span.of(document.text) for each in secrets.find(document.text, config.secrets.allow)] if found else ()
+        [each.span.of(document.text) for each in secrets.find(document.text, config.secrets.allow)]
+        if diagnostics
+        else ()
     )
     if not values:
-        return found
+        return diagnostics
     return [
         each._replace(message=secrets.redact(each.message, values), help=secrets.redact(each.help, values))
-        for each in found
+        for each in diagnostics
     ]
 
 
 def _findings_of_rule(rule: ModuleType, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield what a rule says of the parts that can be read."""
+    """Yield the findings of a rule, but for those in a part of the file that cannot be read."""
     for diagnostic in rule.check(facts.document, facts):
         if facts.is_read(rule.RULE.reads, diagnostic.span):
             yield _without_sealed_fix(diagnostic, facts)
 
 
 def _without_sealed_fix(diagnostic: Diagnostic, facts: Facts) -> Diagnostic:
-    """Return a finding without a fix that would reach into the sealed static part."""
+    """Return a finding, without its fix where that would change the sealed static part."""
     fix, sealed = diagnostic.fix, facts.sealed if diagnostic.fix else None
-    reaching = fix and sealed and any(edit.start < sealed.end and sealed.start < edit.end for edit in fix.edits)
-    return diagnostic._replace(fix=None) if reaching else diagnostic
+    overlaps = fix and sealed and any(edit.start < sealed.end and sealed.start < edit.end for edit in fix.edits)
+    return diagnostic._replace(fix=None) if overlaps else diagnostic
 
 
 def _apply_directives(
-    found: Iterable[Diagnostic], told: tuple[Directive, ...], facts: Facts, asked: list[Row]
+    diagnostics: Iterable[Diagnostic], in_file: tuple[Directive, ...], facts: Facts, checked: list[Row]
 ) -> list[Diagnostic]:
-    """Return the findings that no directive silences, and one for each directive that says too much."""
-    left, used = apply_directives(found, told)
-    checked = {row.code for row in asked}
-    if unused_ignore.RULE.code not in checked:
+    """Return the findings that no directive silences, and one for each directive with a code that silences nothing.
+
+    `checked` are the rules that were run: only of those is it known that a directive for them is unused.
+    """
+    left, used = apply_directives(diagnostics, in_file)
+    codes = {row.code for row in checked}
+    if unused_ignore.RULE.code not in codes:
         return left
     existing = {row.code for row in TABLE}
-    for directive in told:
-        idle = [code for code, _ in directive.codes if code in checked - used[directive]]
+    for directive in in_file:
+        idle = [code for code, _ in directive.codes if code in codes - used[directive]]
         unknown = [code for code, _ in directive.codes if code not in existing]
         if (idle or unknown or not directive.codes) and facts.is_read(unused_ignore.RULE.reads, directive.span):
             left.append(unused_ignore.unused(facts.document, directive, idle, unknown))
@@ -146,13 +154,13 @@ def _apply_directives(
 
 
 def _weighted(diagnostic: Diagnostic, lint: Lint) -> Diagnostic:
-    """Return a finding with the severity that the configuration gives to its rule; the longest prefix decides."""
+    """Return a finding with the severity that the configuration sets for its rule; the longest prefix wins."""
     longest = _longest_prefix(diagnostic.code, lint.severity)
     return diagnostic._replace(severity=lint.severity[diagnostic.code[:longest]]) if longest else diagnostic
 
 
 def facts_of(document: Document, name: str, config: Config, queries: Queries = NO_QUERIES) -> Facts:
-    """Return what the rules know of `document`."""
+    """Return the facts about `document` that the rules share."""
     own = names.own_file(name)
     return Facts(
         document=document,
@@ -172,7 +180,7 @@ def _selected_rules(lint: Lint, name: str) -> tuple[Row, ...]:
 
 @lru_cache(maxsize=64)
 def _select(table: tuple[Row, ...], selected: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[Row, ...]:
-    """Return the rules that are selected: the longest prefix decides, and of equal ones the one that leaves out."""
+    """Return the selected rules: the longest matching prefix wins; of two equal ones the one to ignore."""
     return tuple(row for row in table if _longest_prefix(row.code, selected) > _longest_prefix(row.code, ignored))
 
 
@@ -187,7 +195,10 @@ def _longest_prefix(code: str, prefixes: Iterable[str]) -> int:
 
 
 def locate(document: Document, path: str, diagnostic: Diagnostic, shown: str) -> Finding:
-    """Return `diagnostic` at its place in the file `path`; `shown` is its text as it may be seen, offsets unchanged."""
+    """Return `diagnostic` as a finding with lines and columns in the file `path`.
+
+    `shown` is the document's text with secrets masked, offsets unchanged; the finding quotes its line from there.
+    """
     start, end = document.position(diagnostic.span.start), document.position(diagnostic.span.end)
     first = document.starts[start.line]
     stop = document.starts[start.line + 1] if start.line + 1 < len(document.starts) else len(document.text)
@@ -203,13 +214,13 @@ def locate(document: Document, path: str, diagnostic: Diagnostic, shown: str) ->
 
 
 def fix(text: str, name: str, config: Config, queries: Queries = NO_QUERIES, *, unsafe: bool = False) -> Fixed:
-    """Return `text` with the safe fixes (or all) applied until nothing changes any more.
+    """Return `text` with the safe fixes (with `unsafe` all fixes) applied, in rounds until no fix is left.
 
-    The whole result is thrown away where a part can no longer be read, where it has an error that the text had not, or
-    where it would change again. An error that stood in a part which could not be read before is no new one.
+    The text stays as it was where the result has an error that the text had not, or where fixes undo each other. An
+    error in a part that could only be read after a fix does not count as new.
     """
     before = check(text, name, config, queries)
-    current, applied, diagnostics, known = text, list[str](), before, _count_errors(before)
+    current, applied, diagnostics, allowed = text, list[str](), before, _count_errors(before)
     for _round in range(MAX_ROUNDS):
         edits, codes = _compatible_edits(diagnostics, unsafe=unsafe)
         if not edits:
@@ -218,8 +229,8 @@ def fix(text: str, name: str, config: Config, queries: Queries = NO_QUERIES, *, 
         diagnostics = check(fixed, name, config, queries)
         now = _count_errors(diagnostics)
         if any(code.startswith(_REVEALING) for code in codes):
-            known |= Counter({code: count for code, count in now.items() if not code.startswith(_PARSING)})
-        if fixed == current or now - known:
+            allowed |= Counter({code: count for code, count in now.items() if not code.startswith(_PARSING)})
+        if fixed == current or now - allowed:
             break
         current = fixed
         applied += codes
@@ -231,7 +242,7 @@ def _count_errors(diagnostics: Iterable[Diagnostic]) -> Counter[str]:
 
 
 def _compatible_edits(diagnostics: Iterable[Diagnostic], *, unsafe: bool) -> tuple[list[Edit], list[str]]:
-    """Return the edits of the fixes that do not touch one another, and the codes that they mend."""
+    """Return the edits of fixes that do not overlap, and the codes of their findings; the others wait for a round."""
     edits: list[Edit] = []
     codes: list[str] = []
     for diagnostic in diagnostics:

@@ -1,6 +1,7 @@
-"""Writes what the linter's fixes make of a file, the way of every write: under the lock, read anew, stamped, proved.
+"""Applies the linter's fixes to a file and writes it like any other change: locked, read anew, verified before writing.
 
-A fix that needs other files is a job: the linter names it, and here it is done.
+Most fixes are edits of the text, which `engine` applies. A fix that needs other files (pulling the output of another
+task, archiving) is a job: the finding only names it, and the functions here do it.
 """
 
 from __future__ import annotations
@@ -26,52 +27,52 @@ if TYPE_CHECKING:
 
 
 class _FixJob(NamedTuple):
-    """A file that a job works on; `about` is what the findings say that it is to deal with."""
+    """A job on one file; `subjects` is what its findings name, such as the ids of the tasks to pull from."""
 
-    checking: LintRun
+    run: LintRun
     loaded: Loaded
     request: Request
-    about: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
 
 
-def fix_file(checking: LintRun, path: Path, request: Request, *, unsafe: bool = False) -> Outcome:
-    """Apply the fixes to a file and write it, stamped as by every write, and do the jobs that are the fix of others."""
+def fix_file(run: LintRun, path: Path, request: Request, *, unsafe: bool = False) -> Outcome:
+    """Apply the fixes to a file, run the jobs that its findings name, and write it with updated write metadata."""
 
     def job(loaded: Loaded) -> Change:
-        name, queries = loaded.relative, RepositoryQueries(checking.repository, path)
-        fixed = engine.fix(loaded.document.text, name, checking.config, queries, unsafe=unsafe)
+        name, queries = loaded.relative, RepositoryQueries(run.repository, path)
+        fixed = engine.fix(loaded.document.text, name, run.config, queries, unsafe=unsafe)
         change, left = Change(text=fixed.text, notes=_fix_notes(fixed.applied, request)), fixed.diagnostics
-        for wanted, do in _JOBS.items():
-            about = _subjects(left, wanted)
-            if about:
-                done = do(change, _FixJob(checking, loaded, request, about))
-                left = left if done.text == change.text else engine.check(done.text, name, checking.config, queries)
+        for name_of_job, do in _JOBS.items():
+            subjects = _subjects(left, name_of_job)
+            if subjects:
+                done = do(change, _FixJob(run, loaded, request, subjects))
+                left = left if done.text == change.text else engine.check(done.text, name, run.config, queries)
                 change = done
         return change
 
-    outcome = change_at(checking.repository.workspace, path, job, request)
+    outcome = change_at(run.repository.workspace, path, job, request)
     if outcome.changed:
-        checking.repository.forget_file(path)
+        run.repository.forget_file(path)
     return outcome
 
 
 def _subjects(diagnostics: Iterable[Diagnostic], job: str) -> tuple[str, ...]:
-    """Return what a job is to deal with, each once; nothing where no finding asks for it."""
+    """Return the subjects of a job, each once; empty where no finding names the job."""
     return tuple(dict.fromkeys(each.fix.about for each in diagnostics if each.fix and each.fix.job == job))
 
 
 def _pull(change: Change, work: _FixJob) -> Change:
-    """Take over the outputs of the tasks that the findings name, as they are now."""
+    """Pull the current outputs of the tasks that the findings name."""
     from taskstate.model.chain import with_input
 
     now, notes, text = timestamp(work.request.stamp.now), list(change.notes), change.text
-    told = "would pull" if work.request.dry_run else "pulled"
-    for task_id in work.about:
-        for upstream in work.checking.repository.upstreams_now(task_id):
+    verb = "would pull" if work.request.dry_run else "pulled"
+    for task_id in work.subjects:
+        for upstream in work.run.repository.upstreams_now(task_id):
             try:
-                text = with_input(text, upstream, now, work.checking.config)
-                notes.append(f"{told} the output of task {upstream.id}")
-            except TaskstateError as error:  # what is mended stays mended
+                text = with_input(text, upstream, now, work.run.config)
+                notes.append(f"{verb} the output of task {upstream.id}")
+            except TaskstateError as error:  # the fixes before it are kept
                 notes.append(f"not pulled: {error}")
     return change._replace(text=text, notes=tuple(notes))
 
@@ -79,21 +80,21 @@ def _pull(change: Change, work: _FixJob) -> Change:
 def _archive(change: Change, work: _FixJob) -> Change:
     from taskstate.archive.archiver import limit_reason, plan_archive
 
-    workspace = work.checking.repository.workspace
+    workspace = work.run.repository.workspace
     keep, reason = workspace.config.size.keep_sessions, limit_reason(workspace.config)
     try:
         require_whole(work.loaded)
         archived = plan_archive(workspace, work.loaded.relative, change.text, work.request, keep=keep, reason=reason)
-    except TaskstateError as error:  # what is mended stays mended
+    except TaskstateError as error:  # the fixes before it are kept
         return change._replace(notes=(*change.notes, f"not archived: {error}"))
     return archived._replace(before=(*change.before, *archived.before), notes=(*change.notes, *archived.notes))
 
 
 def _respan(change: Change, work: _FixJob) -> Change:
-    """Bring the spans of a sealed section up to date, and seal it anew where it matched its seal."""
+    """Update the citation spans of a sealed section, and seal it again if it matched its seal."""
     from taskstate.context.citations import refresh_line_spans
 
-    repository = work.checking.repository
+    repository = work.run.repository
     queries = RepositoryQueries(repository, repository.workspace.root / work.loaded.relative)
     done = refresh_line_spans(change.text, queries.standard)
     if not done.sections:
@@ -104,7 +105,7 @@ def _respan(change: Change, work: _FixJob) -> Change:
     return change._replace(text=done.text, notes=(*change.notes, note))
 
 
-# In the order in which they are done: pulling makes a file larger, and archiving smaller.
+# In this order: pulling makes a file larger, so that it may have to be archived then.
 _JOBS = {"pull": _pull, "respan": _respan, "archive": _archive}
 
 

@@ -1,7 +1,7 @@
-"""The rules, in the order of their codes: adding a rule is adding its file and one line here.
+"""Lists all rules in the order of their codes: to add a rule, add its file and one line here.
 
-The line says when a file may need the rule, and nothing else says it: the rule's module is loaded only for such a file,
-since start-up time is imports.
+The line alone says which files the rule applies to. The rule's module is imported only for such a file, since imports
+take most of the start-up time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
 
 _STATE = frozenset({"state"})
-_FRONT = frozenset({"state", "handoff"})  # what has front matter
+_FRONT = frozenset({"state", "handoff"})  # files with front matter
 _MARKDOWN = frozenset({"state", "handoff", "archive"})
 _SESSIONS = frozenset({"state", "archive"})
 _JSON = frozenset({"state", "impact-map", "progress"})
@@ -25,7 +25,7 @@ _PATHS = frozenset({"state", "handoff", "impact-map"})
 _HANDOFF = frozenset({"handoff"})
 _PROGRESS = frozenset({"progress"})
 _ANY = _MARKDOWN | _JSON
-_GONE = frozenset({"gone"})
+_REMOVED = frozenset({"removed"})
 
 _HISTORY, _ARCHIVE, _UPSTREAM, _REPOSITORY, _GIT = (
     frozenset({need})
@@ -34,10 +34,10 @@ _HISTORY, _ARCHIVE, _UPSTREAM, _REPOSITORY, _GIT = (
 
 
 class Row(NamedTuple):
-    """A rule that need not be loaded yet: its code and its module, and which files it has something to say about.
+    """A rule whose module is not loaded yet: its code, its module, and the files that it applies to.
 
-    `files` are the types of own files that it reads. `needs` is what it cannot do without beyond the text, of what
-    `queries.interface` names. `keys` are those of the front matter without any of which it has nothing to say.
+    `files` are the types of own files that it checks. `needs` names the kinds of queries (see `queries.interface`)
+    without which it cannot run. `keys` are keys of the front matter: in a file with none of them it finds nothing.
     """
 
     code: str
@@ -51,7 +51,7 @@ class Row(NamedTuple):
         return import_module(f"taskstate.lint.rules.{self.module}")
 
     def applies_to(self, document: Document) -> bool:
-        """Return whether a document has what the rule is about."""
+        """Return whether a document has a key that the rule is about."""
         return not self.keys or any(key in document.front_matter for key in self.keys)
 
 
@@ -67,7 +67,7 @@ TABLE: tuple[Row, ...] = (
     Row("TS009", "file.unsupported_version", files=_FRONT),
     Row("TS010", "file.unused_ignore", files=_MARKDOWN),
     Row("TS011", "file.duplicate_id", needs=_REPOSITORY),
-    Row("TS012", "file.state_removed", files=_GONE, needs=_HISTORY),
+    Row("TS012", "file.state_removed", files=_REMOVED, needs=_HISTORY),
     Row("TS101", "front_matter.front_matter_schema", files=_FRONT),
     Row("TS102", "front_matter.unknown_key", files=_FRONT),
     Row("TS103", "front_matter.timestamp_format", files=_FRONT),

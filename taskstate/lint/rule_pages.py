@@ -1,4 +1,4 @@
-"""A rule's page: for `taskstate rule`, and for the documentation, from the same text."""
+"""Builds a rule's page from its module docstring, for `taskstate rule` and for docs/rules."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 
 def page(rule: ModuleType) -> str:
-    """Return a rule's page as Markdown: its heading, its severity and fix, and the module's own text."""
+    """Return a rule's page as Markdown: its heading, severity and fix, and the text of the module docstring."""
     meta = rule.RULE
     _, _, body = inspect.cleandoc(rule.__doc__ or "").partition("\n")
-    fix = "`taskstate lint --fix` mends what it can." if meta.fixable else "There is no automatic fix."
+    fix = "`taskstate lint --fix` fixes what it can." if meta.fixable else "There is no automatic fix."
     summary = meta.summary[0].upper() + meta.summary[1:]
     return f"# {meta.code} {meta.name}\n\n{summary}.\n\n{meta.severity.capitalize()}. {fix}\n\n{body.strip()}\n"
 
 
 def listing() -> str:
-    """Return all rules as a table, a line each."""
+    """Return all rules as a table, one line for each."""
     width = max(len(rule.RULE.name) for rule in rules())
     return "\n".join(_row(rule, width) for rule in rules())
 
@@ -32,7 +32,7 @@ def _row(rule: ModuleType, width: int) -> str:
 
 
 def shape(rule: ModuleType) -> dict[str, Any]:
-    """Return a rule as programs read it."""
+    """Return a rule as JSON values."""
     meta = rule.RULE
     fields = {key: getattr(meta, key) for key in ("code", "name", "severity", "fixable", "summary")}
     return {**fields, "page": page(rule)}

@@ -1,7 +1,7 @@
-"""Lints files: reads them, asks the rules, and remembers what they said.
+"""Checks many files: finds and reads them, has `engine` check each, and caches the results from run to run.
 
-The linter itself knows only texts; here they are read. Nothing is skipped silently: what cannot be read is told. What
-the fixes make of a file is written by `mend`.
+`engine` knows only texts; reading from disk or the git index, the cache and the worker processes are here. No file is
+skipped silently: the report names each one that could not be read. Fixed files are written by `fixer`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from taskstate.storage.cache import Cache
     from taskstate.workspace.workspace import Workspace
 
-_BYTES_PER_PROCESS = 1_000_000  # bytes to be read: below that another process costs more than it saves
-_BATCH = 16  # files that a process takes at a time
+_BYTES_PER_PROCESS = 1_000_000  # with fewer bytes to read, starting another process costs more than it saves
+_BATCH = 16  # files that a process checks at a time
 
 
 class Report(NamedTuple):
-    """What linting found: `files` counts those that were read, `unreadable` says why the others were not."""
+    """The result of a run: `files` counts the files that were read, `unreadable` says why others were not."""
 
     files: int
     findings: tuple[Finding, ...]
@@ -41,7 +41,10 @@ class Report(NamedTuple):
 
 
 class LintRun(NamedTuple):
-    """How files are checked: in which repository, what is remembered, and on how many cores (0: all)."""
+    """What all files of a run share: the repository, the configuration, the cache, and the number of processes.
+
+    `jobs` is 0 for one process on each core.
+    """
 
     repository: Repository
     config: Config
@@ -49,23 +52,25 @@ class LintRun(NamedTuple):
     jobs: int = 0
     staged: bool = False
 
+    # Called for every file of a run: cutting the prefix off is ten times as fast as `Path.relative_to`.
     def name(self, path: Path) -> str:
-        """Return a file's path from the repository's root; what lies outside of it keeps its own."""
-        root, whole = f"{self.repository.workspace.root}{os.sep}", str(path)  # ten times as fast as `relative_to`
-        return whole.removeprefix(root).replace(os.sep, "/")
+        """Return a file's path from the repository's root; the path of a file outside stays as it is."""
+        root = f"{self.repository.workspace.root}{os.sep}"
+        return str(path).removeprefix(root).replace(os.sep, "/")
 
 
 class _FileResult(NamedTuple):
-    """What checking one file came to: an entry to remember, or why it cannot be read."""
+    """The result for one file: an entry for the cache, or the reason why the file cannot be read."""
 
     entry: CachedResult | None
     error: str = ""
 
 
 class LintRequest(NamedTuple):
-    """What a run was asked for: the compared revision, and whether the index is checked and not the disk.
+    """The options of a run.
 
-    `now` is a timestamp (`YYYY-MM-DDTHH:MM:SSZ`).
+    `now` is a timestamp (`YYYY-MM-DDTHH:MM:SSZ`), `against` the revision to compare with (empty: none). With `staged`
+    the index is checked instead of the disk; with `remember` results are cached.
     """
 
     now: str
@@ -75,124 +80,127 @@ class LintRequest(NamedTuple):
     jobs: int = 0
 
 
-def open_run(workspace: Workspace, config: Config, wanted: LintRequest) -> tuple[LintRun, tuple[str, ...]]:
-    """Return how files are checked, and a remark for what was asked for and cannot be known here.
+def open_run(workspace: Workspace, config: Config, request: LintRequest) -> tuple[LintRun, tuple[str, ...]]:
+    """Return the run that files are checked in, and a remark where the revision cannot be compared with.
 
     Raises:
-        TaskstateError: what is staged was asked for, and there is no git repository.
+        TaskstateError: code "no-git": the index is to be checked, and there is no git repository.
     """
     from taskstate.lint.queries.repository import Repository
 
-    repository = Repository(workspace, now=wanted.now)
-    told: tuple[str, ...] = ()
-    if wanted.staged and git.toplevel(workspace.root) is None:
-        what = f"nothing is staged: {files.shown(workspace.root)} is in no git repository"
-        raise TaskstateError(what, help="leave out --staged", code="no-git")
-    if wanted.staged:
+    repository = Repository(workspace, now=request.now)
+    remarks: tuple[str, ...] = ()
+    if request.staged and git.toplevel(workspace.root) is None:
+        message = f"nothing is staged: {files.shown(workspace.root)} is in no git repository"
+        raise TaskstateError(message, help="leave out --staged", code="no-git")
+    if request.staged:
         repository.source = Index(workspace.root, repository.objects)
-    if wanted.against:
+    if request.against:
         from taskstate.lint.compared_revision import open_revision
 
-        history = open_revision(workspace.root, wanted.against, repository.objects, staged=wanted.staged)
+        history = open_revision(workspace.root, request.against, repository.objects, staged=request.staged)
         if isinstance(history, str):
-            told = (history,)
+            remarks = (history,)
         else:
             repository.history = history
-    cache = _open_cache(repository, config, wanted) if wanted.remember else None
+    cache = _open_cache(repository, config, request) if request.remember else None
     if cache:
         repository.dependency_cache = open_dependency_cache(workspace)
-    return LintRun(repository, config, cache, wanted.jobs, wanted.staged), told
+    return LintRun(repository, config, cache, request.jobs, request.staged), remarks
 
 
-def _open_cache(repository: Repository, config: Config, wanted: LintRequest) -> Cache[CachedResult] | None:
-    """Return what is remembered for these settings; where nothing is set up, nothing is written."""
+def _open_cache(repository: Repository, config: Config, request: LintRequest) -> Cache[CachedResult] | None:
+    """Return the cache for these settings; None where there is no state folder, since none is created here."""
     if not repository.workspace.state_root.is_dir():
         return None
-    settings = {"config": config, "answerable": sorted(repository.answerable), "staged": wanted.staged}
+    settings = {"config": config, "answerable": sorted(repository.answerable), "staged": request.staged}
     return open_cache(repository.workspace.state_root / "cache", settings)
 
 
 def own_files_in(workspace: Workspace, paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Return our own files among `paths` and in the folders among them, and a line for each named file that is none.
+    """Return our own files among `paths` and in the folders among them, and a remark for each other file named there.
 
     Raises:
         TaskstateError: code "not-found": a path does not exist.
     """
-    found: dict[Path, None] = {}
-    others = []
+    own: dict[Path, None] = {}
+    remarks = []
     for path in paths:
         if path.is_dir():
-            found.update(dict.fromkeys(workspace.own_files(under=path)))
+            own.update(dict.fromkeys(workspace.own_files(under=path)))
         elif not os.path.lexists(path):
             raise TaskstateError(f"{files.shown(path)} does not exist", help="check the path", code="not-found")
         elif names.own_file(path.as_posix()) is None:
-            others.append(f"{files.shown(path)} was not checked: by its name it is none of taskstate's own files")
+            remarks.append(f"{files.shown(path)} was not checked: by its name it is none of taskstate's own files")
         elif not workspace.excludes(path):
-            found[path] = None
-    return tuple(found), tuple(others)
+            own[path] = None
+    return tuple(own), tuple(remarks)
 
 
 def check_files(
     paths: Sequence[Path],
-    checking: LintRun,
+    run: LintRun,
     name_of: Callable[[Path], str],
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """Lint the files at `paths`; `name_of` says how a path is to be shown, `progress` is told how many are done."""
+    """Lint the files at `paths`, and cache the results.
+
+    `name_of` gives the path that findings show; `progress` is called with the number of files done and of all files.
+    """
     findings: list[Finding] = []
     unreadable: list[str] = []
-    remembered = {path: entry for path in paths if (entry := _cached_result(path, checking))}
-    anew = [path for path in paths if path not in remembered]
+    cached = {path: entry for path in paths if (entry := _cached_result(path, run))}
+    stale = [path for path in paths if path not in cached]
     checked: dict[Path, _FileResult] = {}
-    for path, result in _check_all(anew, checking):
+    for path, result in _check_all(stale, run):
         checked[path] = result
         if progress:
-            progress(len(remembered) + len(checked), len(paths))
+            progress(len(cached) + len(checked), len(paths))
     for path in paths:
-        result = checked[path] if path in checked else _FileResult(remembered[path])
+        result = checked[path] if path in checked else _FileResult(cached[path])
         if result.entry is None:
             unreadable.append(result.error)
             continue
         findings += thaw(result.entry.findings, name_of(path)) if result.entry.findings else ()
-        if checking.cache and path in checked:
-            checking.cache.put(checking.name(path), result.entry)
+        if run.cache and path in checked:
+            run.cache.put(run.name(path), result.entry)
     return Report(files=len(paths) - len(unreadable), findings=tuple(findings), unreadable=tuple(unreadable))
 
 
-def _cached_result(path: Path, checking: LintRun) -> CachedResult | None:
-    """Return what is remembered of a file, if all that it rests on is the same."""
-    entry = checking.cache.get(checking.name(path)) if checking.cache else None
+def _cached_result(path: Path, run: LintRun) -> CachedResult | None:
+    """Return the cached result for a file, or None where the file or an answer that it depends on has changed."""
+    entry = run.cache.get(run.name(path)) if run.cache else None
     if entry is None:
         return None
-    repository = checking.repository
+    repository = run.repository
     mark = repository.source.mark(path)
-    if not mark or (mark != entry.mark and not _same_bytes(path, entry, checking)):
+    if not mark or (mark != entry.mark and not _same_bytes(path, entry, run)):
         return None
     if entry.recorded:
         queries = RepositoryQueries(repository, path)
-        if any(queries.mark(question) != before for question, before in entry.recorded):
+        if any(queries.mark(question) != recorded for question, recorded in entry.recorded):
             return None
-    if mark != entry.mark and checking.cache:
-        checking.cache.put(checking.name(path), entry._replace(mark=mark))
+    if mark != entry.mark and run.cache:
+        run.cache.put(run.name(path), entry._replace(mark=mark))
     return entry
 
 
-def _same_bytes(path: Path, entry: CachedResult, checking: LintRun) -> bool:
-    """Return whether a file that was written anew (by a checkout, say) still holds the same."""
+def _same_bytes(path: Path, entry: CachedResult, run: LintRun) -> bool:
+    """Return whether a file with a new modification time (from a checkout, say) still has the same content."""
     try:
-        return files.digest(checking.repository.source.read(path)) == entry.digest
+        return files.digest(run.repository.source.read(path)) == entry.digest
     except TaskstateError:
         return False
 
 
-def _check_all(paths: Sequence[Path], checking: LintRun) -> Iterator[tuple[Path, _FileResult]]:
-    """Yield the files with what checking them came to, in any order; on several cores where that is worth it."""
-    jobs = min(checking.jobs or _cores(), _useful_processes(paths))
+def _check_all(paths: Sequence[Path], run: LintRun) -> Iterator[tuple[Path, _FileResult]]:
+    """Yield the files with their results, in any order; in several processes where that is faster."""
+    jobs = min(run.jobs or _cores(), _useful_processes(paths))
     if jobs > 1:
-        yield from _check_in_processes(paths, checking, jobs)
+        yield from _check_in_processes(paths, run, jobs)
     else:
         for path in paths:
-            yield path, _check(path, checking)
+            yield path, _check(path, run)
 
 
 def _cores() -> int:
@@ -201,82 +209,83 @@ def _cores() -> int:
 
 
 def _useful_processes(paths: Sequence[Path]) -> int:
-    """Return how many processes these files keep busy."""
+    """Return how many processes are worth starting for these files."""
     total = 0
     for path in paths:
         try:
             total += os.stat(path).st_size
-        except OSError:  # told where it is read
+        except OSError:  # reported when the file is read
             continue
     return min(total // _BYTES_PER_PROCESS, len(paths) // _BATCH)
 
 
-def _check_in_processes(paths: Sequence[Path], checking: LintRun, jobs: int) -> Iterator[tuple[Path, _FileResult]]:
+def _check_in_processes(paths: Sequence[Path], run: LintRun, jobs: int) -> Iterator[tuple[Path, _FileResult]]:
     import multiprocessing
     import sys
     from concurrent.futures import ProcessPoolExecutor, as_completed
 
-    checking.repository.prepare()
-    # A fork has read and imported everything already; it is safe here, where no other thread runs yet.
+    run.repository.prepare()
+    # A forked process has all modules and what was read already. Forking is safe only while no other thread runs: true
+    # here on Linux, while on macOS the system's libraries start threads, and Windows has no fork.
     method = "fork" if sys.platform == "linux" else "spawn"
     context = multiprocessing.get_context(method)
-    told = (checking._replace(cache=None),)
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_init_worker, initargs=told) as pool:
+    shared = (run._replace(cache=None),)
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_init_worker, initargs=shared) as pool:
         batches = [paths[at : at + _BATCH] for at in range(0, len(paths), _BATCH)]
         for future in as_completed([pool.submit(_check_batch, batch) for batch in batches]):
             yield from future.result()
 
 
-_checking: LintRun  # of a process that checks for another one
+_lint_run: LintRun  # set in a worker process
 
 
-def _init_worker(checking: LintRun) -> None:
-    global _checking  # noqa: PLW0603 - the way of a pool to hand over what all its tasks share
-    _checking = checking
+def _init_worker(run: LintRun) -> None:
+    global _lint_run  # noqa: PLW0603 - a pool passes what its tasks share to an initializer
+    _lint_run = run
 
 
 def _check_batch(paths: Sequence[Path]) -> list[tuple[Path, _FileResult]]:
-    return [(path, _check(path, _checking)) for path in paths]
+    return [(path, _check(path, _lint_run)) for path in paths]
 
 
-def _check(path: Path, checking: LintRun) -> _FileResult:
-    """Check one file; its mark is taken before its bytes, so that a change in between is seen the next time."""
+def _check(path: Path, run: LintRun) -> _FileResult:
+    """Check one file; its mark is taken before its bytes, so that a change in between is noticed by the next run."""
     from taskstate.lint import engine
 
-    source, queries = checking.repository.source, RepositoryQueries(checking.repository, path)
+    source, queries = run.repository.source, RepositoryQueries(run.repository, path)
     mark = source.mark(path)
     try:
         if os.path.islink(path):
-            files.inside(checking.repository.workspace.root, checking.name(path))  # one that leads outside is not read
+            files.inside(run.repository.workspace.root, run.name(path))  # a link that leads outside is not followed
         data = source.read(path)
     except TaskstateError as error:
         return _FileResult(None, str(error))
-    found = engine.findings(data, checking.name(path), checking.config, queries)
-    return _FileResult(CachedResult(mark, files.digest(data), tuple(queries.recorded.items()), freeze(found)))
+    findings = engine.findings(data, run.name(path), run.config, queries)
+    return _FileResult(CachedResult(mark, files.digest(data), tuple(queries.recorded.items()), freeze(findings)))
 
 
-def with_removed(report: Report, checking: LintRun, under: Sequence[Path], name_of: Callable[[Path], str]) -> Report:
-    """Return the report with what is to be said of state files that are gone since the compared revision.
+def with_removed(report: Report, run: LintRun, under: Sequence[Path], name_of: Callable[[Path], str]) -> Report:
+    """Return the report with the findings about state files that were removed since the compared revision.
 
-    `under` are the files and folders that are checked. What is staged is checked as a whole: a hook is told of the
-    files that are there alone.
+    `under` are the files and folders that are checked. Of the index all removed files count, wherever they were: a
+    hook is passed only the names of files that exist.
     """
-    history = checking.repository.history
-    gone_files = [
-        gone
-        for gone in (history.removed if history else ())
-        if checking.staged or any(gone.path.is_relative_to(folder) for folder in under)
-        if not checking.repository.workspace.excludes(gone.path)
+    history = run.repository.history
+    removed_files = [
+        removed
+        for removed in (history.removed if history else ())
+        if run.staged or any(removed.path.is_relative_to(folder) for folder in under)
+        if not run.repository.workspace.excludes(removed.path)
     ]
-    if not gone_files:
+    if not removed_files:
         return report
     from taskstate.lint import engine
 
-    found = [
-        finding._replace(path=name_of(gone.path))
-        for gone in gone_files
+    findings = [
+        finding._replace(path=name_of(removed.path))
+        for removed in removed_files
         for finding in engine.findings_of_removed(
-            gone.document, gone.name, checking.config, RepositoryQueries(checking.repository, gone.path)
+            removed.document, removed.name, run.config, RepositoryQueries(run.repository, removed.path)
         )
     ]
-    return report._replace(findings=(*report.findings, *found))
+    return report._replace(findings=(*report.findings, *findings))

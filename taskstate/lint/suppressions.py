@@ -1,9 +1,9 @@
-"""Directives: comments in a file by which its author silences a finding, and says why.
+"""Finds the directives in a file, comments that silence findings, and applies them.
 
-In the body `<!-- taskstate: ignore TS404 reason -->` on a line of its own speaks of the next line, or of the whole code
-fence that begins there; in the front matter `# taskstate: ignore TS104 reason` speaks of the next line, and above the
-first key also of the file as such, whose findings stand on its first line. What stands inside a code fence is an
-example. Pure: no rule is known here but by its code.
+In the body `<!-- taskstate: ignore TS404 reason -->` on a line of its own applies to the next line, or to the whole
+code fence that begins there. In the front matter `# taskstate: ignore TS104 reason` applies to the next line, and above
+the first key also to the first line, where findings about the file as a whole are reported. A directive inside a code
+fence is an example and is ignored. Rules are identified by their codes only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
 
 _MARK = "taskstate: ignore"
-# Compiled when they are used: hardly any file has a directive, and at start-up each pattern costs time.
+# Compiled on use: hardly any file has a directive, and each pattern compiled at import costs start-up time.
+# `^` knows only `\n`; a file may have lone `\r` as line ends.
 _BEGIN = r"(?m)(?:^|(?<=\r))"
 _COMMENT = _BEGIN + r" {0,3}(?P<comment><!--[ \t]*taskstate: ignore\b(?P<rest>[^\r\n]*?)-->)[ \t]*(?=[\r\n]|\Z)"
 _HASH = _BEGIN + r"[ \t]*(?P<comment>#[ \t]*taskstate: ignore\b(?P<rest>[^\r\n]*))"
@@ -31,7 +32,7 @@ _CODE = r"TSP?[0-9]+"
 
 
 class Directive(NamedTuple):
-    """One directive: `span` is the comment, `lines` the line to take away with it, `target` what it speaks of."""
+    """A directive: `span` is the comment, `lines` the line that it takes up, `target` the spans that it applies to."""
 
     span: Span
     lines: Span
@@ -39,40 +40,40 @@ class Directive(NamedTuple):
     target: tuple[Span, ...]
 
     def silences(self, diagnostic: Diagnostic) -> bool:
-        """Return whether a finding is one that this directive speaks of."""
+        """Return whether this directive silences a finding."""
         return any(code == diagnostic.code for code, _ in self.codes) and any(
             target.start <= diagnostic.span.start <= target.end for target in self.target
         )
 
 
 def directives(document: Document) -> tuple[Directive, ...]:
-    """Return the directives of a file, in their order."""
+    """Return the directives of a file, in document order."""
     if _MARK not in document.text:
         return ()
     return (*_in_front_matter(document), *_in_body(document))
 
 
 def apply_directives(
-    found: Iterable[Diagnostic], told: Sequence[Directive]
+    diagnostics: Iterable[Diagnostic], in_file: Sequence[Directive]
 ) -> tuple[list[Diagnostic], dict[Directive, set[str]]]:
-    """Return the findings that are left, and which codes each directive silenced."""
+    """Return the findings that no directive silences, and the codes that each directive has silenced."""
     left: list[Diagnostic] = []
-    used: dict[Directive, set[str]] = {directive: set() for directive in told}
-    for diagnostic in found:
-        speaking = [directive for directive in told if directive.silences(diagnostic)]
-        for directive in speaking:
+    used: dict[Directive, set[str]] = {directive: set() for directive in in_file}
+    for diagnostic in diagnostics:
+        silencing = [directive for directive in in_file if directive.silences(diagnostic)]
+        for directive in silencing:
             used[directive].add(diagnostic.code)
-        if not speaking:
+        if not silencing:
             left.append(diagnostic)
     return left, used
 
 
 def _in_front_matter(document: Document) -> Iterator[Directive]:
-    """Yield the directives between the `---` lines; not those inside a block scalar, which are text."""
+    """Yield the directives between the `---` lines, but for text in a scalar of several lines."""
     front_matter = document.front_matter
     if front_matter.span is None or front_matter.node is None:
         return
-    # In a scalar of several lines a `#` begins no comment.
+    # Inside a block scalar (`|`, `>`) a `#` begins no comment, it is part of the value.
     inside = [node.span for node in scalars(front_matter.node)]
     matches = [
         match
@@ -80,9 +81,9 @@ def _in_front_matter(document: Document) -> Iterator[Directive]:
         if not any(span.start <= match.start("comment") < span.end for span in inside)
     ]
     first_key = min((entry.key.span.start for entry in front_matter.node.entries), default=front_matter.content.end)
-    ours = {_line(document, match.start("comment")) for match in matches}
+    own_lines = {_line(document, match.start("comment")) for match in matches}
     for match in matches:
-        target = [_next_line(document, match.start("comment"), ours)]
+        target = [_next_line(document, match.start("comment"), own_lines)]
         if match.start() < first_key:
             target.append(_line_span(document, 0))
         yield _directive(document, match, tuple(target))
@@ -98,9 +99,9 @@ def _in_body(document: Document) -> Iterator[Directive]:
         index = bisect_right(fence_starts, match.start("comment")) - 1
         if index < 0 or match.start("comment") >= fences[index].span.end:
             matches.append(match)
-    ours = {_line(document, match.start("comment")) for match in matches}
+    own_lines = {_line(document, match.start("comment")) for match in matches}
     for match in matches:
-        target = _next_line(document, match.start("comment"), ours)
+        target = _next_line(document, match.start("comment"), own_lines)
         fence = next((each.span for each in fences if target.start <= each.span.start <= target.end), target)
         yield _directive(document, match, (fence,))
 
@@ -108,13 +109,13 @@ def _in_body(document: Document) -> Iterator[Directive]:
 def _directive(document: Document, match: re.Match[str], target: tuple[Span, ...]) -> Directive:
     at = match.start("rest")
     codes = re.compile(_CODES, re.IGNORECASE).match(document.text, at, match.end("rest"))
-    found = re.compile(_CODE, re.IGNORECASE).finditer(document.text, at, codes.end() if codes else at)
+    matches = re.compile(_CODE, re.IGNORECASE).finditer(document.text, at, codes.end() if codes else at)
     line = _line(document, match.start("comment"))
     end = document.starts[line + 1] if line + 1 < len(document.starts) else len(document.text)
     return Directive(
         span=Span(*match.span("comment")),
         lines=Span(document.starts[line], end),
-        codes=tuple((code[0].upper(), Span(*code.span())) for code in found),
+        codes=tuple((code[0].upper(), Span(*code.span())) for code in matches),
         target=target,
     )
 
@@ -124,7 +125,7 @@ def _line(document: Document, offset: int) -> int:
 
 
 def _line_span(document: Document, line: int) -> Span:
-    """Return a line without its line end; behind the last one the end of the text."""
+    """Return the span of a line without its line end; behind the last line the end of the text."""
     if line >= len(document.starts):
         return Span(len(document.text), len(document.text))
     stop = document.starts[line + 1] if line + 1 < len(document.starts) else len(document.text)
@@ -132,9 +133,9 @@ def _line_span(document: Document, line: int) -> Span:
     return Span(start, start + len(document.text[start:stop].rstrip("\r\n")))
 
 
-def _next_line(document: Document, offset: int, ours: set[int]) -> Span:
-    """Return the line below a directive; several directives in a row all speak of the line below them."""
+def _next_line(document: Document, offset: int, own_lines: set[int]) -> Span:
+    """Return the line that a directive applies to: the next one that is no directive itself."""
     line = _line(document, offset) + 1
-    while line in ours:
+    while line in own_lines:
         line += 1
     return _line_span(document, line)

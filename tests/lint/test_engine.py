@@ -104,7 +104,7 @@ def test_a_row_is_that_of_its_rule(row: Row) -> None:
     """A row leads to the rule of its code, and names types of files that there are."""
     assert row.code == row.load().RULE.code
     assert row.files
-    assert row.files <= {"state", "archive", "handoff", "impact-map", "progress", "gone"}
+    assert row.files <= {"state", "archive", "handoff", "impact-map", "progress", "removed"}
 
 
 @pytest.mark.parametrize("row", [row for row in TABLE if row.keys], ids=lambda row: row.code)

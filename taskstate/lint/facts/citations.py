@@ -1,4 +1,4 @@
-"""What a state file cites, as rules need it: the json fence under Standards, and what of it can be relied on."""
+"""Reads the citations of a state file (the json fence under Standards), without those that break the schema."""
 
 from __future__ import annotations
 
@@ -20,31 +20,32 @@ CAPTURED = ("file", "section", "content_sha")
 
 
 class CapturedCitation(NamedTuple):
-    """A citation that was captured: the values that it is checked by, and the span tree of all of it."""
+    """A citation with a hash of the cited section: the values it is checked by, its node, and its index in the list."""
 
     values: Mapping[str, str]
     node: Node
     number: int
 
     def at(self, key: str) -> Node:
-        """Return the value of one of its keys."""
+        """Return the node of a key's value, or the whole citation where it has no such key."""
         return self.node.get(key) or self.node
 
 
 def citations_value(document: Document, facts: Facts) -> JsonValue | None:
-    """Return the citations against their schema, or None where there are none that can be read."""
+    """Return the list of citations with its schema, or None where there is none that can be read."""
     fence = next((fence for name, fence in facts.declared_fences if name == _SCHEMA), None)
     return json_value(document.json(fence), _SCHEMA) if fence else None
 
 
 def captured_citations(value: JsonValue) -> Iterator[CapturedCitation]:
-    """Yield the citations with a hash of what was cited; what breaks the schema is left to the rule that says so."""
+    """Yield the citations that have a hash of the cited section; those that break the schema are left out (TS603)."""
     for number, node in enumerate(value.root.items):
         nodes = {key: node.get(key) for key in CAPTURED}
-        if all(each and value.is_sound(number, key) for key, each in nodes.items()):
-            yield CapturedCitation({key: each.text for key, each in nodes.items() if each}, node, number)
+        if all(value_node and value.is_sound(number, key) for key, value_node in nodes.items()):
+            texts = {key: value_node.text for key, value_node in nodes.items() if value_node}
+            yield CapturedCitation(texts, node, number)
 
 
 def is_complete(facts: Facts) -> bool:
-    """Return whether the task is complete: what it was made from may change now without making it stale."""
+    """Return whether the task is complete: its sources may change from then on without making it stale."""
     return facts.values.get("status") == COMPLETE

@@ -1,7 +1,7 @@
-"""What rules know about a text, read once for all of them.
+"""The facts about one text that most rules use, each computed on first use and kept.
 
-Facts also keep the order of precedence: what does not parse, or breaks its schema, is not handed to the rules that read
-it, so that one fault gives one finding.
+They also ensure that one fault gives one finding: values that do not parse or break their schema are left out, so that
+no other rule reports them again.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
 _SECTION, _SUBSECTION = 2, 3  # the levels of their headings
 _LOG = "progress log"
 _PERMANENT = r"(?m)^(?:kind:[ \t]*[\"']?permanent\b|# \[PERMANENT\])"
-_HEAD = 20_000  # characters: where the front matter and the title stand
+_HEAD = 20_000  # characters to search for the title line: enough for any front matter, and no search of a huge file
 _BODY_LINE = r"(?m)^(?:# (?:Task\b|\[PERMANENT\]|Phase\b)|## )"
-# Keys that only the tool writes: where one stands, it has written `taskstate` too.
+# Keys that only the tool writes: it always writes `taskstate` with them.
 _TOOL_KEYS = (
     *("revision", "version", "sessions", "file_size_kb", "archive_path", "context", "baseline", "coordination"),
     *("delta", "evidence", "handoffs", "output", "acks", "audit", "state_revision", "verified"),
 )
 _JSON_FILES = frozenset({"impact-map", "progress"})
-_OWN_KEYS = ("taskstate", "kind", "task_id")  # a handoff that has none of them is somebody else's document
+_OWN_KEYS = ("taskstate", "kind", "task_id")  # a handoff with none of them was written by another tool
 
 
 class _Facts(NamedTuple):
@@ -62,24 +62,25 @@ class _Facts(NamedTuple):
 
 
 class Facts(_Facts):
-    """One text and what is read from it: its file's name, the id in that name, the type of file that it tells.
+    """One text with what its file name tells (the type of file, the id of the task), and the facts derived from it.
 
-    `queries` answers what the text cannot.
+    `queries` answers what the text alone cannot.
     """
 
     @cached_property
     def past(self) -> tuple[Facts, ...] | None:
-        """The file at the compared revision, while merging at each parent; None where nothing is compared."""
+        """The facts at the compared revision, while merging at each parent; None where nothing is compared."""
         earlier, text = self.queries.earlier(), self.document.text
         if earlier is None:
             return None
+        # Equal texts share their facts, so that nothing is computed twice, and rules can compare by identity.
         return tuple(self if each.text == text else self._replace(document=each) for each in earlier)
 
     # What can be read at all
 
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
-        """The merge conflicts, wherever they stand."""
+        """The merge conflicts, anywhere in the file."""
         return find_conflicts(self.document.text)
 
     def is_conflicted(self, span: Span) -> bool:
@@ -88,19 +89,20 @@ class Facts(_Facts):
 
     @cached_property
     def version(self) -> int | None:
-        """The version of the format that the file names, or None where it names none that could be one."""
-        told = self.front_matter.get("taskstate") if self.front_matter else None
-        value = told.value() if told else None
+        """The format version of the file (`taskstate`), or None where it is missing or no positive integer."""
+        node = self.front_matter.get("taskstate") if self.front_matter else None
+        value = node.value() if node else None
+        # In Python `True` is an integer too.
         return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
     @property
     def newer(self) -> bool:
-        """Whether the file says that its format is newer than these rules."""
+        """Whether the format version of the file is newer than the one these rules know."""
         return self.version is not None and self.version > FORMAT
 
     @cached_property
     def tool_key(self) -> str | None:
-        """A key of the front matter that shows that the tool has written it, or None."""
+        """A key of the front matter that only the tool writes, or None where there is none."""
         return next((key for key in _TOOL_KEYS if self.front_matter and self.front_matter.entry(key)), None)
 
     @cached_property
@@ -119,7 +121,7 @@ class Facts(_Facts):
 
     @cached_property
     def overrun(self) -> bool:
-        """Whether the front matter never closes, and a rule `---` in the body was taken for its end."""
+        """Whether the front matter is unclosed, and a thematic break `---` in the body was taken for its end."""
         front_matter = self.document.front_matter
         return (
             front_matter.span is not None
@@ -130,17 +132,17 @@ class Facts(_Facts):
 
     @cached_property
     def sealed(self) -> Span | None:
-        """The static part where it is sealed: no fix may touch it, since every change breaks the seal."""
+        """The body of the static part if it is sealed: no fix may change it, since every change breaks the seal."""
         static = self.kind.sections[0] if is_sealed(self.front_matter) else None
         section = self.outline.section(static) if static else None
         return section.body if section else None
 
     @cached_property
     def unreadable_body(self) -> Span | None:
-        """The part of the body of which nothing can be said, up to the end, or None.
+        """The part of the body that cannot be read reliably, always up to its end, or None.
 
-        Conflict markers make all of it doubtful, and so does a front matter that swallows its beginning; a fence that
-        never closes makes the section doubtful in which it begins, and what follows.
+        It is the whole text where there are conflict markers in the body, or where an unclosed front matter includes
+        its beginning. An unclosed fence makes its section unreadable, and everything below.
         """
         text = self.document.text
         front_matter = self.document.front_matter.span
@@ -155,11 +157,11 @@ class Facts(_Facts):
         if open_fence is None:
             return None
         at = open_fence.span.start
-        within = [section.span.start for section in self.document.sections if section.level == _SECTION]
-        return Span(max((start for start in within if start < at), default=body), len(text))
+        starts = [section.span.start for section in self.document.sections if section.level == _SECTION]
+        return Span(max((start for start in starts if start < at), default=body), len(text))
 
     def is_read(self, reads: str, span: Span) -> bool:
-        """Return whether a finding at `span`, of a rule that reads that part of the file, can be relied on."""
+        """Return whether the text at `span` can be read, for a rule that reads the part `reads` of a file."""
         if reads == WHOLE:
             return True
         if self.newer or self.foreign:
@@ -170,7 +172,7 @@ class Facts(_Facts):
 
     @cached_property
     def front_matter_problems(self) -> tuple[Problem, ...]:
-        """What keeps the front matter from being read, but for conflicts and control characters, which others tell."""
+        """The problems of the front matter, but for those caused by conflicts and control characters (TS006, TS007)."""
         return tuple(
             problem
             for problem in self.document.problems
@@ -187,13 +189,13 @@ class Facts(_Facts):
 
     @cached_property
     def front_matter(self) -> Node | None:
-        """The front matter's span tree, or None where it cannot be read."""
+        """The front matter as nodes with spans, or None where it cannot be read."""
         front_matter = self.document.front_matter
         return None if self.is_conflicted(front_matter.content) else front_matter.node
 
     @cached_property
     def first_line(self) -> Span:
-        """The first line, for what concerns the file as a whole."""
+        """The first line: the place of findings about the file as a whole."""
         text = self.document.text
         return self._on_one_line(Span(1 if text.startswith("\ufeff") else 0, len(text)))
 
@@ -204,7 +206,7 @@ class Facts(_Facts):
 
     @cached_property
     def commented_values(self) -> tuple[Fault, ...]:
-        """The values of the front matter that begin with `#` and so are read as comments."""
+        """The values of the front matter that YAML reads as comments because they begin with `#`."""
         content = self.document.front_matter.content
         if self.front_matter is None or "#" not in content.of(self.document.text):
             return ()
@@ -213,22 +215,22 @@ class Facts(_Facts):
         return commented_values(self.document.text, self.front_matter)
 
     def is_commented(self, path: tuple[str | int, ...]) -> bool:
-        """Return whether the value at `path` is one of the lost ones."""
+        """Return whether the value at `path` is missing because it was read as a comment."""
         node = self.front_matter.get(*path) if path and self.front_matter else None
         if node is None or node.span.start < node.span.end:
             return False
         line = self.document.position(node.span.start).line
-        return any(self.document.position(lost.span.start).line == line for lost in self.commented_values)
+        return any(self.document.position(each.span.start).line == line for each in self.commented_values)
 
     @cached_property
     def values(self) -> Mapping[str, Any]:
-        """The front matter by its schema: strings are strings; without the keys that break the schema."""
+        """The front matter as values, typed by its schema; keys that break the schema are left out."""
         faulty = {fault.path[0] for fault in self.front_matter_faults if fault.path}
         return {key: value for key, value in self._typed.items() if key not in faulty}
 
     @cached_property
     def blocks(self) -> ToolBlocks:
-        """What the tool keeps in the front matter; a block that breaks its schema counts as absent."""
+        """The blocks of the front matter that the tool writes; one that breaks its schema counts as absent."""
         return read_tool_blocks(self.values)
 
     @cached_property
@@ -238,11 +240,11 @@ class Facts(_Facts):
 
     @cached_property
     def front_matter_faults(self) -> tuple[SchemaFault, ...]:
-        """Where the front matter breaks its schema."""
+        """The violations of the front matter's schema."""
         return schema.faults(self._typed, self.front_matter_schema) if self.front_matter else ()
 
     def value_span(self, *path: str | int) -> Span:
-        """Return where a value of the front matter stands: its first line, or its key where nothing is behind it."""
+        """Return the first line of a value of the front matter; for an empty value the span of its key."""
         node = self.front_matter.get(*path) if self.front_matter else None
         entry = self._entry(path)
         if node is None or not path:
@@ -252,7 +254,7 @@ class Facts(_Facts):
         return self._on_one_line(node.span)
 
     def fault_span(self, fault: SchemaFault) -> Span:
-        """Return where a fault of the front matter stands: an unknown key, a value, or what lacks a missing key."""
+        """Return the span of a schema fault: the unknown key, the faulty value, or the map that lacks a key."""
         entry = self._entry(fault.path)
         return entry.key.span if fault.keyword == "unknown-key" and entry else self.value_span(*fault.path)
 
@@ -268,17 +270,17 @@ class Facts(_Facts):
 
     @cached_property
     def state(self) -> TaskState:
-        """What the file says, read leniently."""
+        """The task state of the file, read leniently."""
         return read_state(self.document, self.task_id or "")
 
     @property
     def shown_id(self) -> str:
-        """The task's id for advice that names a command."""
+        """The task's id for command lines in help texts."""
         return self.state.id or self.task_id or "ID"
 
     @cached_property
     def sessions_known(self) -> bool:
-        """Whether the Progress Log can be counted: there is one, it can be read, and all its headings are known."""
+        """Whether the sessions can be counted: there is one readable Progress Log, and all its headings are known."""
         logs = [part for part in self.document.sections if part.level == _SECTION and section_key(part.title) == _LOG]
         if len(logs) != 1 or self.unreadable_body is not None:
             return False
@@ -286,22 +288,22 @@ class Facts(_Facts):
 
     @cached_property
     def kind(self) -> Kind:
-        """The kind of task: which sections, fences and placeholders it has.
+        """The kind of task, which declares sections, fences and placeholders.
 
-        Where the front matter does not tell, its text and the title line do: one unreadable key must not make every
-        section of a permanent task a wrong one.
+        Where the front matter cannot be read or names no known kind, it is guessed from the text: one bad key must not
+        make every section of a permanent task an unknown one.
         """
-        told = self.front_matter.get("kind") if self.front_matter else None
-        known = document_kinds.kind_of(told.text) if told else None
-        if known and told and known.name == told.text:
-            return known
-        readable = self.front_matter is not None and told is None
+        node = self.front_matter.get("kind") if self.front_matter else None
+        declared = document_kinds.kind_of(node.text) if node else None
+        if declared and node and declared.name == node.text:
+            return declared
+        readable = self.front_matter is not None and node is None
         guessed = None if readable else re.compile(_PERMANENT).search(self.document.text, 0, _HEAD)
         return document_kinds.kind_of("permanent" if guessed else None)
 
     @cached_property
     def outline(self) -> Outline:
-        """The sections of the text against those of the kind."""
+        """The sections of the text, compared with those that its kind declares."""
         return Outline(document=self.document, kind=self.kind)
 
     @cached_property
@@ -312,21 +314,21 @@ class Facts(_Facts):
 
     @cached_property
     def checklist_value(self) -> JsonValue | None:
-        """The value of the checklist's fence against its schema, or None where it cannot be read."""
+        """The value of the checklist's fence with its schema, or None where it does not parse."""
         return json_value(self.document.json(self.checklist_fence), "checklist") if self.checklist_fence else None
 
     @cached_property
     def checklist(self) -> Checklist | None:
-        """The Feature Checklist where its fence can be read and is a map, or None."""
-        read = self.state.checklist if self.checklist_fence else None
-        return read if read and read.root.kind == "mapping" else None
+        """The Feature Checklist, or None where its fence does not parse or is no map."""
+        checklist = self.state.checklist if self.checklist_fence else None
+        return checklist if checklist and checklist.root.kind == "mapping" else None
 
     def is_sound(self, *path: str | int) -> bool:
         """Return whether nothing in the checklist breaks its schema at `path`, above or below it."""
         return self.checklist_value is None or self.checklist_value.is_sound(*path)
 
     def sound_features(self, *keys: str, optional: tuple[str, ...] = ()) -> Iterator[Mapping[str, Node]]:
-        """Yield, of each feature in which these keys meet the schema, their values; `optional` ones may be missing."""
+        """Yield the nodes of `keys` and `optional` of each feature that has all `keys`, and none of them faulty."""
         features = self.checklist.root.get("features") if self.checklist else None
         for index, item in enumerate(features.items if features else ()):
             values = {key: node for key in (*keys, *optional) if (node := item.get(key))}
@@ -340,27 +342,27 @@ class Facts(_Facts):
 
     @cached_property
     def sessions(self) -> tuple[Session, ...]:
-        """The sessions of the Progress Log whose headings the kind knows; nothing more is said of the others."""
+        """The sessions of the Progress Log whose headings have the declared form; others are reported by TS401 only."""
         return tuple(each for each in self.state.sessions if self._in_log(each.section))
 
     @cached_property
     def summary(self) -> Summary | None:
-        """The Archived Summary, where the kind knows its heading, or None."""
+        """The Archived Summary if its heading has the declared form, or None."""
         summary = self.state.summary
         return summary if summary and self._in_log(summary.section) else None
 
     @cached_property
     def strays(self) -> tuple[tuple[SectionSpec, Section], ...]:
-        """The headings of level 3 in closed sections, each with the section's declaration, that none declares."""
-        read = {session.section.span for session in self.sessions}
+        """The undeclared headings of level 3 in closed sections, each with the declaration of its section."""
+        declared = {session.section.span for session in self.sessions}
         if self.summary:
-            read.add(self.summary.section.span)
+            declared.add(self.summary.section.span)
         return tuple(
             (spec, child)
-            for spec, section in self.outline.found
+            for spec, section in self.outline.present
             if spec.closed
             for child in self.document.children(section, _SUBSECTION)
-            if child.span not in read
+            if child.span not in declared
         )
 
     def _in_log(self, section: Section) -> bool:
@@ -369,31 +371,31 @@ class Facts(_Facts):
 
     @cached_property
     def whole_json(self) -> Node | Fault | None:
-        """The value of a file that is JSON as a whole, or what keeps it from being read; None for other files."""
+        """The value of a file that is JSON as a whole, or the fault where it does not parse; None for other files."""
         text = self.document.text
         return read_json(text, 1 if text.startswith("\ufeff") else 0, len(text)) if self.is_json else None
 
     @cached_property
     def json_faults(self) -> tuple[Fault, ...]:
-        """What keeps the json fences that the format reads, or a file that is JSON as a whole, from being read."""
-        read = [self.whole_json] if self.is_json else [self.document.json(fence) for fence in self.json_fences]
-        return tuple(node for node in read if isinstance(node, Fault))
+        """The parsing faults of the declared json fences, or of a file that is JSON as a whole."""
+        parsed = [self.whole_json] if self.is_json else [self.document.json(fence) for fence in self.json_fences]
+        return tuple(node for node in parsed if isinstance(node, Fault))
 
     @property
     def json_fences(self) -> tuple[Block, ...]:
-        """The json fences that the kind declares and the text has."""
+        """The json fences of the text that the kind declares."""
         return tuple(fence for _, fence in self.declared_fences)
 
     @cached_property
     def declared_fences(self) -> tuple[tuple[str, Block], ...]:
-        """The json fences that the kind declares and the text has, each behind the name of its schema."""
-        found = []
-        for spec, section in self.outline.found:
+        """The json fences of the text that the kind declares, each with the name of its schema first."""
+        fences = []
+        for spec, section in self.outline.present:
             subsections = (
                 (spec.subsection(child.title), child) for child in self.document.children(section, _SUBSECTION)
             )
             for each, part in ((spec, section), *subsections):
                 fence = json_fence(self.document, part.own) if each and each.fence else None
                 if each and each.fence and fence:
-                    found.append((each.fence.schema, fence))
-        return tuple(found)
+                    fences.append((each.fence.schema, fence))
+        return tuple(fences)

@@ -1,6 +1,6 @@
-"""A handoff document as its rules see it: what it says, its sections against the template, and whose it is.
+"""Facts about a handoff document: its content, its sections compared with the template, and whether it is ours.
 
-A document of another tool, without our front matter, is held to less: what is wrong with it is a warning.
+A document of another tool, without our front matter, is checked less strictly: its faults are warnings.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class HandoffFacts(NamedTuple):
-    """A handoff document that can be read."""
+    """A readable handoff document: the facts about the file, its content, and its outline."""
 
     facts: Facts
     reading: HandoffReader
@@ -33,14 +33,14 @@ class HandoffFacts(NamedTuple):
         return not self.facts.foreign
 
     def at(self, rule: Rule, span: Span, message: str, *, help: str) -> Iterator[Diagnostic]:  # noqa: A002 - as in `Rule.at`
-        """Yield a finding, unless it stands where nothing can be read; in another tool's document it is a warning."""
-        unread = self.facts.unreadable_body
-        if unread is None or span.start < unread.start:
+        """Yield a finding, unless its place cannot be read; in another tool's document it is a warning."""
+        unreadable = self.facts.unreadable_body
+        if unreadable is None or span.start < unreadable.start:
             yield rule.at(span, message, help=help, severity="" if self.is_ours else WARNING)
 
 
 def handoff_facts(facts: Facts) -> HandoffFacts | None:
-    """Return the document, or None where nobody can tell whose it is, its form is newer, or it is empty."""
+    """Return the facts, or None for a document that is empty, of a newer format, or with unreadable front matter."""
     unknown = facts.front_matter is None and not facts.foreign
     if unknown or facts.newer or not facts.document.text.strip("\ufeff \t\r\n"):
         return None

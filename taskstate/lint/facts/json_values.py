@@ -1,6 +1,7 @@
-"""A JSON value against its schema: what of it is sound, and how its faults are told.
+"""Checks JSON values against their schemas, and words the findings about them.
 
-The Feature Checklist, the phases and the progress files share this, so that the same fault is worded the same.
+The Feature Checklist, the phases, the citations and the progress files share this, so that the same fault has the same
+message everywhere.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ class _JsonValue(NamedTuple):
 
 
 class JsonValue(_JsonValue):
-    """A JSON value that can be read: its span tree, and the name of the schema that it must meet."""
+    """A parsed JSON value: its nodes with their spans, and the name of the schema that it must meet."""
 
     @cached_property
     def faults(self) -> tuple[SchemaFault, ...]:
-        """Where it breaks its schema."""
+        """The violations of its schema."""
         return schema.faults(self.root.value(), self.schema)
 
     def is_sound(self, *path: str | int) -> bool:
@@ -45,16 +46,16 @@ class JsonValue(_JsonValue):
 
     @cached_property
     def _unsound(self) -> tuple[frozenset[tuple[str | int, ...]], frozenset[tuple[str | int, ...]]]:
-        """The places that break the schema, missing and misspelt keys included, and all above."""
-        found: set[tuple[str | int, ...]] = set()
+        """The paths that break the schema, with missing and misspelt keys, and the paths of all values around them."""
+        faulty: set[tuple[str | int, ...]] = set()
         for fault in self.faults:
-            found.add((*fault.path, fault.key) if fault.keyword == "required" else fault.path)
+            faulty.add((*fault.path, fault.key) if fault.keyword == "required" else fault.path)
             if fault.suggestion and fault.keyword == "unknown-key":
-                found.add((*fault.path[:-1], fault.suggestion))
-        return frozenset(found), frozenset(path[:length] for path in found for length in range(len(path)))
+                faulty.add((*fault.path[:-1], fault.suggestion))
+        return frozenset(faulty), frozenset(path[:length] for path in faulty for length in range(len(path)))
 
     def schema_findings(self, document: Document, rule: Rule, *, time_help: str = "") -> Iterator[Diagnostic]:
-        """Yield a finding of `rule` for each fault, at its place, and for each time of another form."""
+        """Yield a finding of `rule` for each violation of the schema, and for each timestamp that is not exact UTC."""
         for fault in self.faults:
             yield rule.at(self._span(document, fault), fault.message, help=_help(fault, rule.code))
         for path, node in schema.annotated(self.root, self.schema, "x-timestamp"):
@@ -68,15 +69,15 @@ class JsonValue(_JsonValue):
                 )
 
     def _span(self, document: Document, fault: SchemaFault) -> Span:
-        """Return the value at fault; the key, where that is not known; the first line of the map that lacks one."""
+        """Return the span of the faulty value, of an unknown key, or of the first line of a map that lacks a key."""
         owner = self.root.get(*fault.path[:-1]) if fault.keyword == "unknown-key" else None
         entry = owner.entry(str(fault.path[-1])) if owner else None
         return entry.key.span if entry else first_line_of(document, (self.root.get(*fault.path) or self.root).span)
 
 
-def json_value(read: object, name: str) -> JsonValue | None:
-    """Return a JSON value that could be read, to be held against the schema of that name, or None."""
-    return JsonValue(read, name) if isinstance(read, Node) else None
+def json_value(parsed: object, name: str) -> JsonValue | None:
+    """Return a parsed JSON value with the schema of that name; None where parsing gave a fault instead of a node."""
+    return JsonValue(parsed, name) if isinstance(parsed, Node) else None
 
 
 def _is_time(text: str) -> bool:

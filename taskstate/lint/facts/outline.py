@@ -1,7 +1,7 @@
-"""Which sections of its kind a text has, which it lacks, and what stands where a missing one was meant.
+"""Compares the sections of a text with those that its kind declares: present, missing, repeated, out of order.
 
-The rules on sections share this, so that they agree on which heading is which, and a missing one is told once. No
-finding is worded here.
+The rules on sections share this, so that they agree on which heading is which, and only one of them reports a missing
+one. Here are also the helpers for fixes that insert or move sections.
 """
 
 from __future__ import annotations
@@ -28,25 +28,27 @@ if TYPE_CHECKING:
 SECTION, SUBSECTION = 2, 3
 
 _MARKS = r"#+"
-_INDENT = 4  # columns; from there on a line is code
-_SIMILAR = 0.75  # of difflib's ratio: `Progress Lug` is at 0.92, `Feature Check` at 0.87, both chain sections at 0.67
+_INDENT = 4  # columns: a line indented this far is code in Markdown
+_SIMILAR = (
+    0.75  # difflib's ratio: `Progress Lug` has 0.92, `Feature Check` 0.87; Chain Inputs and Chain Output only 0.67
+)
 _BLANK_BEFORE = r"(?:\A|\n|\r(?!\n))[ \t]*(?:\r\n?|\n)\Z"
-_LOOK_BACK = 200  # characters; no line of blanks is longer
+_LOOK_BACK = 200  # characters: the search would otherwise start at the beginning of the text
 _BLANK_LINE = r"[ \t]*(?:\r|\n|\Z)"
 _COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
 
 
 class Placed(NamedTuple):
-    """A section of the kind and where the text has it."""
+    """A section of the text, with the declaration that it matches."""
 
     spec: SectionSpec
     section: Section
 
 
 class Hidden(NamedTuple):
-    """A line that looks like a heading and is none.
+    """A line that looks like a heading but is none, since it is inside a fence, a list, a comment or the like.
 
-    `within` names what it stands in, `block` is that where it is a fence or an HTML block.
+    `within` names what it is inside of; `block` is set where that is a fence or an HTML block.
     """
 
     span: Span
@@ -59,8 +61,8 @@ class Hidden(NamedTuple):
 class Unfilled(NamedTuple):
     """A required subsection that is absent or empty.
 
-    `section` is the empty one. For an absent one, `hidden` is what looks like its heading and is none, and `near` the
-    heading that may have been meant.
+    `section` is the empty one. For an absent one, `hidden` is a line that only looks like its heading, and `near` a
+    heading that may be a misspelling of it.
     """
 
     parent: Section
@@ -76,56 +78,56 @@ class _Outline(NamedTuple):
 
 
 class Outline(_Outline):
-    """The sections of one text against those that its kind declares."""
+    """The sections of one text, compared with those that its kind declares."""
 
     @cached_property
-    def _known(self) -> tuple[Placed, ...]:
-        known = ((self.kind.section(each.title), each) for each in self.document.sections if each.level == SECTION)
-        return tuple(Placed(spec, section) for spec, section in known if spec)
+    def _declared(self) -> tuple[Placed, ...]:
+        pairs = ((self.kind.section(each.title), each) for each in self.document.sections if each.level == SECTION)
+        return tuple(Placed(spec, section) for spec, section in pairs if spec)
 
     @cached_property
-    def found(self) -> tuple[Placed, ...]:
-        """The known sections in the order of the text; of two with one title the first."""
-        first = {placed.spec.key: placed for placed in reversed(self._known)}
-        return tuple(placed for placed in self._known if first[placed.spec.key] is placed)
+    def present(self) -> tuple[Placed, ...]:
+        """The declared sections in the order of the text; of two with one title the first."""
+        first = {placed.spec.key: placed for placed in reversed(self._declared)}
+        return tuple(placed for placed in self._declared if first[placed.spec.key] is placed)
 
     @cached_property
     def repeated(self) -> tuple[Placed, ...]:
-        """The known sections whose title an earlier one has already."""
-        return tuple(placed for placed in self._known if self.section(placed.spec) is not placed.section)
+        """The declared sections that occur again, after the first with their title."""
+        return tuple(placed for placed in self._declared if self.section(placed.spec) is not placed.section)
 
     @cached_property
     def _first(self) -> dict[str, Section]:
-        return {placed.spec.key: placed.section for placed in self.found}
+        return {placed.spec.key: placed.section for placed in self.present}
 
     def section(self, spec: SectionSpec) -> Section | None:
-        """Return where the text has a section of the kind, or None."""
+        """Return the section of the text that matches a declaration, or None."""
         return self._first.get(spec.key)
 
     @cached_property
     def _ranks(self) -> tuple[int, ...]:
         rank = {spec.key: number for number, spec in enumerate(self.kind.sections)}
-        return tuple(rank[placed.spec.key] for placed in self.found)
+        return tuple(rank[placed.spec.key] for placed in self.present)
 
     @cached_property
     def displaced(self) -> tuple[Placed, ...]:
         """The fewest sections that would have to move for all to be in order."""
-        return tuple(self.found[index] for index in out_of_order(self._ranks))
+        return tuple(self.present[index] for index in out_of_order(self._ranks))
 
     def neighbours(self, spec: SectionSpec) -> tuple[Section | None, Section | None]:
-        """Return the sections between which one of the kind belongs, of those that are in order."""
+        """Return the sections (of those in order) between which a declared one belongs; None at either end."""
         rank = self.kind.sections.index(spec)
-        settled = [(self._ranks[index], self.found[index].section) for index in longest_rising(self._ranks)]
-        before = [section for other, section in settled if other < rank]
-        behind = [section for other, section in settled if other > rank]
+        ordered = [(self._ranks[index], self.present[index].section) for index in longest_rising(self._ranks)]
+        before = [section for other, section in ordered if other < rank]
+        behind = [section for other, section in ordered if other > rank]
         return (before[-1] if before else None), (behind[0] if behind else None)
 
     @cached_property
     def is_cut(self) -> bool:
-        """Whether a heading of level 1 cuts a section in two: what belongs to which one is then for people to say."""
-        if not self.found:
+        """Whether a heading of level 1 splits a section: no fix can know then which text belongs to which section."""
+        if not self.present:
             return False
-        first, last = self.found[0], self.found[-1]
+        first, last = self.present[0], self.present[-1]
         return any(
             each.level < SECTION
             and each.span.start > first.section.span.start
@@ -135,39 +137,39 @@ class Outline(_Outline):
 
     @cached_property
     def absent(self) -> tuple[SectionSpec, ...]:
-        """The required sections that the text does not have as such, hidden ones included."""
+        """The required sections that the text lacks, hidden ones included."""
         return tuple(spec for spec in self.kind.sections if spec.required and not self.section(spec))
 
     @cached_property
     def hidden(self) -> dict[str, Hidden]:
-        """The absent sections, by key, whose heading stands where it is none."""
-        wanted = {spec.key for spec in self.absent}
+        """The hidden headings of absent sections, by key."""
+        keys = {spec.key for spec in self.absent}
         return (
-            hidden_in(self.document, Span(body_start(self.document), len(self.document.text)), wanted, SECTION)
-            if wanted
+            hidden_in(self.document, Span(body_start(self.document), len(self.document.text)), keys, SECTION)
+            if keys
             else {}
         )
 
     @cached_property
     def near(self) -> dict[str, Section]:
-        """The absent sections, by key, for which another heading may have been meant."""
-        wanted = [spec for spec in self.absent if spec.key not in self.hidden]
-        known = {placed.section.span.start for placed in self._known}
-        others = [each for each in self.document.sections if each.span.start not in known] if wanted else []
-        return nearest_headings({spec.key for spec in wanted}, others, SECTION)
+        """The headings that may be misspellings of absent sections, by the key of these."""
+        keys = {spec.key for spec in self.absent if spec.key not in self.hidden}
+        declared = {placed.section.span.start for placed in self._declared}
+        others = [each for each in self.document.sections if each.span.start not in declared] if keys else []
+        return nearest_headings(keys, others, SECTION)
 
     @cached_property
     def unfilled(self) -> tuple[Unfilled, ...]:
-        """The required subsections that are absent or empty, of the sections that the text has."""
-        found = []
-        for placed in self.found:
+        """The required subsections that are absent or empty in the sections of the text."""
+        unfilled = []
+        for placed in self.present:
             for spec in placed.spec.subsections:
                 section = subsection(self.document, placed.section, spec) if spec.required else None
                 if spec.required and section is None:
-                    found.append(self._absent(placed, spec))
+                    unfilled.append(self._absent(placed, spec))
                 elif section and is_empty(section.body.of(self.document.text)):
-                    found.append(Unfilled(placed.section, spec, section=section))
-        return tuple(found)
+                    unfilled.append(Unfilled(placed.section, spec, section=section))
+        return tuple(unfilled)
 
     def _absent(self, parent: Placed, spec: SubsectionSpec) -> Unfilled:
         key, document = section_key(spec.name), self.document
@@ -179,40 +181,40 @@ class Outline(_Outline):
 
 
 def subsection(document: Document, section: Section, spec: SubsectionSpec) -> Section | None:
-    """Return the first heading of level 3 within a section that is the one declared, or None."""
+    """Return the first subsection of a section that matches a declaration, or None."""
     return next((each for each in document.children(section, SUBSECTION) if spec.match(each.title) is not None), None)
 
 
-def nearest_headings(wanted: set[str], others: Iterable[Section], level: int) -> dict[str, Section]:
-    """Return which of `others` may be meant by each key that is `wanted`: of nearly that title, or of another level."""
-    meant: dict[str, tuple[float, Section]] = {}
+def nearest_headings(keys: set[str], others: Iterable[Section], level: int) -> dict[str, Section]:
+    """Return for each of `keys` the section most likely meant by it: with a similar title, or with another level."""
+    nearest: dict[str, tuple[float, Section]] = {}
     for section in others:
-        key = section_key(section.title)
-        likeness = {each: _similarity(key, each) if section.level == level else float(key == each) for each in wanted}
-        best = max(likeness, key=lambda each: likeness[each], default="")
-        if best and likeness[best] > max(_SIMILAR, meant[best][0] if best in meant else 0.0):
-            meant[best] = likeness[best], section
-    return {key: section for key, (_, section) in meant.items()}
+        title = section_key(section.title)
+        similarity = {key: _similarity(title, key) if section.level == level else float(title == key) for key in keys}
+        best = max(similarity, key=lambda key: similarity[key], default="")
+        if best and similarity[best] > max(_SIMILAR, nearest[best][0] if best in nearest else 0.0):
+            nearest[best] = similarity[best], section
+    return {key: section for key, (_, section) in nearest.items()}
 
 
-def _similarity(key: str, wanted: str) -> float:
-    """Return how much a title is like the one that is wanted, from 0 to 1."""
+def _similarity(title: str, key: str) -> float:
+    """Return the similarity of a title to a section key, from 0 to 1; extra or missing words alone count as similar."""
     from difflib import SequenceMatcher
 
-    words, other = set(key.split()), set(wanted.split())
-    ratio = SequenceMatcher(None, key, wanted).ratio()
+    words, other = set(title.split()), set(key.split())
+    ratio = SequenceMatcher(None, title, key).ratio()
     return max(ratio, _SIMILAR + ratio / 10) if words and (words < other or words > other) else ratio
 
 
-def hidden_in(document: Document, span: Span, wanted: set[str], level: int) -> dict[str, Hidden]:
-    """Return the first line within `span` for each key that is `wanted` which looks like its heading and is none."""
-    found: dict[str, Hidden] = {}
-    for place, title in hidden_headings(document.text[: span.end], span.start):
+def hidden_in(document: Document, span: Span, keys: set[str], level: int) -> dict[str, Hidden]:
+    """Return for each of `keys` the first line within `span` that only looks like its heading."""
+    hidden: dict[str, Hidden] = {}
+    for line, title in hidden_headings(document.text[: span.end], span.start):
         key = section_key(title)
-        if key in wanted and key not in found and _level(place.of(document.text)) == level:
-            block = _block_at(document, place.start)
-            found[key] = Hidden(place, title, level, _container(document, place, block), block)
-    return found
+        if key in keys and key not in hidden and _level(line.of(document.text)) == level:
+            block = _block_at(document, line.start)
+            hidden[key] = Hidden(line, title, level, _container(document, line, block), block)
+    return hidden
 
 
 def _level(line: str) -> int:
@@ -225,17 +227,17 @@ def _block_at(document: Document, offset: int) -> Block | None:
     return document.blocks[index] if index >= 0 and offset < document.blocks[index].span.end else None
 
 
-def _container(document: Document, place: Span, block: Block | None) -> str:
-    """Return what a hidden heading stands in."""
+def _container(document: Document, line: Span, block: Block | None) -> str:
+    """Return the words for what a hidden heading is inside of."""
     if block is not None and block.kind == "fence":
         return "a code fence"
     if block is not None:
         comment = block.span.of(document.text).lstrip().startswith("<!--")
         return "a comment" if comment else "an HTML block"
-    line_start = document.starts[document.position(place.start).line]
-    before = document.text[line_start : place.start]
+    line_start = document.starts[document.position(line.start).line]
+    before = document.text[line_start : line.start]
     whole = Span(body_start(document), len(document.text))
-    if any(item.span.start <= place.start < item.span.end for item in document.items(whole)):
+    if any(item.span.start <= line.start < item.span.end for item in document.items(whole)):
         return "a list"
     if ">" in before:
         return "a quote"
@@ -243,18 +245,18 @@ def _container(document: Document, place: Span, block: Block | None) -> str:
 
 
 def body_start(document: Document) -> int:
-    """Return the offset at which the body begins, behind the front matter or a byte order mark."""
+    """Return the offset of the body: behind the front matter, or behind a byte order mark."""
     span = document.front_matter.span
     return span.end if span else document.front_matter.content.end
 
 
 def is_empty(text: str) -> bool:
-    """Return whether a part says nothing: it holds only blanks and comments."""
+    """Return whether a text has nothing but blanks and comments."""
     return not re.compile(_COMMENT).sub("", text).strip()
 
 
 def start_of(document: Document, section: Section) -> int:
-    """Return where a section begins that moves as a whole: at its heading, or at a comment directly above that."""
+    """Return where a section begins for moving it: at its heading, or at a comment directly above the heading."""
     start = section.span.start
     index = bisect_left(document.blocks, start, key=lambda block: block.span.start) - 1
     above = document.blocks[index] if index >= 0 else None
@@ -264,13 +266,13 @@ def start_of(document: Document, section: Section) -> int:
 
 
 def end_of(document: Document, section: Section) -> int:
-    """Return where a section ends that moves as a whole: where the next one of its level begins, or with the text."""
+    """Return where a section ends for moving it: where the following one begins, or at the end of the text."""
     following = next((each for each in document.sections if each.span.start == section.span.end), None)
     return start_of(document, following) if following else section.span.end
 
 
 def insertion_edit(document: Document, at: int, lines: Sequence[str]) -> Edit:
-    """Return the edit that puts `lines` in at the begin of a line, with one blank line before and behind them."""
+    """Return the edit that inserts `lines` at the beginning of a line, with one blank line above and below."""
     text, newline = document.text, document.newline
     before = ""
     if at and not re.compile(_BLANK_BEFORE).search(text, max(at - _LOOK_BACK, 0), at):
@@ -280,13 +282,16 @@ def insertion_edit(document: Document, at: int, lines: Sequence[str]) -> Edit:
 
 
 def headings(sections: Iterable[Section]) -> list[tuple[int, str]]:
-    """Return level and title of each heading."""
+    """Return the level and title of each section."""
     return [(section.level, section.title) for section in sections]
 
 
 def verified_edits(
     document: Document, edits: tuple[Edit, ...], expected: Sequence[tuple[int, str]]
 ) -> tuple[Edit, ...]:
-    """Return `edits` where they give a text with the expected headings, and nothing where a fence is in the way."""
+    """Return `edits` if the edited text has exactly the expected headings and no new problems, otherwise no edits.
+
+    Text that looks safe to move can change its meaning in another place, for example inside an unclosed fence.
+    """
     after = parse(apply(document.text, edits))
     return edits if headings(after.sections) == list(expected) and len(after.problems) <= len(document.problems) else ()

@@ -1,4 +1,4 @@
-"""The phases of a task: the json fences below the headings `### Phase <P>: <name>` of the Feature Checklist."""
+"""Reads the phases of a task: the json fences under the headings `### Phase <P>: <name>` of the Feature Checklist."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Phase(NamedTuple):
-    """A phase: its name in the heading, its json fences, and the value of the first one where that can be read."""
+    """A phase: its section, the name in its heading, its json fences, and the value of the first where it parses."""
 
     section: Section
     name: str
@@ -23,10 +23,10 @@ class Phase(NamedTuple):
 
 
 def phases_of(document: Document, outline: Outline) -> tuple[Phase, ...]:
-    """Return the phases of a text, in its order."""
-    found = []
-    for spec, section in outline.found:
+    """Return the phases of a document, in document order."""
+    phases = []
+    for spec, section in outline.present:
         for part in phases_in_section(document, spec, section):
             value = json_value(document.json(part.fences[0]), SCHEMA) if part.fences else None
-            found.append(Phase(part.section, part.name, part.fences, value))
-    return tuple(found)
+            phases.append(Phase(part.section, part.name, part.fences, value))
+    return tuple(phases)

@@ -1,8 +1,8 @@
-"""What a session says, wherever it stands: for the rules that compare a file with its past.
+"""Recognises the same session in different files and revisions, for the rules that compare a file with its past.
 
-Sessions move into the archive and get other numbers when branches are merged, and stay the same ones all the same: what
-identifies a session is its time and its text, not its number nor those of other sessions in its text (a merge may
-change both), the level of its heading, line ends, trailing blanks or a directive to the linter.
+Sessions move into the archive, and a merge of branches may renumber them. So a session is identified by its time and
+text. Not compared are its number, numbers of other sessions in its text, the level of its heading, line ends, trailing
+blanks, and directives to the linter.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 _LOG = "progress log"
 _ARCHIVED_LEVEL = 2  # of a session's heading in the archive
-_DIRECTIVE = r" {0,3}<!--[ \t]*taskstate: ignore\b.*-->"  # said of the next line, and no part of a session
+_DIRECTIVE = r" {0,3}<!--[ \t]*taskstate: ignore\b.*-->"  # about the next line, and no part of the session
 _TIME = r"(\d{4}-\d{2}-\d{2})[T ]+(\d{2}:\d{2})"
 _TRAILER = r"(?:\A|\n+)---\n+Archived on:"
 
 
 class SessionText(NamedTuple):
-    """A session as it can be recognised: its number and time (or None) in the heading, and the text below."""
+    """A session reduced to what is compared: number and time (or None) from its heading, and its normalised text."""
 
     heading: Span
     number: int | None
@@ -38,63 +38,62 @@ class SessionText(NamedTuple):
 
 
 class SessionIndex:
-    """Sessions among which others are looked for."""
+    """An index of sessions by text and time, to look up whether a session is among them."""
 
-    def __init__(self, found: Iterable[SessionText]) -> None:
+    def __init__(self, sessions: Iterable[SessionText]) -> None:
         self._times: dict[str, set[str | None]] = {}
-        for entry in found:
+        for entry in sessions:
             self._times.setdefault(entry.text, set()).add(entry.time)
 
     def has(self, entry: SessionText) -> bool:
-        """Return whether one of them says the same; a heading without a time may be that of any session."""
+        """Return whether a session has the same text and time; a heading without a time matches any time."""
         times = self._times.get(entry.text)
         return times is not None and (entry.time is None or entry.time in times or None in times)
 
 
 def comparable(facts: Facts) -> tuple[Facts, ...]:
-    """Return the file at the compared revision, those of the parents that can be relied on."""
+    """Return the earlier versions of the file that can be compared with (while merging there are several)."""
     return tuple(then for then in facts.past or () if is_reliable(then))
 
 
 def is_reliable(then: Facts) -> bool:
-    """Return whether an earlier text can be a measure: no conflict was committed, and its format is known."""
+    """Return whether an earlier version can be compared with: it has no conflict markers and a known format."""
     return not then.newer and not then.conflicts
 
 
 def entries(facts: Facts) -> tuple[SessionText, ...]:
-    """Return what stands in the Progress Log, under whatever heading, as far as it can be read; not the summary."""
+    """Return the entries of the Progress Log that can be read, whatever their headings, but for the summary."""
     document = facts.document
     logs = (each for each in document.sections if each.level == SECTION_LEVEL and section_key(each.title) == _LOG)
-    found = (child for log in logs for child in document.children(log, PART_LEVEL))
+    parts = (child for log in logs for child in document.children(log, PART_LEVEL))
+    readable_end = facts.unreadable_body.start if facts.unreadable_body else len(document.text)
     return tuple(
-        _entry(document, child)
-        for child in found
-        if not is_summary(child.title)
-        and (facts.unreadable_body is None or child.span.end <= facts.unreadable_body.start)
+        _entry(document, part) for part in parts if not is_summary(part.title) and part.span.end <= readable_end
     )
 
 
 def archived(archives: Iterable[Document]) -> SessionIndex:
-    """Return the sessions of archive files; what closes a batch is no part of the last one in it."""
+    """Return the sessions of archive files; the closing lines of a batch are no part of its last session."""
     return SessionIndex(each for document in archives for each in _archived(document))
 
 
 def uncommitted(facts: Facts) -> frozenset[Span]:
-    """Return the headings of the sessions that no compared revision has, by text or by number and time.
+    """Return the headings of the sessions that no compared revision has, neither by text nor by number and time.
 
-    None are where nothing is compared, or what was committed cannot be relied on.
+    Empty where nothing is compared, or where an earlier version cannot be compared with.
     """
     past = comparable(facts)
     if facts.past is None or len(past) < len(facts.past):
         return frozenset()
     committed = [entry for then in past for entry in entries(then)]
-    known, places = SessionIndex(committed), {(entry.number, entry.time) for entry in committed}
-    found = (each for each in entries(facts) if not known.has(each) and (each.number, each.time) not in places)
-    return frozenset(each.heading for each in found)
+    by_text, numbered = SessionIndex(committed), {(entry.number, entry.time) for entry in committed}
+    return frozenset(
+        each.heading for each in entries(facts) if not by_text.has(each) and (each.number, each.time) not in numbered
+    )
 
 
 def newest(facts: Facts) -> int:
-    """Return the highest number of a session that a file knows of; 0 where it knows none."""
+    """Return the highest session number in the Progress Log and the Archived Summary; 0 where there is none."""
     numbers = [entry.number or 0 for entry in entries(facts)]
     return max([facts.state.archived, *numbers])
 

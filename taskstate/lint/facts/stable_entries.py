@@ -1,6 +1,6 @@
-"""Compares lists of what was agreed on, features and objectives: once committed, an entry keeps its id and its words.
+"""Compares lists whose committed entries must not change: features and objectives keep their ids and descriptions.
 
-An entry is known by its id; entries that break their schema are left to the rule that says so.
+Entries are matched by id. Entries that break their schema are left out, since another rule reports them.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from taskstate.syntax.nodes import Node
     from taskstate.syntax.spans import Span
 
-_MAX_IDS = 5  # ids; of more it is told how many
+_MAX_IDS = 5  # ids that a message lists; of more it gives the number
 
 
 class StableEntries(NamedTuple):
-    """A list of entries: where its key stands, the ids and descriptions that are sound, and whether all ids are."""
+    """A list of entries: the span of its key, its valid ids and descriptions by id, and whether all ids are valid."""
 
     key: Span
     ids: Mapping[str, Node]
@@ -31,7 +31,7 @@ class StableEntries(NamedTuple):
 
 
 def stable_entries(value: JsonValue | None, key: str) -> StableEntries | None:
-    """Return the list under `key` of a JSON value, or None where there is none that can be relied on."""
+    """Return the entries of the list under `key` of a JSON value, or None where there is no list."""
     entry = value.root.entry(key) if value else None
     if value is None or entry is None or entry.value.kind != "sequence":
         return None
@@ -49,30 +49,33 @@ def stable_entries(value: JsonValue | None, key: str) -> StableEntries | None:
     return StableEntries(entry.key.span, ids, words, whole)
 
 
-def differences(now: StableEntries, then: Sequence[StableEntries], rule: Rule, *, what: str) -> Iterator[Diagnostic]:
-    """Yield the entries that say something else than at every parent, those with another id, and once what is gone."""
+def differences(now: StableEntries, then: Sequence[StableEntries], rule: Rule, *, noun: str) -> Iterator[Diagnostic]:
+    """Yield a finding for each entry with a changed description or id, and one for all removed entries.
+
+    While merging, an entry may have its description from any of the parents `then`. `noun` names an entry in messages.
+    """
     committed: dict[str, list[str]] = {}
     for each in then:
         for name, node in each.words.items():
             committed.setdefault(name, []).append(node.text)
     new = {node.text: now.ids[name] for name, node in now.words.items() if name not in committed}
-    gone = []
+    removed = []
     for name, texts in committed.items():
         again = next((new[text] for text in texts if text in new), None)
         if name not in now.ids and again is None:
-            gone.append(name)
+            removed.append(name)
         elif again and name not in now.ids:
-            message = f"this {what} had the id {shown(name)} when it was committed"
+            message = f"this {noun} had the id {shown(name)} when it was committed"
             yield rule.at(again.span, message, help=f"give it the id {cut(name)} back")
         elif name in now.words and now.words[name].text not in texts:
             yield rule.at(
                 now.words[name].span,
-                f"{what} {cut(name)} was reworded; committed was {shown(texts[0])}",
-                help=f"take the words back, and add what is wanted now as a {what} of its own",
+                f"{noun} {cut(name)} was reworded; committed was {shown(texts[0])}",
+                help=f"take the words back, and add what is wanted now as a {noun} of its own",
             )
-    if gone and now.is_whole:
-        named = first_of([*map(cut, gone)], _MAX_IDS)
-        message = f"{what} {named} was removed" if len(gone) == 1 else f"{what}s {named} were removed"
+    if removed and now.is_whole:
+        named = first_of([*map(cut, removed)], _MAX_IDS)
+        message = f"{noun} {named} was removed" if len(removed) == 1 else f"{noun}s {named} were removed"
         yield rule.at(
             now.key, message, help="put back what was committed; what is not wanted any more stays, unfinished"
         )

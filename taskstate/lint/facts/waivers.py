@@ -1,7 +1,4 @@
-"""What of a complete task somebody let pass: an event of its audit says so, with the reason.
-
-What the event lists is let pass, and nothing that came later. No finding is worded here.
-"""
+"""Reads which gaps of a complete task were waived (`taskstate complete --force`), from the events of its audit."""
 
 from __future__ import annotations
 
@@ -14,26 +11,25 @@ _WAIVED, _REOPENED = "waived", "reopened"  # events of the audit
 
 
 class Waivers(NamedTuple):
-    """What is let pass: everything, or the gaps with these keys."""
+    """The waived gaps: all, or those with these keys, such as `criterion:2`."""
 
     everything: bool = False
     keys: frozenset[str] = frozenset()
 
     def covers(self, key: str) -> bool:
-        """Return whether a gap is let pass."""
+        """Return whether a gap is waived."""
         return self.everything or key in self.keys
 
 
 def read_waivers(facts: Facts) -> Waivers:
-    """Return what the events since the last reopening let pass; everything where the events themselves are unsound.
+    """Return the gaps that the events since the last reopening waive; all where the audit breaks its schema.
 
-    An event without a list is one that somebody wrote: it lets everything pass, unless the file has a seal and the seal
-    is broken.
+    An event without a list was written by hand: it waives everything, unless the file has a seal that is broken.
     """
     if "audit" not in facts.values:
         return Waivers(everything="audit" in facts.document.front_matter)
     events = facts.blocks.audit.events
     since = max((number for number, event in enumerate(events) if event.event == _REOPENED), default=-1)
-    found = [event.waived for event in events[since + 1 :] if event.event == _WAIVED]
-    everything = None in found and not facts.blocks.edited
-    return Waivers(everything, frozenset(key for keys in found for key in keys or ()))
+    lists = [event.waived for event in events[since + 1 :] if event.event == _WAIVED]
+    everything = None in lists and not facts.blocks.edited
+    return Waivers(everything, frozenset(key for keys in lists for key in keys or ()))

@@ -1,4 +1,4 @@
-"""How findings quote a text and point into it, the same in every rule."""
+"""Helpers for findings: quoting text from a file, cut to a safe length, and pointing at lines."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from taskstate.syntax.spans import Span
 if TYPE_CHECKING:
     from taskstate.syntax.document import Document
 
-_LONGEST = 80  # characters: what is longer may be a secret, and hides the message
+_LONGEST = 80  # characters: longer quotes bury the message, and may show a secret
 
 
 def cut(value: str) -> str:
-    """Return `value`, cut where it is long."""
+    """Return `value`, cut to at most 80 characters."""
     return value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…"
 
 
 def shown(value: str) -> str:
-    """Return `value` in quotes, cut where it is long."""
+    """Return `value` in quotes, cut to at most 80 characters."""
     return repr(cut(value))
 
 

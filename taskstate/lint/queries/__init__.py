@@ -1,5 +1,6 @@
-"""What rules may ask beyond the text of a file: other tasks, the archive, artifacts, git, the clock.
+"""Queries: what rules may ask beyond the text of a file: other tasks, the archive, artifacts, git, the clock.
 
-`interface` says what can be asked. `answers` answers it from the repository, with one module of functions for each
-subject, and records each question with a mark of its answer, by which the cache tells whether a result still holds.
+What the text itself tells is a fact (`facts`). A query depends on something that changes while the file does not, so it
+is recorded with a mark of its answer: the cache uses a result only while all marks are the same. `interface` declares
+the queries; `answers` answers them from the repository, with one module of functions for each subject.
 """

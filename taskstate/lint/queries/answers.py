@@ -1,7 +1,7 @@
-"""Answers the queries of rules from the disk and from git, and records each question with a mark of its answer.
+"""Answers the queries of rules from disk and git, and records each query with a mark of its answer for the cache.
 
-The cache compares the marks: a mark is cheap to take and changes whenever the answer would, while an answer may need
-another file to be read and parsed.
+A mark is cheap to compute and changes whenever the answer would; the answer itself may need other files to be read and
+parsed. To check whether a cached result is valid, only the marks are computed again.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from taskstate.model.chain_quotes import Upstream
     from taskstate.syntax.document import Document
 
-Question = tuple[str, ...]  # its name in MARKS, and its arguments
+Question = tuple[str, ...]  # the name of the query in MARKS, and its arguments
 
-# Each question, and the function that takes the mark of its answer from the file that it is about and its arguments.
+# The function that computes the mark of each query's answer, from the file and the arguments of the query.
 MARKS: Mapping[str, Callable[..., str]] = {
     "archive": tasks.archive_mark,
     "artifact": artifacts.content_mark,
@@ -47,7 +47,7 @@ MARKS: Mapping[str, Callable[..., str]] = {
 
 
 class RepositoryQueries(Queries):
-    """The answers about one file; `recorded` holds each question that was asked, with the mark of its answer."""
+    """The answers about one file; `recorded` holds the queries made so far, each with the mark of its answer."""
 
     def __init__(self, repository: Repository, path: Path) -> None:
         self.answerable = repository.answerable
@@ -55,12 +55,15 @@ class RepositoryQueries(Queries):
         self.file = File(repository, path)
 
     def mark(self, question: Question) -> str:
-        """Take the mark of a question's answer as it is now."""
+        """Return the current mark of a query's answer."""
         name, *arguments = question
         return MARKS[name](self.file, *arguments)
 
     def _record(self, *question: str) -> str:
-        """Record a question, and return its mark; it is taken before the answer, so that a late change is seen."""
+        """Record a query with its mark, and return the mark.
+
+        Call it before the answer is read: a change in between then makes the mark outdated, and not the answer.
+        """
         if question not in self.recorded:
             self.recorded[question] = self.mark(question)
         return self.recorded[question]
@@ -87,7 +90,7 @@ class RepositoryQueries(Queries):
         return history.documents(self.file.path)
 
     def earlier_names(self) -> tuple[str, ...] | None:
-        """Name the file at the compared revision as git does; the mark of `earlier` covers the name too."""
+        """Return git's names for the results of `earlier`, whose mark includes the names."""
         history = self.file.repository.history
         if history is None:
             return None
@@ -123,33 +126,33 @@ class RepositoryQueries(Queries):
         return tasks.upstream(self.file, task_id.casefold())
 
     def dependency_path(self, task_id: str) -> tuple[str, ...] | None:
-        """Find a shortest way along `depends_on` from a task back to this file's."""
+        """Find a shortest path along `depends_on` from a task back to this file's."""
         if not self.file.id:
             return None
         return tuple(self._record("dependency_path", task_id.casefold(), self.file.id.casefold()).split())
 
     def missing_commits(self, ids: tuple[str, ...]) -> tuple[str, ...] | None:
-        """List those of these commits that the repository does not have."""
+        """List those of these commits that the repository lacks."""
         mark = self._record("missing_commits", *ids)
         return tuple(mark.split()) if mark != tasks.UNKNOWN else None
 
     # Paths and artifacts
 
     def leads_outside(self, path: str) -> bool | None:
-        """Tell whether a path goes through a link that leads outside."""
+        """Return whether a path goes through a link that leads outside the repository."""
         return self._record("leads_outside", path) == "yes"
 
     def exists(self, path: str) -> bool | None:
-        """Tell whether the repository has something at a path."""
+        """Return whether a path exists in the repository."""
         return self._record("exists", path) == "yes"
 
     def artifact(self, path: str, *, text: bool = False) -> str | None:
-        """Hash what an artifact holds."""
+        """Hash the content of an artifact."""
         self._record("artifact", path, "text" if text else "")
         return artifacts.content_hash(self.file, path, text=text)
 
     def has_artifact(self, path: str) -> bool | None:
-        """Tell whether there is an artifact of that name; None where the name leads elsewhere."""
+        """Return whether there is an artifact with that path; None where no artifact can have it."""
         mark = self._record("has_artifact", path)
         return None if mark == artifacts.NO_ARTIFACT else mark == "yes"
 
@@ -170,5 +173,5 @@ class RepositoryQueries(Queries):
         return context.blob_ids(self.file, path)
 
     def changed_since(self, commit: str) -> tuple[str, ...] | None:
-        """List the paths, without our own, that differ between a commit and HEAD."""
+        """List the paths that differ between a commit and HEAD, without our own files."""
         return context.changed_since(self.file, commit, self._record("changed_since", commit))

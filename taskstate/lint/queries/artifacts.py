@@ -1,6 +1,6 @@
-"""Answers what rules ask about paths: whether they exist or lead outside, and what the artifacts there hold.
+"""Answers queries about paths: whether they exist or lead outside, and the content hashes of artifacts.
 
-Each function takes the file that is checked, and a path; those that end in `_mark` take the mark of an answer.
+Each function takes the file that is checked, and a path. Those named `..._mark` return the mark of an answer.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from taskstate.lint.queries.repository import File
 
 _GZIP = ".gz"
-NO_ARTIFACT = "?"  # the mark of a path that is none of an artifact
+NO_ARTIFACT = "?"  # the mark of a path that no artifact can have
 
 
 def exists_mark(file: File, path: str) -> str:
-    """Tell whether the repository has something at a path from its root."""
+    """Return "yes" if a path from the repository's root exists, otherwise "no"."""
     try:
         return "yes" if file.repository.source.exists(file.repository.workspace.root / path) else "no"
-    except ValueError:  # no path that the system knows
+    except ValueError:  # a path that no system call accepts, such as one with a NUL
         return "no"
 
 
 def leads_outside_mark(file: File, path: str) -> str:
-    """Tell whether a path from the root goes through a link that leads outside."""
+    """Return "yes" if a path from the root goes through a link that leads outside, otherwise "no"."""
     root = file.repository.real_root
     try:
         real = os.path.realpath(os.path.join(root, path))
@@ -39,35 +39,35 @@ def leads_outside_mark(file: File, path: str) -> str:
 
 
 def content_hash(file: File, path: str, *, text: bool) -> str | None:
-    """Return the SHA-256 of what an artifact holds, unpacked, as text with LF for every line end.
+    """Return the SHA-256 of an artifact's content, unpacked; with `text` the line ends are normalised to LF.
 
-    Empty where there is no such file here, None where it is none or cannot be read.
+    Empty where the file is missing, None where no artifact can have this path or the file cannot be read.
     """
-    place = _place(file, path)
-    if place is None:
+    artifact = _location(file, path)
+    if artifact is None:
         return None
     try:
-        return _digest(files.read(place), text=text, name=path) if files.size(place) is not None else ""
+        return _digest(files.read(artifact), text=text, name=path) if files.size(artifact) is not None else ""
     except TaskstateError:
         return None
 
 
 def content_mark(file: File, path: str, _form: str) -> str:
-    """Take the mark of an artifact; in whatever form its content is hashed, it is the same."""
-    place = _place(file, path)
-    return file.repository.source.mark(place) if place else NO_ARTIFACT
+    """Return the mark of an artifact's file; it is the same for both forms of hashing."""
+    artifact = _location(file, path)
+    return file.repository.source.mark(artifact) if artifact else NO_ARTIFACT
 
 
 def presence_mark(file: File, path: str) -> str:
-    """Tell whether there is an artifact of that name."""
-    place = _place(file, path)
-    if place is None:
+    """Return "yes" if an artifact exists, "no" if not, and `NO_ARTIFACT` where no artifact can have this path."""
+    artifact = _location(file, path)
+    if artifact is None:
         return NO_ARTIFACT
-    return "yes" if file.repository.source.exists(place) else "no"
+    return "yes" if file.repository.source.exists(artifact) else "no"
 
 
-def _place(file: File, path: str) -> Path | None:
-    """Return where an artifact lies; None where the path leads elsewhere, which another rule tells."""
+def _location(file: File, path: str) -> Path | None:
+    """Return the location of an artifact; None where the path leads out of the folder (reported by TS952)."""
     from taskstate.workspace import artifacts
 
     try:
@@ -77,7 +77,10 @@ def _place(file: File, path: str) -> Path | None:
 
 
 def _digest(data: bytes, *, text: bool, name: str) -> str:
-    """Return the hash of what an artifact holds; of a torn one that of its own bytes, which is never the right one."""
+    """Return the hash of an artifact's content.
+
+    A gzip file that cannot be unpacked gets the hash of its own bytes: it matches no recorded hash, and so is reported.
+    """
     from taskstate.workspace import artifacts
 
     if name.endswith(_GZIP):
@@ -89,6 +92,6 @@ def _digest(data: bytes, *, text: bool, name: str) -> str:
 
 
 def _normalised(data: bytes) -> bytes:
-    """Return a diff as its hash sees it: LF for every line end, and one at the end."""
+    """Return a diff in the form that is hashed: LF for every line end, and one at the end."""
     data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return data if not data or data.endswith(b"\n") else data + b"\n"

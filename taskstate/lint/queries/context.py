@@ -1,6 +1,6 @@
-"""Answers what rules ask about the sources of a sealed context: standards, the task file, commits since then.
+"""Answers queries about the sources of a sealed context: cited standards, the task file, commits since it was sealed.
 
-Many tasks cite the same standard, so what was read of it is kept for the run.
+Many tasks cite the same standards, so answers are kept for the whole run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def standard(file: File, path: str, mark: str) -> tuple[Standard, ...]:
-    """Read a cited file; none where it is not there or cannot be read."""
+    """Read a cited file; empty where it does not exist or cannot be read."""
     repository = file.repository
     return repository.once(("standard", path, mark), lambda: _standard(repository, path))
 
@@ -35,7 +35,7 @@ def _standard(repository: Repository, path: str) -> tuple[Standard, ...]:
 
 
 def blob_ids(file: File, path: str) -> tuple[str, ...]:
-    """Compute the ids that git may give a file, with its line ends as they are and as a checkout writes them."""
+    """Compute the object ids that git may give a file: with its line ends as they are, with LF, and with CRLF."""
     from taskstate.context import task_file
 
     data = _read(file.repository, path, task_file.MOST_BYTES)
@@ -43,18 +43,18 @@ def blob_ids(file: File, path: str) -> tuple[str, ...]:
 
 
 def source_mark(file: File, path: str) -> str:
-    """Take the mark of a source."""
+    """Return the mark of a source file."""
     repository = file.repository
 
     def mark() -> str:
-        place = _place(repository, path)
-        return repository.source.mark(place) if place else "out"
+        source = _location(repository, path)
+        return repository.source.mark(source) if source else "out"
 
     return repository.once(("mark", path), mark)
 
 
 def changed_since(file: File, commit: str, head: str) -> tuple[str, ...] | None:
-    """List the paths, without our own, that differ between a commit and HEAD."""
+    """List the paths that differ between a commit and HEAD, without our own files; None for an unknown commit."""
     repository = file.repository
     return repository.once(("moved", commit, head), lambda: _changed_since(repository, commit))
 
@@ -66,7 +66,7 @@ def _changed_since(repository: Repository, commit: str) -> tuple[str, ...] | Non
     try:
         touched = git_log.changed_paths(workspace.root, commit)
     except GitFailed:
-        return None  # another rule tells of commits that are not here
+        return None  # the commit is not in this clone, as after a rebase or in a shallow clone
     return tuple(path for path in touched if not workspace.is_ours(path))
 
 
@@ -77,21 +77,21 @@ def head_mark(file: File, _commit: str) -> str:
 
 
 def _read(repository: Repository, path: str, most: int) -> bytes | None:
-    """Read a source; None where it is not there, leads out, or is too large to be one."""
-    place = _place(repository, path)
+    """Read a source; None where it does not exist, leads outside, or has more than `most` bytes."""
+    source = _location(repository, path)
     try:
-        return repository.source.read(place) if place and os.stat(place).st_size <= most else None
+        return repository.source.read(source) if source and os.stat(source).st_size <= most else None
     except (OSError, TaskstateError):
         return None
 
 
-def _place(repository: Repository, path: str) -> Path | None:
-    """Return where a source really lies, links followed; None for one that leads out of the repository."""
+def _location(repository: Repository, path: str) -> Path | None:
+    """Return the real location of a source, links followed; None for one outside the repository."""
 
-    def place() -> Path | None:
+    def location() -> Path | None:
         try:
             return Path(os.path.realpath(files.inside(repository.workspace.root, path)))
         except (TaskstateError, OSError, ValueError):
             return None
 
-    return repository.once(("place", path), place)
+    return repository.once(("location", path), location)

@@ -1,8 +1,8 @@
-"""The queries that rules may ask beyond the text of one file: the clock, the past, the archive, other tasks, git.
+"""Declares the queries that rules may make beyond the text of one file: clock, history, archive, other tasks, git.
 
-`Queries` answers none of them, which is right for a text that belongs to no repository; `answers` has the class that
-does. A query is small and has plain arguments, so that the cache can ask it again: a finding depends on the text of its
-file and on the answers to the queries that were asked, and on nothing else.
+`Queries` answers none of them, which is right for a text that belongs to no repository; `answers.RepositoryQueries`
+answers them all. A finding depends on the text of its file and on the answers to the queries made, and on nothing else.
+The arguments of a query are plain values, so that the cache can store the query and make it again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from taskstate.model.chain_quotes import Upstream
     from taskstate.syntax.document import Document
 
-# What a rule may need besides the text. A rule runs only where all that it needs can be answered.
+# The kinds of queries that a rule may need. A rule runs only where all kinds that it needs can be answered.
 HISTORY = "history"  # the files at the compared revision
 ARCHIVE = "archive"  # the task's archive file
 UPSTREAM = "upstream"  # the state files of other tasks
@@ -25,27 +25,27 @@ CLOCK = "clock"  # the time now
 
 
 class Queries:
-    """The queries about one file; `answerable` is what can be answered, and the answer to all else is None."""
+    """The queries about one file; `answerable` holds the kinds that can be answered. Other answers are None."""
 
     answerable: frozenset[str] = frozenset()
 
     def is_future(self, moment: str) -> bool | None:  # noqa: ARG002 - nothing is answered here
-        """Return whether a timestamp (`YYYY-MM-DDTHH:MM:SSZ`) has not come yet."""
+        """Return whether a timestamp (`YYYY-MM-DDTHH:MM:SSZ`) is in the future."""
         return None
 
     def earlier(self) -> tuple[Document, ...] | None:
-        """Return the file as it was at the compared revision: one document, while merging one for each parent.
+        """Return the file at the compared revision: one document, while merging one for each parent.
 
-        Empty where the file is new since then; None where nothing is compared. Renames are followed.
+        Empty for a new file; None where nothing is compared. Renames are followed.
         """
         return None
 
     def earlier_names(self) -> tuple[str, ...] | None:
-        """Return the names that git has for what `earlier` gives: `REV:path`, from the top of the repository."""
+        """Return git's names for the results of `earlier`: `REV:path`, from the top of the repository."""
         return None
 
     def earlier_archive(self) -> tuple[Document, ...] | None:
-        """Return the task's archive file as it was at the compared revision; like `earlier`."""
+        """Return the task's archive file at the compared revision, like `earlier`."""
         return None
 
     def changed_paths(self) -> tuple[str, ...] | None:
@@ -53,61 +53,61 @@ class Queries:
         return None
 
     def archive(self) -> tuple[Document, ...] | None:
-        """Return the archive file of the task, empty where there is none."""
+        """Return the archive file of the task; empty where there is none."""
         return None
 
     def same_id(self) -> tuple[str, ...] | None:
-        """Return the paths of the other state files of the repository that have this file's id."""
+        """Return the paths of other state files in the repository with the same id."""
         return None
 
     def upstream(self, task_id: str) -> tuple[Upstream, ...] | None:  # noqa: ARG002 - nothing is answered here
-        """Return what the state files of a task say: none where there is no such task, several where ids collide."""
+        """Return the task with an id as an upstream: empty for an unknown id, several where ids collide."""
         return None
 
     def dependency_path(self, task_id: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is answered here
-        """Return the ids on a shortest way along `depends_on` from a task back to this file's, both included.
+        """Return the ids on a shortest path along `depends_on` from a task back to this file's task, both included.
 
-        Empty where no way leads back.
+        Empty where the task does not depend on this file's task.
         """
         return None
 
     def leads_outside(self, path: str) -> bool | None:  # noqa: ARG002 - nothing is answered here
-        """Return whether a path, from the repository's root, goes through a link that leads outside."""
+        """Return whether a path from the repository's root goes through a link that leads outside."""
         return None
 
     def missing_commits(self, ids: tuple[str, ...]) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is answered here
-        """Return which of these (abbreviated) commit ids the repository does not have; None in a shallow clone."""
+        """Return those of these (abbreviated) commit ids that the repository lacks; None in a shallow clone."""
         return None
 
     def artifact(self, path: str, *, text: bool = False) -> str | None:  # noqa: ARG002 - nothing is answered here
-        """Return the SHA-256 of what an artifact holds, unpacked; as `text` with LF for every line end.
+        """Return the SHA-256 of an artifact's content, unpacked; with `text` the line ends are normalised to LF.
 
-        Empty where there is no such file here; None where it cannot be read.
+        Empty where the file is missing; None where it cannot be read.
         """
         return None
 
     def has_artifact(self, path: str) -> bool | None:  # noqa: ARG002 - nothing is answered here
-        """Return whether there is an artifact of that name here."""
+        """Return whether an artifact exists, by its path."""
         return None
 
     def exists(self, path: str) -> bool | None:  # noqa: ARG002 - nothing is answered here
-        """Return whether the repository has something at a path from its root."""
+        """Return whether a path from the repository's root exists."""
         return None
 
     def handoffs(self) -> tuple[WrittenHandoff, ...] | None:
-        """Return what the handoff documents of the task say, in any order; those of other tools are left out."""
+        """Return the handoff documents of the task, in any order; those of other tools are left out."""
         return None
 
     def standard(self, path: str) -> tuple[Standard, ...] | None:  # noqa: ARG002 - nothing is answered here
-        """Return the file, from the repository's root, that a citation names; none where it cannot be read."""
+        """Return a cited file, by its path from the repository's root; empty where it cannot be read."""
         return None
 
     def blob_ids(self, path: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is answered here
-        """Return the ids that git may give a file, whatever line ends it has here; none where it cannot be read."""
+        """Return the object ids that git may give a file, whatever its line ends; empty where it cannot be read."""
         return None
 
     def changed_since(self, commit: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is answered here
-        """Return the paths, without our own, that differ between a commit and HEAD."""
+        """Return the paths that differ between a commit and HEAD, without our own files."""
         return None
 
 

@@ -1,4 +1,4 @@
-"""What all files of one lint run share (the run's cache, the time, the compared revision), and one file among them."""
+"""The repository as one lint run sees it: the run's cache, the time, the compared revision; and one file in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 
 
 class Repository(RunCache):
-    """The repository as a lint run sees it.
+    """The repository in one lint run.
 
     `now` is a timestamp (`YYYY-MM-DDTHH:MM:SSZ`); `history` is the compared revision, or None.
     """
@@ -33,7 +33,7 @@ class Repository(RunCache):
         self.history = history
 
     def prepare(self) -> None:
-        """Find out now what several processes would each find out for themselves."""
+        """Compute now what otherwise every worker process would compute for itself."""
         super().prepare()
         _ = self.answerable
         if self.history:
@@ -41,22 +41,23 @@ class Repository(RunCache):
 
     @cached_property
     def answerable(self) -> frozenset[str]:
-        """What can be answered at all."""
-        known = {HISTORY} if self.history else set[str]()
+        """The kinds of queries that can be answered here."""
+        kinds = {HISTORY} if self.history else set[str]()
+        # A shallow clone lacks old commits: whether one exists cannot be said there.
         if git.toplevel(self.workspace.root) and not git.is_shallow(self.workspace.root):
-            known.add(GIT)
-        return _EVERYWHERE | known
+            kinds.add(GIT)
+        return _EVERYWHERE | kinds
 
-    def once(self, key: tuple[str, ...], find: Callable[[], _T]) -> _T:
-        """Return what `find` finds, and for the same key the same again until what was read is forgotten."""
+    def once(self, key: tuple[str, ...], compute: Callable[[], _T]) -> _T:
+        """Return the result of `compute`, which is called once for a key and then kept until `forget`."""
         if key not in self.memo:
-            self.memo[key] = find()
-        found: _T = self.memo[key]
-        return found
+            self.memo[key] = compute()
+        result: _T = self.memo[key]
+        return result
 
 
 class File:
-    """The file that questions are about, in its repository."""
+    """The file that queries are about, in its repository."""
 
     def __init__(self, repository: Repository, path: Path) -> None:
         self.repository = repository
@@ -64,12 +65,12 @@ class File:
 
     @cached_property
     def id(self) -> str:
-        """The id of the task, as the file's own name bears it; empty where it bears none."""
+        """The id of the task from the file's name; empty where it has none."""
         own = names.own_file(self.path.name)
         return own.id or "" if own else ""
 
     @cached_property
     def archive_path(self) -> Path | None:
-        """Where the archive file of the task lies, or would; None where the name bears no id."""
+        """The path of the task's archive file, which may not exist; None where the file's name has no id."""
         workspace = self.repository.workspace
         return workspace.state_root / workspace.archive_path(self.id) if self.id else None

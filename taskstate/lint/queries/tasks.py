@@ -1,7 +1,7 @@
-"""Answers what rules ask about tasks: the archive and the past of one, others that it builds on, commits that it names.
+"""Answers queries about tasks: archive and history, upstream tasks, dependency cycles, commits.
 
-Each function takes the file that is checked; those that end in `_mark` take the mark of an answer. Where the mark says
-it all, there is no other function.
+Each function takes the file that is checked. Those named `..._mark` return the mark of an answer; where the mark tells
+the whole answer, there is no other function.
 """
 
 from __future__ import annotations
@@ -19,51 +19,51 @@ if TYPE_CHECKING:
     from taskstate.model.chain_quotes import Upstream
     from taskstate.syntax.document import Document
 
-UNKNOWN = "?"  # the mark where git cannot be asked for commits
+UNKNOWN = "?"  # the mark where git fails
 
 
 def is_future_mark(file: File, moment: str) -> str:
-    """Tell whether a timestamp has not come yet."""
+    """Return "yes" if a timestamp is in the future, otherwise "no"."""
     return "yes" if moment > file.repository.now else "no"
 
 
 def archive(file: File) -> tuple[Document, ...] | None:
-    """Read the archive file of the task; None where it cannot be read, which is told where it is linted itself."""
+    """Read the archive file of the task; None where it cannot be read (reported when it is linted itself)."""
     repository, path = file.repository, file.archive_path
     if path is None or not repository.source.exists(path):
         return ()
-    found = repository.document(path)
-    return (found,) if found else None
+    document = repository.document(path)
+    return (document,) if document else None
 
 
 def archive_mark(file: File) -> str:
-    """Take the mark of the archive file."""
+    """Return the mark of the archive file."""
     return file.repository.source.mark(file.archive_path) if file.archive_path else ""
 
 
 def earlier_mark(file: File) -> str:
-    """Take the mark of the file at the compared revision."""
-    return _mark_then(file, file.path)
+    """Return the mark of the file at the compared revision."""
+    return _mark_at_revision(file, file.path)
 
 
 def earlier_archive_mark(file: File) -> str:
-    """Take the mark of the archive file at the compared revision."""
-    return _mark_then(file, file.archive_path)
+    """Return the mark of the archive file at the compared revision."""
+    return _mark_at_revision(file, file.archive_path)
 
 
-def _mark_then(file: File, path: Path | None) -> str:
+def _mark_at_revision(file: File, path: Path | None) -> str:
     history = file.repository.history
     return history.mark(path) if history and path else ""
 
 
 def changed_paths_mark(file: File) -> str:
-    """Take the hash of the paths that differ from the compared revision."""
+    """Return a hash of the paths that differ from the compared revision."""
     history = file.repository.history
     return files.digest("\0".join(history.changed_paths).encode("utf-8", "replace")) if history else ""
 
 
 def same_id_mark(file: File, task_id: str) -> str:
-    """List the other state files of a task, one a line; a path that leads to this file through a link is no other."""
+    """List the other state files of a task, one a line; a link to this file is not another one."""
     paths = (path for path in file.repository.state_files(task_id) if path != file.path)
     others = (path for path in paths if os.path.realpath(path) != os.path.realpath(file.path))
     return "\n".join(files.shown(file.repository.workspace.relative(path)) for path in others)
@@ -72,29 +72,29 @@ def same_id_mark(file: File, task_id: str) -> str:
 def upstream(file: File, task_id: str) -> tuple[Upstream, ...] | None:
     """Read the state files of a task; None where it has some and none can be read."""
     paths = file.repository.state_files(task_id)
-    found = tuple(found for path in paths if (found := file.repository.upstream(path)))
-    return found if found or not paths else None
+    upstreams = tuple(found for path in paths if (found := file.repository.upstream(path)))
+    return upstreams if upstreams or not paths else None
 
 
 def upstream_mark(file: File, task_id: str) -> str:
-    """Take the marks of the state files of a task."""
+    """Return the marks of the state files of a task."""
     paths = file.repository.state_files(task_id)
     return " ".join(f"{path.name}:{file.repository.source.mark(path)}" for path in paths)
 
 
 def dependency_path_mark(file: File, task_id: str, own_id: str) -> str:
-    """List the ids on a shortest way along `depends_on` from one task to another."""
+    """List the ids on a shortest path along `depends_on` from one task to another."""
     return " ".join(file.repository.dependencies.shortest_path(task_id, own_id))
 
 
 def missing_commits_mark(file: File, *ids: str) -> str:
-    """List those of these commits that the repository does not have."""
+    """List those of these commits that the repository lacks."""
     kinds_of = file.repository.objects.kinds
     try:
-        found = kinds_of([f"{each}^{{commit}}" for each in ids])
-        missing = [each for each, kind in zip(ids, found, strict=True) if kind is None]
-        # Git calls an id missing too that is cut so short that several commits have it; by itself it says why.
-        why = kinds_of(missing)
+        kinds = kinds_of([f"{each}^{{commit}}" for each in ids])
+        missing = [each for each, kind in zip(ids, kinds, strict=True) if kind is None]
+        # With `^{commit}` git reports an ambiguous abbreviation as missing; only the bare id is reported as ambiguous.
+        bare_kinds = kinds_of(missing)
     except GitFailed:
         return UNKNOWN
-    return " ".join(each for each, kind in zip(missing, why, strict=True) if kind != "ambiguous")
+    return " ".join(each for each, kind in zip(missing, bare_kinds, strict=True) if kind != "ambiguous")

@@ -1,8 +1,7 @@
-"""Findings as text: for people, for editors, for programs.
+"""Reporters: write findings as text for people, editors and programs, one module for each output format.
 
-A reporter is a module whose `report` gets findings and what else is known of the run, returns a string, and knows
-nothing else. It is imported when it is asked for. What comes out of files is shown with its control characters spelled
-out, so that no terminal obeys it.
+A reporter's `report` is a pure function from findings and a `Run` to text. Its module is imported on use. Text that
+comes from files is printed with control characters spelled out, so that a terminal does not execute them.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ FOR_PEOPLE = ("text", "concise")
 
 
 class Run(NamedTuple):
-    """What a report says besides the findings: how many files were checked, and whether colours are shown."""
+    """What reporters need besides the findings: the number of checked files, and whether to use colours."""
 
     files: int
     colour: bool = False
 
 
 class Reporter(Protocol):
-    """What turns the findings of a run into text."""
+    """A function that writes the findings of a run as text."""
 
     def __call__(self, findings: Sequence[Finding], run: Run) -> str:
         """Return the report."""
@@ -37,5 +36,5 @@ def reporter(name: str) -> Reporter:
     """Return the reporter of one of the `FORMATS`."""
     from importlib import import_module
 
-    found: Reporter = import_module(f"taskstate.lint.reporters.{name}").report
-    return found
+    report: Reporter = import_module(f"taskstate.lint.reporters.{name}").report
+    return report

@@ -1,6 +1,6 @@
-"""Colours for people, by the sequences that every terminal knows.
+"""Colours text for terminals with ANSI escape sequences.
 
-A library for this (rich) takes longer to load than linting a file does.
+A library for this (rich) takes longer to import than linting a file takes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _LINE = r"(?m)^(?:(---|\+\+\+) |(@@) |(-)|(\+)).*$"
 
 
 class Painter(NamedTuple):
-    """Puts text into colours where they are enabled, and leaves it alone where not."""
+    """Colours text if `enabled`; otherwise returns it unchanged."""
 
     enabled: bool = False
 
@@ -23,7 +23,7 @@ class Painter(NamedTuple):
         return f"\x1b[{style}m{text}\x1b[0m" if self.enabled and text else text
 
     def diff(self, text: str) -> str:
-        """Return a unified diff with what is removed and added told apart."""
+        """Return a unified diff with removed and added lines in different colours."""
         return re.sub(_LINE, lambda line: self(line[0], self._of(line)), text) if self.enabled else text
 
     def _of(self, line: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""One line for each finding: for editors, `grep`, and whoever knows the rules."""
+"""Reports findings as one line each: for editors, for `grep`, and for people who know the rules."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def report(findings: Sequence[Finding], run: Run) -> str:
 
 
 def headline(finding: Finding, colours: Painter = Painter()) -> str:  # noqa: B008 - a frozen record
-    """Return where a finding stands, and what it says."""
+    """Return a finding as one line: place, code, name and message."""
     diagnostic = finding.diagnostic
     place = colours(one_line(f"{finding.path}:{finding.line}:{finding.column}"), colors.STRONG)
     code = colours(diagnostic.code, colors.WARNING if diagnostic.severity == WARNING else colors.ERROR)
@@ -33,13 +33,13 @@ def headline(finding: Finding, colours: Painter = Painter()) -> str:  # noqa: B0
 
 
 def _remarks(diagnostic: Diagnostic) -> str:
-    """Return in brackets that this is a warning only, and that there is a fix."""
-    told = ["warning"] if diagnostic.severity == WARNING else []
+    """Return in brackets whether this is a warning, and whether there is a fix."""
+    remarks = ["warning"] if diagnostic.severity == WARNING else []
     if diagnostic.fix:
-        told.append("fixable" if diagnostic.fix.safe else "unsafe fix")
-    return f" ({', '.join(told)})" if told else ""
+        remarks.append("fixable" if diagnostic.fix.safe else "unsafe fix")
+    return f" ({', '.join(remarks)})" if remarks else ""
 
 
 def one_line(text: str) -> str:
-    """Return `text` with everything spelled out that would end a line or be obeyed by a terminal."""
-    return re.compile(_BREAKS).sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), printable(text))
+    """Return `text` with line ends and control characters spelled out."""
+    return re.compile(_BREAKS).sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), printable(text))

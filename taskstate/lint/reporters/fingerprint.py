@@ -1,4 +1,4 @@
-"""What tells a finding from all others, and is still the same after lines were added above it."""
+"""Computes fingerprints of findings that stay the same when lines are added above, so that programs recognise them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 
 def fingerprints(findings: Sequence[Finding]) -> list[str]:
-    """Return a fingerprint for each finding: no two are alike, and neither lines nor columns count.
+    """Return a unique fingerprint for each finding, independent of line and column.
 
-    It is made from the file, the rule and the words of the line. Where these agree, findings are numbered from the top.
-    The message does not count, since it may quote a number that changes with every write.
+    It is a hash of the file, the rule and the words of the line; findings with the same of these are numbered from the
+    top. The message is left out, since it may quote a number that changes with every write.
     """
     from hashlib import sha256
 
     seen: Counter[tuple[str, str, str]] = Counter()
-    made = []
+    hashes = []
     for finding in findings:
         key = (finding.path, finding.diagnostic.code, " ".join(finding.source.split()))
         parts = "\0".join((*key, str(seen[key])))
         seen[key] += 1
-        made.append(sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:32])
-    return made
+        hashes.append(sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:32])
+    return hashes

@@ -1,4 +1,4 @@
-"""Findings as workflow commands of GitHub Actions, which shows them beside the lines that they are about."""
+"""Reports findings as workflow commands of GitHub Actions, which shows them beside their lines in a pull request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Finding
     from taskstate.lint.reporters import Run
 
-# In this order: the sign that begins an escape comes first.
+# In this order: `%` first, since the other replacements add it.
 _IN_MESSAGES = (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"))
 _IN_PROPERTIES = (*_IN_MESSAGES, (":", "%3A"), (",", "%2C"))
 
@@ -25,7 +25,7 @@ def report(findings: Sequence[Finding], run: Run) -> str:  # noqa: ARG001 - ever
 
 
 def _command(finding: Finding) -> str:
-    """Return one command; its message says the place too, because the log shows nothing but the message."""
+    """Return one command; its message repeats the place, because the log shows only the message."""
     diagnostic = finding.diagnostic
     properties = {
         "title": f"{diagnostic.code} {diagnostic.name}",
@@ -33,12 +33,12 @@ def _command(finding: Finding) -> str:
         "line": str(finding.line),
         "endLine": str(finding.end_line),
     }
-    if finding.line == finding.end_line:  # with columns, GitHub refuses an annotation of several lines
+    if finding.line == finding.end_line:  # GitHub rejects an annotation of several lines that has columns
         properties |= {"col": str(finding.column), "endColumn": str(finding.end_column)}
     where = ",".join(f"{key}={_escaped(value, _IN_PROPERTIES)}" for key, value in properties.items())
     level = "error" if diagnostic.severity == ERROR else "warning"
-    said = _escaped(f"{headline(finding)}\n{diagnostic.help}", _IN_MESSAGES)
-    return f"::{level} {where}::{said}\n"
+    message = _escaped(f"{headline(finding)}\n{diagnostic.help}", _IN_MESSAGES)
+    return f"::{level} {where}::{message}\n"
 
 
 def _escaped(text: str, escapes: tuple[tuple[str, str], ...]) -> str:

@@ -1,4 +1,4 @@
-"""Findings as a code quality report of GitLab, which shows in a merge request what is new since its target branch."""
+"""Reports findings as a GitLab code quality report; merge requests show those that their target branch has not."""
 
 from __future__ import annotations
 

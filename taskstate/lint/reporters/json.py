@@ -1,4 +1,4 @@
-"""Findings as JSON, in the shape that other programs build on (docs/commands.md)."""
+"""Reports findings as JSON, in the documented shape that programs rely on (docs/commands.md)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def report(findings: Sequence[Finding], run: Run) -> str:
 
 
 def dumps(value: object) -> str:
-    """Return `value` as JSON; control characters are escaped, so that the values stay what they are."""
+    """Return `value` as JSON with control characters escaped; a parser reads the same values back."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    return re.compile(CONTROLS).sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+    return re.compile(CONTROLS).sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 
 def shape(findings: Sequence[Finding], *, files: int) -> dict[str, Any]:
-    """Return the findings as values of JSON."""
+    """Return the findings as JSON values."""
     return {"files": files, "findings": [_shape(finding) for finding in findings]}
 
 

@@ -1,4 +1,4 @@
-"""Findings as JUnit XML: a suite for each file that has some, a failed test case for each of them."""
+"""Reports findings as JUnit XML: a suite for each file with findings, a failed test case for each finding."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from taskstate.lint.reporters import Run
 
 _HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'
-_NO_CHARACTERS = "[\ufffe\uffff]"  # besides controls, what XML 1.0 cannot hold even as a reference
+_NO_CHARACTERS = "[\ufffe\uffff]"  # not allowed in XML 1.0, not even as character references
 
 
 def report(findings: Sequence[Finding], run: Run) -> str:
-    """Return the findings as XML; without any there is one test case, which passes, since programs expect one."""
+    """Return the findings as XML; without any it has one passed test case, since programs expect at least one."""
     suites = [_suite(path, list(found)) for path, found in groupby(findings, key=lambda finding: finding.path)]
     if not findings:
         count = f"{run.files} {'file' if run.files == 1 else 'files'}"
@@ -38,15 +38,15 @@ def _suite(path: str, findings: Sequence[Finding]) -> str:
 
 
 def _case(finding: Finding) -> str:
-    """Return the test case of a finding; its name says the place, because programs drop all but one of each name."""
+    """Return the test case of a finding; its name has the place, because programs drop cases with a name they have."""
     diagnostic = finding.diagnostic
     name = f"{diagnostic.code} {diagnostic.name} ({finding.line}:{finding.column})"
     place = f"file={_quoted(finding.path)} line={_quoted(str(finding.line))}"
-    said = _escaped(f"{headline(finding)}\n{diagnostic.help}")
+    details = _escaped(f"{headline(finding)}\n{diagnostic.help}")
     failure = f"message={_quoted(diagnostic.message)} type={_quoted(diagnostic.severity)}"
     return (
         f"    <testcase name={_quoted(name)} classname={_quoted(finding.path)} {place}>\n"
-        f"      <failure {failure}>{said}</failure>\n"
+        f"      <failure {failure}>{details}</failure>\n"
         "    </testcase>\n"
     )
 
@@ -56,5 +56,5 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    text = re.compile(_NO_CHARACTERS).sub(lambda found: f"\\u{ord(found[0]):04x}", printable(text))
+    text = re.compile(_NO_CHARACTERS).sub(lambda match: f"\\u{ord(match[0]):04x}", printable(text))
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

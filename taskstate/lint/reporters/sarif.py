@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, the form in which code scanning services take them from any tool."""
+"""Reports findings as SARIF 2.1.0, the exchange format of code scanning services."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ if TYPE_CHECKING:
     from taskstate.syntax.edits import Edit
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_ROOT = "%SRCROOT%"  # paths count from the working folder; whoever reads the report knows where that was
+_ROOT = "%SRCROOT%"  # paths are relative to the working folder, whose location the consumer of the report knows
 _HERE = "The folder that taskstate was run in."
 
 
 def report(findings: Sequence[Finding], run: Run) -> str:  # noqa: ARG001 - every reporter is called alike
     """Return the findings as a log with one run."""
     rules = _rules(findings)
-    places = {rule.RULE.code: index for index, rule in enumerate(rules)}
+    indices = {rule.RULE.code: index for index, rule in enumerate(rules)}
     results = [
-        _result(finding, places, fingerprint)
+        _result(finding, indices, fingerprint)
         for finding, fingerprint in zip(findings, fingerprints(findings), strict=True)
     ]
     driver = {"name": "taskstate", "version": VERSION, "rules": [_rule(rule) for rule in rules]}
-    told = {
+    sarif_run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "newlineSequences": ["\r\n", "\n", "\r"],
         "originalUriBaseIds": {_ROOT: {"description": {"text": _HERE}}},
         "results": results,
     }
-    return dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [told]})
+    return dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [sarif_run]})
 
 
 def _rules(findings: Sequence[Finding]) -> list[ModuleType]:
-    """Return the rules that found something, in the order of their codes."""
+    """Return the rules with findings, in the order of their codes."""
     from taskstate.lint.registry import TABLE
 
     codes = {finding.diagnostic.code for finding in findings}
@@ -52,7 +52,7 @@ def _rules(findings: Sequence[Finding]) -> list[ModuleType]:
 
 
 def _rule(rule: ModuleType) -> dict[str, Any]:
-    """Return what there is to know of a rule: all of its page, so that nobody has to look for it elsewhere."""
+    """Return the description of a rule, with its whole page as help, so that a service can show it."""
     from taskstate.lint.rule_pages import page
 
     meta = rule.RULE
@@ -68,17 +68,17 @@ def _rule(rule: ModuleType) -> dict[str, Any]:
 
 
 def _description(page: str) -> str:
-    """Return what a rule's page says under its first heading, in one paragraph."""
+    """Return the section "What" of a rule's page as one paragraph."""
     _, _, rest = page.partition("\n## What\n")
     return " ".join(rest.partition("\n## ")[0].split())
 
 
-def _result(finding: Finding, places: dict[str, int], fingerprint: str) -> dict[str, Any]:
+def _result(finding: Finding, indices: dict[str, int], fingerprint: str) -> dict[str, Any]:
     diagnostic = finding.diagnostic
-    known = {"ruleIndex": places[diagnostic.code]} if diagnostic.code in places else {}
+    rule = {"ruleIndex": indices[diagnostic.code]} if diagnostic.code in indices else {}
     result = {
         "ruleId": diagnostic.code,
-        **known,
+        **rule,
         "level": "error" if diagnostic.severity == ERROR else "warning",
         "message": {"text": printable(f"{diagnostic.message} ({diagnostic.help})")},
         "locations": [{"physicalLocation": {"artifactLocation": _artifact(finding.path), "region": _region(finding)}}],
@@ -89,7 +89,7 @@ def _result(finding: Finding, places: dict[str, int], fingerprint: str) -> dict[
 
 
 def _artifact(path: str) -> dict[str, str]:
-    """Return where a file is: from the working folder, or absolute where it does not lie in there."""
+    """Return the location of a file: relative to the working folder, or absolute for a file outside of it."""
     from urllib.parse import quote
 
     uri = quote(path.encode("utf-8", "surrogateescape"))
@@ -106,9 +106,9 @@ def _region(finding: Finding) -> dict[str, int]:
 
 
 def _fixes(finding: Finding) -> list[dict[str, Any]]:
-    """Return the fix, where it is safe and touches nothing but the line that the finding stands in.
+    """Return the fix if it is safe and changes only the line of the finding.
 
-    Of other lines a finding does not know the numbers. `taskstate lint --fix` makes all fixes.
+    A finding knows the number of that line alone, so other edits cannot be given as regions.
     """
     fix = finding.diagnostic.fix
     if fix is None or not fix.safe or not fix.edits:
@@ -117,7 +117,7 @@ def _fixes(finding: Finding) -> list[dict[str, Any]]:
     if not all(start <= edit.start and edit.end <= start + len(finding.source) for edit in fix.edits):
         return []
     if any(secrets.find(finding.source[: edit.start - start] + edit.new) for edit in fix.edits):
-        return []  # the new text would show what the finding masks
+        return []  # the new text would reveal the secret that the finding masks
     replacements = [_replacement(finding.line, edit, start) for edit in fix.edits]
     change = {"artifactLocation": _artifact(finding.path), "replacements": replacements}
     return [{"description": {"text": printable(finding.diagnostic.help)}, "artifactChanges": [change]}]

@@ -1,4 +1,4 @@
-"""Which rules speak how often, instead of what they say: the way into a repository with many findings."""
+"""Reports how many findings each rule has instead of the findings: an overview of a repository with many of them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def report(findings: Sequence[Finding], run: Run) -> str:
-    """Return a line for each rule that found something, the most frequent one first, and the summary."""
-    found: dict[str, list[Finding]] = {}
+    """Return a line for each rule with findings, the most frequent one first, and the summary."""
+    by_code: dict[str, list[Finding]] = {}
     for finding in findings:
-        found.setdefault(finding.diagnostic.code, []).append(finding)
-    ordered = sorted(found.values(), key=lambda each: (-len(each), each[0].diagnostic.code))
+        by_code.setdefault(finding.diagnostic.code, []).append(finding)
+    ordered = sorted(by_code.values(), key=lambda each: (-len(each), each[0].diagnostic.code))
     count = max((len(str(len(each))) for each in ordered), default=0)
     name = max((len(each[0].diagnostic.name) for each in ordered), default=0)
     rows = [_row(each, count, name, Painter(run.colour)) for each in ordered]
@@ -37,7 +37,7 @@ def _row(findings: Sequence[Finding], count: int, name: int, colours: Painter) -
 
 
 def _fixable_note(findings: Sequence[Finding]) -> str:
-    """Return whether a rule's findings can be mended: `fix`, `unsafe fix`, and how many where it is not all."""
+    """Return whether a rule's findings can be fixed: `fix`, `unsafe fix`, with their number where not all can be."""
     kinds = Counter("fix" if each.diagnostic.fix.safe else "unsafe fix" for each in findings if each.diagnostic.fix)
-    told = [kind if count == len(findings) else f"{kind} ({count})" for kind, count in sorted(kinds.items())]
-    return ", ".join(told)
+    notes = [kind if count == len(findings) else f"{kind} ({count})" for kind, count in sorted(kinds.items())]
+    return ", ".join(notes)

@@ -1,7 +1,7 @@
-"""Findings for people: each with its line of the file, a marker under the fault, and what to do; then a summary.
+"""Reports findings for people: each with its source line, a marker under the fault, and a help text; then a summary.
 
-The marker is counted in the columns of a terminal, where a tab reaches to the next stop, a wide character takes two
-and a combining one none. Of a long line the part around the fault is shown.
+The marker is placed in terminal columns: a tab reaches to the next tab stop, a wide character takes two columns, a
+combining one none. Of a long line only the part with the fault is shown.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Finding
     from taskstate.lint.reporters import Run
 
-WIDTH = 100  # columns of a line of the file that are shown
+WIDTH = 100  # columns of a source line that are shown
 _BEFORE = 40  # columns shown before a fault that stands far to the right
 _TAB = 4
 _CUT = "…"
 
 
 def report(findings: Sequence[Finding], run: Run) -> str:
-    """Return the findings in full, and a line that sums them up."""
+    """Return the findings in full, and a summary line."""
     colours = Painter(run.colour)
     shown = "".join(f"{_shown(finding, colours)}\n\n" for finding in findings)
     return f"{shown}{colours(summary(findings, files=run.files), colors.STRONG)}\n"
 
 
 def summary(findings: Sequence[Finding], *, files: int) -> str:
-    """Return in one sentence or two how much was found, and how much of it can be mended."""
+    """Return the number of findings in words, and how many of them can be fixed."""
     if not findings:
         return f"No findings in {_count(files, 'file')}."
     errors = sum(finding.diagnostic.severity == ERROR for finding in findings)
     kinds = [_count(errors, "error")] if errors else []
     kinds += [_count(len(findings) - errors, "warning")] if errors < len(findings) else []
-    concerned = len({finding.path for finding in findings})
-    return f"Found {' and '.join(kinds)} in {concerned} of {_count(files, 'file')}.{_fixable_note(findings)}"
+    affected = len({finding.path for finding in findings})
+    return f"Found {' and '.join(kinds)} in {affected} of {_count(files, 'file')}.{_fixable_note(findings)}"
 
 
 def _fixable_note(findings: Sequence[Finding]) -> str:
@@ -54,8 +54,8 @@ def _fixable_note(findings: Sequence[Finding]) -> str:
     return f" {safe} can be mended with --fix, {unsafe}." if safe else f" {unsafe.replace(' ', ' can be mended ', 1)}."
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _shown(finding: Finding, colours: Painter) -> str:
@@ -72,14 +72,14 @@ def _shown(finding: Finding, colours: Painter) -> str:
 
 
 class _Cell(NamedTuple):
-    """A character as it is shown, and how many columns of the terminal it takes."""
+    """A character as printed, and its width in terminal columns."""
 
     text: str
     width: int
 
 
 def _marked(finding: Finding) -> tuple[str, str]:
-    """Return the part of the source line around the fault, and the marker that stands under it."""
+    """Return the part of the source line with the fault, and the marker line for below it."""
     cells = _cells(finding.source)
     start = min(finding.column - 1, len(cells))
     stop = min(finding.end_column - 1, len(cells)) if finding.end_line == finding.line else len(cells)
@@ -110,7 +110,7 @@ def _cell(char: str, column: int) -> _Cell:
     safe = one_line(char)
     if safe != char:
         return _Cell(safe, len(safe))
-    import unicodedata  # most files need none of it
+    import unicodedata  # only for characters outside ASCII, which most lines do not have
 
     if unicodedata.category(char) in {"Mn", "Me", "Cf"}:
         return _Cell(char, 0)
@@ -118,7 +118,7 @@ def _cell(char: str, column: int) -> _Cell:
 
 
 def _window(cells: Sequence[_Cell], start: int) -> tuple[int, int]:
-    """Return which cells are shown, first and behind the last: all, or as many as fit, the fault among them."""
+    """Return the range of cells to show: all, or as many as fit, with the fault among them."""
     if _width(cells) <= WIDTH:
         return 0, len(cells)
     first = start

@@ -97,7 +97,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
                 f"the task is complete, and feature {cut(feature.id)} does not pass",
                 help=f"{_HELP}; a feature that another task takes over has `moved_to`",
             )
-    for placed in facts.outline.found:
+    for placed in facts.outline.present:
         if placed.spec.some_filled and COMPLETE in placed.spec.some_filled.statuses:
             yield from _output(document, placed, let_pass)
 

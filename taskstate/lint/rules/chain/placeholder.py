@@ -62,7 +62,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield each placeholder that the status no longer allows, and one for a group that has nothing else."""
     status = facts.values.get("status")
     let_pass = read_waivers(facts) if status == COMPLETE else Waivers()
-    for placed in facts.outline.found:
+    for placed in facts.outline.present:
         for name, span in _required(document, placed, status):
             if facts.kind.is_placeholder(span.of(document.text)) and not let_pass.covers(f"part:{name}"):
                 yield RULE.at(

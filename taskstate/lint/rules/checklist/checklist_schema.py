@@ -59,7 +59,7 @@ _FORM = 'it holds `features`, a list, and `overall_progress`, such as "40%"'
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield each value that breaks the schema, a second fence, and at the section's heading that there is none."""
-    for spec, section in facts.outline.found:
+    for spec, section in facts.outline.present:
         if spec.fence and spec.fence.schema == "checklist":
             fences = document.blocks_in(section.own, "fence")
             json = [fence for fence in fences if is_json_fence(fence)]

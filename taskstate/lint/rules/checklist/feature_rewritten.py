@@ -59,4 +59,4 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     now = stable_entries(facts.checklist_value, "features")
     then = [found for past in comparable(facts) if (found := stable_entries(past.checklist_value, "features"))]
     if now and then:
-        yield from differences(now, then, RULE, what="feature")
+        yield from differences(now, then, RULE, noun="feature")

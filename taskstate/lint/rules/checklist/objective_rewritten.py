@@ -79,7 +79,7 @@ def _rewritten(phase: Phase, values: Sequence[JsonValue]) -> Iterator[Diagnostic
     now = stable_entries(phase.value, "objectives")
     then = [found for value in values if (found := stable_entries(value, "objectives"))]
     if now and then:
-        yield from differences(now, then, RULE, what="objective")
+        yield from differences(now, then, RULE, noun="objective")
     entry = phase.value.root.entry(_TRIED) if phase.value else None
     if phase.value is None or entry is None or not phase.value.is_sound(_TRIED):
         return

@@ -125,7 +125,7 @@ def _misplaced(sheet: HandoffFacts) -> Iterator[Diagnostic]:
 def _unsaid(sheet: HandoffFacts) -> Iterator[Diagnostic]:
     """Yield the sections that say nothing, and what Current State lacks."""
     reading = sheet.reading
-    for placed in sheet.outline.found:
+    for placed in sheet.outline.present:
         name, heading = placed.spec.name, placed.section.heading
         if reading.is_empty(name):
             bare = placed.section.body.of(sheet.facts.document.text).strip()

@@ -74,7 +74,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 def _fix(document: Document, outline: Outline) -> Fix | None:
     """Return the fix in which the known sections change places; what stands between the places stays where it is."""
     order = [spec.key for spec in outline.kind.sections]
-    placed = outline.found
+    placed = outline.present
     if outline.is_cut or outline.repeated:  # of two with one title, another one might become the first
         return None
     wanted = sorted(placed, key=lambda each: order.index(each.spec.key))
