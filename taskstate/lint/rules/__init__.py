@@ -1,1 +1,1 @@
-"""The linter: rules over state files, and their fixes."""
+"""The rules of the linter, one module each, in one package for each family. A module docstring is the rule's page."""

@@ -128,7 +128,7 @@ def test_sarif_tells_of_the_rules_once() -> None:
         ("TS206", "title-mismatch", "error"),
     ]
     assert "## Why" in rules[1]["help"]["markdown"]
-    assert rules[1]["fullDescription"]["text"].startswith("Below the front matter stands one heading of level 1")
+    assert rules[1]["fullDescription"]["text"].startswith("Below the front matter there is one heading of level 1")
     assert [(each["ruleId"], each["ruleIndex"], each["level"]) for each in run["results"]] == [
         ("TS206", 1, "error"),
         ("TS105", 0, "warning"),

@@ -1,1 +1,1 @@
-"""Rules on what a task hands on, and what it must have said by then."""
+"""Rules on the chain of tasks: dependencies, inputs from upstream tasks, and what a complete task must hand on."""

@@ -2,14 +2,14 @@
 
 ## What
 
-Following `depends_on` from this task leads back to it, over any number of other tasks; a task that depends on itself
-is the smallest circle. Each task of a circle has the finding, at the item of its `depends_on` that belongs to it. A
-task that depends on one of a circle without being part of it has none.
+Following `depends_on` from this task leads back to it, through any number of other tasks; a task that depends on itself
+is the smallest cycle. Each task of a cycle has the finding, at the item of its `depends_on` that is part of it. A task
+that depends on one in a cycle without being part of it has none.
 
 ## Why
 
-Each of these tasks waits for the output of another one, so none can ever be begun, and nothing that depends on them
-either.
+Each of these tasks waits for the output of another one, so none can ever be begun, nor can any task that depends on
+them.
 
 ## Example
 
@@ -25,11 +25,11 @@ and in task 202:
 depends_on: ["201"]
 ```
 
-The circle is `201 → 202 → 201`.
+The cycle is `201 → 202 → 201`.
 
 ## Instead
 
-Take one of the ids out: which task can be completed without the other's output? Where neither can, what both need is a
+Remove one of the ids: which task can be completed without the other's output? If neither can, make what both need a
 task of its own, on which both depend.
 
 ```yaml
@@ -58,22 +58,22 @@ RULE = Rule(
 )
 
 _HELP = "take one of the ids out of `depends_on`; what both tasks need belongs into a task of its own"
-_SHOWN = 12  # ids; a longer circle is cut in its middle
+_MAX_SHOWN = 12  # ids; a longer cycle is cut in the middle
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
-    """Yield each item of `depends_on` from which a way leads back to the task."""
+    """Yield a finding for each item of `depends_on` that is part of a cycle."""
     own = facts.task_id or facts.shown_id
     for dependency in dependencies(facts):
         if is_own_task(facts, dependency.id):
             yield RULE.at(dependency.span, f"the task depends on itself: {own} → {own}", help="take its own id out")
             continue
-        way = facts.queries.dependency_path(dependency.id)
-        if way:
-            circle = " → ".join(_cut((own, dependency.id, *way[1:-1], own)))
-            yield RULE.at(dependency.span, f"the tasks depend on each other in a circle: {circle}", help=_HELP)
+        path = facts.queries.dependency_path(dependency.id)
+        if path:
+            cycle = " → ".join(_cut((own, dependency.id, *path[1:-1], own)))
+            yield RULE.at(dependency.span, f"the tasks depend on each other in a circle: {cycle}", help=_HELP)
 
 
-def _cut(circle: tuple[str, ...]) -> tuple[str, ...]:
-    half = _SHOWN // 2
-    return circle if len(circle) <= _SHOWN else (*circle[:half], "…", *circle[-half:])
+def _cut(cycle: tuple[str, ...]) -> tuple[str, ...]:
+    half = _MAX_SHOWN // 2
+    return cycle if len(cycle) <= _MAX_SHOWN else (*cycle[:half], "…", *cycle[-half:])

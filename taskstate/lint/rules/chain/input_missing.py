@@ -2,14 +2,14 @@
 
 ## What
 
-`depends_on` names a task whose status is `complete` and whose Chain Output says something, and the section Chain
-Inputs of this file has nothing from it. What stands under a heading `### From Task #100: …` counts, also where
-somebody wrote it by hand; an empty one and a placeholder do not. The finding stands at the id in `depends_on`.
+`depends_on` names a task with status `complete` and a Chain Output, and the section Chain Inputs of this file has
+nothing from it. Text under a heading `### From Task #100: …` counts, also if it was written by hand; an empty section
+or a placeholder does not. The finding is at the id in `depends_on`.
 
 ## Why
 
-Whoever works on this task reads its own file, and not those of five others. What the upstream task has settled, its
-interfaces and its warnings, is then found out again or got wrong.
+Whoever works on this task reads its own file, and not those of five others. The decisions, interfaces and warnings of
+the upstream task are then worked out again, or missed.
 
 ## Example
 
@@ -25,8 +25,8 @@ None.
 
 ## Instead
 
-`taskstate lint --fix` pulls the output: it stands quoted under a heading of its own, behind a comment that says which
-revision it is, and everything else in the section stays as it is.
+`taskstate lint --fix` pulls the output: it is quoted under a heading of its own, behind a comment with its revision,
+and everything else in the section stays as it is.
 
 ```markdown
 ## 2. Chain Inputs
@@ -42,7 +42,7 @@ revision it is, and everything else in the section stays as it is.
 
 ## Configuration
 
-`[tool.taskstate.chain]`: `max-input-kb = 3`. A larger output is cut at the end of one of its parts.
+`[tool.taskstate.chain]`: `max-input-kb = 3`. A larger output is cut at the end of one of its subsections.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield each item of `depends_on` whose output could be pulled and was not."""
+    """Yield a finding for each item of `depends_on` whose output is available and was not pulled."""
     for dependency in dependencies(facts):
         if not inputs_are_readable(facts) or is_own_task(facts, dependency.id) or has_input(document, dependency.id):
             continue

@@ -2,14 +2,14 @@
 
 ## What
 
-A Chain Input names the SHA-256 of the output that it was made from, and the upstream task's Chain Output is another
-one now; or the quote below that comment was changed, or is gone. Only what the output says counts: a new revision of
-the upstream file with the same output is none. While the upstream task is not `complete`, for example after it was
-reopened, nothing is said. The finding stands at the comment that the tool has written over the quote.
+A Chain Input records the SHA-256 of the output that it was made from, and the upstream task's Chain Output differs now;
+or the quote below that comment was changed or removed. Only the content of the output counts: a new revision of the
+upstream file with the same output is not reported. While the upstream task is not `complete`, for example after it was
+reopened, nothing is reported. The finding is at the comment that the tool has written above the quote.
 
 ## Why
 
-The work here builds on what was true. An interface that was renamed upstream is noticed when the parts are put
+The work here builds on what is no longer true. A renamed interface is then noticed only when the parts are put
 together, which is late.
 
 ## Example
@@ -28,9 +28,9 @@ Task 100 has changed its output since revision 9:
 
 ## Instead
 
-`taskstate lint --fix` pulls it again: the comment and the quote are replaced, what people wrote around them stays, and
-what they wrote into the quote becomes one of its own below it.
-`taskstate chain pull 101` does it for one task and shows what came. Then see whether the work done so far still fits.
+`taskstate lint --fix` pulls it again: it replaces the comment and the quote, keeps the text around them, and moves text
+that was written into the quote to a quote of its own below. `taskstate chain pull 101` does it for one task and shows
+the new output. Then check whether the work done so far still fits.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield each Chain Input that was made from another output than there is now."""
+    """Yield a finding for each Chain Input that differs from the present output."""
     if not inputs_are_readable(facts):
         return
     for pulled in inputs_of(document):
@@ -78,6 +78,6 @@ def _stale(pulled: ChainInput, upstream: Upstream) -> str:
 
 
 def _changed(pulled: ChainInput) -> str:
-    is_gone = pulled.quote.start == pulled.quote.end
-    what = "was taken out after it was pulled" if is_gone else "is not what was pulled"
-    return f"the quote of the output of task {pulled.id} {what} at revision {pulled.revision}"
+    is_empty = pulled.quote.start == pulled.quote.end
+    change = "was taken out after it was pulled" if is_empty else "is not what was pulled"
+    return f"the quote of the output of task {pulled.id} {change} at revision {pulled.revision}"

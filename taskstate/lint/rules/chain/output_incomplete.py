@@ -3,16 +3,16 @@
 ## What
 
 The task's `status` is `complete`, but a feature of its checklist does not pass, an acceptance criterion is not checked,
-the Summary of its Chain Output is absent or empty, or none of the other parts of the Chain Output is written. Each is
-one finding, at its place. A feature with `moved_to` does not count. A placeholder in the Chain Output is told by TS906,
-a section that is missing by TS201. Nothing is said of what an event `waived` of `audit.events` lists, unless the task
-was reopened since; what was lost later is told. An event without that list is one that somebody wrote by hand, and lets
-everything pass where `audit.seal` is sound.
+the Summary of its Chain Output is missing or empty, or none of the other parts of the Chain Output is written. Each is
+one finding, at its place. A feature with `moved_to` does not count. Placeholders in the Chain Output are reported by
+TS906, missing sections by TS201. Not reported is what an event `waived` of `audit.events` lists, unless the task was
+reopened since; gaps that came later are reported. An event without a list was written by hand, and waives everything if
+`audit.seal` matches or is absent.
 
 ## Why
 
-Other tasks begin when this one is complete, and take over its Chain Output. What is not there is then found by somebody
-who cannot mend it, while every list says that it is done.
+Other tasks begin when this one is complete, and use its Chain Output. A gap is then found by somebody who cannot close
+it, while every list shows the task as done.
 
 ## Example
 
@@ -29,16 +29,15 @@ status: complete
 
 ## Instead
 
-Finish it, or move the feature into a task of its own (`moved_to`), or set `status` back to `in_progress` until it is
-done:
+Finish it, move the feature to another task (`moved_to`), or set `status` back to `in_progress` until it is done:
 
 ```markdown
 - [x] A token is issued on login
 - [x] Protected routes validate the token
 ```
 
-`taskstate complete` lists all that is missing at once. What has to be let pass is recorded, with its reason, so that it
-can be found again: `taskstate complete 101 --force --note "validation follows in 102"` leaves
+`taskstate complete` lists all gaps at once. Gaps that must be waived are recorded with the reason, so that they can be
+found again: `taskstate complete 101 --force --note "validation follows in 102"` writes
 
 ```yaml
 audit:
@@ -80,18 +79,18 @@ _HELP = "finish it, or set `status` back to in_progress"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield what a complete task lacks, each at its place."""
+    """Yield a finding for each gap in a complete task, at its place."""
     if facts.values.get("status") != COMPLETE:
         return
-    let_pass = read_waivers(facts)
+    waivers = read_waivers(facts)
     for criterion in facts.state.criteria:
-        if not criterion.checked and not let_pass.covers(f"criterion:{criterion.number}"):
+        if not criterion.checked and not waivers.covers(f"criterion:{criterion.number}"):
             yield RULE.at(
                 criterion.mark, f"the task is complete, and criterion {criterion.number} is not checked", help=_HELP
             )
     for feature in facts.checklist.counted if facts.checklist else ():
         passes = feature.node.get("passes")
-        if passes and passes.value() is False and not let_pass.covers(f"feature:{feature.id}"):
+        if passes and passes.value() is False and not waivers.covers(f"feature:{feature.id}"):
             yield RULE.at(
                 passes.span,
                 f"the task is complete, and feature {cut(feature.id)} does not pass",
@@ -99,31 +98,31 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             )
     for placed in facts.outline.present:
         if placed.spec.some_filled and COMPLETE in placed.spec.some_filled.statuses:
-            yield from _output(document, placed, let_pass)
+            yield from _output(document, placed, waivers)
 
 
-def _output(document: Document, placed: Placed, let_pass: Waivers) -> Iterator[Diagnostic]:
-    """Yield the parts of an output that are absent or empty, those that are absent as one finding at its heading."""
-    lacking = []
+def _output(document: Document, placed: Placed, waivers: Waivers) -> Iterator[Diagnostic]:
+    """Yield a finding for each empty part of an output, and one at its heading for all absent parts."""
+    missing = []
     group = placed.spec.some_filled.of if placed.spec.some_filled else ()
     written = []
     for spec in placed.spec.subsections:
         section = subsection(document, placed.section, spec)
         empty = section is None or is_empty(section.body.of(document.text))
-        needed = COMPLETE in spec.must_be_filled and not let_pass.covers(f"part:{spec.name}")
+        needed = COMPLETE in spec.must_be_filled and not waivers.covers(f"part:{spec.name}")
         if needed and section is None:
-            lacking.append(f"{spec.name!r} is missing")
+            missing.append(f"{spec.name!r} is missing")
         elif needed and section and empty:
             yield RULE.at(
                 section.heading, f"the task is complete, and {spec.name!r} is empty", help="say what was brought about"
             )
         if spec.name in group and not empty:
             written.append(spec.name)
-    if group and not written and not let_pass.covers("output"):
-        lacking.append(f"none of {', '.join(map(repr, group))} is written")
-    if lacking:
+    if group and not written and not waivers.covers("output"):
+        missing.append(f"none of {', '.join(map(repr, group))} is written")
+    if missing:
         yield RULE.at(
             placed.section.heading,
-            f"the task is complete, and in {placed.spec.name!r} {' and '.join(lacking)}",
+            f"the task is complete, and in {placed.spec.name!r} {' and '.join(missing)}",
             help="write what the tasks that depend on this one need",
         )

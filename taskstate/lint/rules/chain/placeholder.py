@@ -2,17 +2,17 @@
 
 ## What
 
-A placeholder is a part whose whole content is one line in emphasis, such as `*To be completed.*`; the same words
-within other text are none. While a task is `created`, any part may be one. From `in_progress` on, Task Description and
-Acceptance Criteria may not; a `complete` task has a Summary, and at least one of the other parts of Chain Output. In a
-permanent task, User Intent must be written from `in_progress` on. The finding stands at the placeholder. Nothing is
-said of what an event `waived` of `audit.events` lists, unless the task was reopened since; an event that somebody wrote
-without that list lets everything pass.
+A placeholder is a subsection whose whole content is one line in emphasis, such as `*To be completed.*`; the same words
+within other text are not. While a task is `created`, any part may be a placeholder. From `in_progress` on, Task
+Description and Acceptance Criteria may not; a `complete` task has a Summary, and at least one of the other parts of
+Chain Output. In a permanent task, User Intent must be written from `in_progress` on. The finding is at the placeholder.
+Not reported is what an event `waived` of `audit.events` lists, unless the task was reopened since; an event without a
+list was written by hand and waives everything.
 
 ## Why
 
-A task that is worked on without a description, or that is complete and hands nothing on, looks fine in every list.
-Whoever depends on it finds out late.
+A task in progress without a description, or a complete one that hands nothing on, looks fine in every list. Tasks that
+depend on it find out late.
 
 ## Example
 
@@ -59,24 +59,24 @@ RULE = Rule(code="TS906", name="placeholder", summary="template text is left in 
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield each placeholder that the status no longer allows, and one for a group that has nothing else."""
+    """Yield a finding for each placeholder that the status does not allow, and for each group with nothing else."""
     status = facts.values.get("status")
-    let_pass = read_waivers(facts) if status == COMPLETE else Waivers()
+    waivers = read_waivers(facts) if status == COMPLETE else Waivers()
     for placed in facts.outline.present:
         for name, span in _required(document, placed, status):
-            if facts.kind.is_placeholder(span.of(document.text)) and not let_pass.covers(f"part:{name}"):
+            if facts.kind.is_placeholder(span.of(document.text)) and not waivers.covers(f"part:{name}"):
                 yield RULE.at(
                     _line(document, span),
                     f"{name!r} is still a placeholder, and the task is {status}",
                     help="write what belongs there; only a task that is `created` may leave it open",
                 )
         group = placed.spec.some_filled
-        if group and status in group.statuses and not let_pass.covers("output"):
+        if group and status in group.statuses and not waivers.covers("output"):
             yield from _group(document, facts, placed, group)
 
 
 def _required(document: Document, placed: Placed, status: object) -> Iterator[tuple[str, Span]]:
-    """Yield name and place of the parts of a section that must be filled in this status."""
+    """Yield the name and span of each part of a section that must be written in this status."""
     if status in placed.spec.must_be_filled:
         yield placed.spec.name, placed.section.own
     for spec in placed.spec.subsections:
@@ -86,7 +86,7 @@ def _required(document: Document, placed: Placed, status: object) -> Iterator[tu
 
 
 def _group(document: Document, facts: Facts, placed: Placed, group: SomeFilled) -> Iterator[Diagnostic]:
-    """Yield the first placeholder of a group of subsections none of which is written."""
+    """Yield a finding for a group of subsections that has nothing but placeholders, at the first of them."""
     text = document.text
     sections = [subsection(document, placed.section, spec) for spec in placed.spec.subsections if spec.name in group.of]
     parts = [section.body for section in sections if section and not is_empty(section.body.of(text))]
@@ -99,7 +99,7 @@ def _group(document: Document, facts: Facts, placed: Placed, group: SomeFilled) 
 
 
 def _line(document: Document, span: Span) -> Span:
-    """Return the place of the placeholder itself, without the blank lines around it."""
+    """Return the span of the placeholder itself, without the blank lines above and below."""
     text = span.of(document.text)
     start = span.start + len(text) - len(text.lstrip())
     return Span(start, start + len(text.strip()))

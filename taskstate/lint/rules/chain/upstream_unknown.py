@@ -2,15 +2,14 @@
 
 ## What
 
-The file names an upstream task, in `depends_on` or as the origin of a Chain Input, and the repository has no state
-file with that id. Case does not matter: `AUTH-1` is `auth-1`. An id that stands in both places is one finding, at
-`depends_on`. A state file that git ignores, or that the configuration's `exclude` leaves out, is none of the
-repository's tasks.
+The file names an upstream task, in `depends_on` or as the origin of a Chain Input, and the repository has no state file
+with that id. Case does not matter: `AUTH-1` is `auth-1`. An id that is in both places gives one finding, at
+`depends_on`. State files that git ignores, or that the configuration's `exclude` leaves out, do not count.
 
 ## Why
 
-What the task waits for never comes: no output is handed down, and nothing says when to begin. Nearly always the id is
-mistyped, or the upstream task was renamed or deleted and this file was forgotten.
+The task waits for something that never comes: no output is handed on, and nothing says when to begin. Nearly always the
+id is mistyped, or the upstream task was renamed or deleted and this file was forgotten.
 
 ## Example
 
@@ -28,8 +27,8 @@ task_id: "101"
 depends_on: ["100"]
 ```
 
-If the upstream task is still to come, create it: `taskstate new 10 --title "Database Schema"`. If it is gone for good,
-take its id out of `depends_on`, and keep what it has handed down under another heading if it is still needed.
+If the upstream task is yet to be created, do so: `taskstate new 10 --title "Database Schema"`. If it was removed for
+good, remove its id from `depends_on`, and move its output under another heading if it is still needed.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield each id that no task has, once, at the first place that names it."""
+    """Yield a finding for each unknown id, once, at the first place that names it."""
     seen: set[str] = set()
     for task_id, span, where in _named(document, facts):
         key = task_id.casefold()
@@ -72,7 +71,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _named(document: Document, facts: Facts) -> Iterator[tuple[str, Span, str]]:
-    """Yield the ids that the file names as upstream tasks, with their places."""
+    """Yield each upstream id that the file names, with its span and, in words, where it is named."""
     for dependency in dependencies(facts):
         yield dependency.id, dependency.span, "`depends_on`"
     for heading in named_inputs(document):

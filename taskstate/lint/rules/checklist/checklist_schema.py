@@ -2,15 +2,14 @@
 
 ## What
 
-The section holds one json fence: a map with `features` and `overall_progress`. A feature has `id`, `description`,
-`passes` and `tested_at`, and may have `evidence`, `notes` and `moved_to`; keys of your own begin with `x-`. Each value
-that breaks this is one finding, at its own line, with its path such as `features[3].passes` (counted from 0). A
-section without any json fence, or with a second one, is a finding too; a placeholder in its place is none.
+The section has one json fence: a map with `features` and `overall_progress`. A feature has `id`, `description`,
+`passes` and `tested_at`, and may have `evidence`, `notes` and `moved_to`; keys of your own begin with `x-`. There is
+one finding for each value that breaks the schema, at its own line, with its path such as `features[3].passes` (counted
+from 0). A section without a json fence, or with a second one, is a finding too; a placeholder in its place is allowed.
 
 ## Why
 
-Only what meets the schema is read: a feature with `"passes": "yes"` counts for nobody, and a key that is misspelt says
-nothing.
+Only what meets the schema is read: a feature with `"passes": "yes"` is not counted, and a misspelt key has no effect.
 
 ## Example
 
@@ -58,14 +57,14 @@ _FORM = 'it holds `features`, a list, and `overall_progress`, such as "40%"'
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield each value that breaks the schema, a second fence, and at the section's heading that there is none."""
+    """Yield a finding for each value that breaks the schema, for a second fence, and for a missing fence."""
     for spec, section in facts.outline.present:
         if spec.fence and spec.fence.schema == "checklist":
             fences = document.blocks_in(section.own, "fence")
-            json = [fence for fence in fences if is_json_fence(fence)]
-            if not json and not facts.kind.is_placeholder(section.own.of(document.text)):
+            json_fences = [fence for fence in fences if is_json_fence(fence)]
+            if not json_fences and not facts.kind.is_placeholder(section.own.of(document.text)):
                 yield _no_fence(document, section, fences)
-            for fence in json[1:]:
+            for fence in json_fences[1:]:
                 yield RULE.at(
                     first_line_of(document, fence.span),
                     "a second json fence in the Feature Checklist: only the first is read",
@@ -76,10 +75,10 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _no_fence(document: Document, section: Section, fences: tuple[Block, ...]) -> Diagnostic:
-    meant = next((fence for fence in fences if fence.content.of(document.text).lstrip().startswith("{")), None)
-    line = line_of(document, meant.span) if meant else 0
+    unmarked = next((fence for fence in fences if fence.content.of(document.text).lstrip().startswith("{")), None)
+    line = line_of(document, unmarked.span) if unmarked else 0
     return RULE.at(
         section.heading,
         "the Feature Checklist has no json fence",
-        help=f"mark the code fence in line {line} as `json`" if meant else f"add a fence marked `json`: {_FORM}",
+        help=f"mark the code fence in line {line} as `json`" if unmarked else f"add a fence marked `json`: {_FORM}",
     )

@@ -2,12 +2,12 @@
 
 ## What
 
-Two entries of `features` have the same `id`, to the letter. The finding stands at the second one's id.
+Two entries of `features` have exactly the same `id`. The finding is at the id of the second one.
 
 ## Why
 
-`taskstate feature pass 101 jwt-1` has to mean one feature. With two of that id nobody can say which one was tested,
-and the command refuses. It usually comes from copying an entry, or from a merge that took both sides.
+`taskstate feature pass 101 jwt-1` must mean one feature. If two have that id, nobody can say which one was tested, and
+the command refuses. The cause is usually a copied entry, or a merge that took both sides.
 
 ## Example
 
@@ -18,8 +18,8 @@ and the command refuses. It usually comes from copying an entry, or from a merge
 
 ## Instead
 
-Give the newer one an id of its own. If it is the same feature twice, delete the copy that is not yet committed. An id
-that is committed stays, because references to it do not change with it.
+Give the newer one an id of its own. If it is the same feature twice, delete the copy that is not yet committed. A
+committed id must stay, because references to it would not change with it.
 
 ```json
 {"id": "jwt-2", "description": "checks the signature", "passes": false, "tested_at": null}
@@ -44,7 +44,7 @@ RULE = Rule(code="TS302", name="feature-id-duplicate", summary="two features of 
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield the id of each feature that an earlier one has already."""
+    """Yield a finding for each feature whose id an earlier one has."""
     first: dict[str, Node] = {}
     for feature in facts.sound_features("id"):
         node = feature["id"]

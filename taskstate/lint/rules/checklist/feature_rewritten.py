@@ -3,17 +3,17 @@
 ## What
 
 A feature of the compared revision (`--against REV`; in the pre-commit hook HEAD) has another description or another id
-now, or is gone. A feature may only change in `passes`, `tested_at`, `evidence`, `notes`, `moved_to` and in keys of your
-own (`x-…`). One that no commit holds yet may be changed at will, and new ones may be added at any time.
+now, or was removed. Only `passes`, `tested_at`, `evidence`, `notes`, `moved_to` and keys of your own (`x-…`) of a
+feature may change. A feature that is not committed yet may be changed freely, and new ones may be added at any time.
 
 ## Why
 
-The checklist is what was agreed on. If it can be bent to what was built, every task ends at 100 % and nobody sees what
-was left out. An id that changes breaks what refers to it.
+The checklist is what was agreed on. If it could be adapted to what was built, every task would end at 100 % and nobody
+would see what was left out. A changed id breaks the references to it.
 
 ## Example
 
-Committed was `"logs a user out after 15 minutes without a click"`; now it says
+`"logs a user out after 15 minutes without a click"` was committed; now it says
 
 ```json
 {"id": "auth-2", "description": "logs a user out after a while", "passes": true, "tested_at": "2026-01-31T12:00:00Z"}
@@ -21,8 +21,8 @@ Committed was `"logs a user out after 15 minutes without a click"`; now it says
 
 ## Instead
 
-Take the description back, and leave the feature open. What was learned goes into `notes`, what is wanted now into a
-feature of its own:
+Restore the description, and leave the feature open. What was learned goes into `notes`, a changed requirement into a
+new feature:
 
 ```json
 {"id": "auth-2", "description": "logs a user out after 15 minutes without a click", "passes": false, "tested_at": null,
@@ -30,7 +30,7 @@ feature of its own:
 {"id": "auth-7", "description": "logs a user out after 8 hours", "passes": false, "tested_at": null}
 ```
 
-A feature that another task takes over stays here, with `moved_to`.
+A feature that another task takes over stays in the list, with `moved_to`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield the features that are not what was committed."""
+    """Yield a finding for each feature that was reworded or got another id, and one for all that were removed."""
     now = stable_entries(facts.checklist_value, "features")
     then = [found for past in comparable(facts) if (found := stable_entries(past.checklist_value, "features"))]
     if now and then:

@@ -3,17 +3,17 @@
 ## What
 
 A feature with `passes: true` in the compared revision (`--against REV`; in the pre-commit hook HEAD) has `passes:
-false` now. While a merge is under way, the side that tested it last counts. A feature that was moved to another task is
-left out.
+false` now. During a merge, the side that tested it last counts. A feature that was moved to another task is not
+reported.
 
 ## Why
 
-A step back is nothing bad; one that nobody notices is. Either something broke, and then it is the first thing to work
-on, or a merge or an edit by hand took back what had been proved.
+A step back is no problem; an unnoticed one is. Either something broke, and then it is the first thing to work on, or a
+merge or an edit by hand reverted what had been proved.
 
 ## Example
 
-Committed was `"passes": true`; now it says
+`"passes": true` was committed; now it says
 
 ```json
 {"id": "jwt-1", "description": "makes a valid JWT", "passes": false, "tested_at": "2026-01-31T12:00:00Z"}
@@ -21,8 +21,8 @@ Committed was `"passes": true`; now it says
 
 ## Instead
 
-If it broke, this is right as it stands: say in a session what was seen, and name the repair as the next step. If it was
-a slip, test the feature and record what the test showed: `taskstate feature pass 101 jwt-1 --run 'make test'`.
+If it broke, the value is right: describe in a session what was seen, and name the repair as the next step. If it was a
+mistake, test the feature and record the result: `taskstate feature pass 101 jwt-1 --run 'make test'`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _OPTIONAL = ("tested_at", "moved_to")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield the features that went from passing to not passing."""
+    """Yield a finding for each feature that passed in the compared revision and does not pass now."""
     passed = _passed(facts)
     for feature in facts.sound_features("id", "passes", optional=_OPTIONAL) if any(passed.values()) else ():
         name = feature["id"].text
@@ -64,7 +64,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
 
 
 def _passed(facts: Facts) -> Mapping[str, bool]:
-    """Return for each committed feature whether it passed when it was tested last."""
+    """Return for each committed feature, by id, whether it passed when it was tested last."""
     last: dict[str, tuple[str, bool]] = {}
     for past in comparable(facts):
         for feature in past.sound_features("id", "passes", optional=_OPTIONAL):

@@ -3,18 +3,18 @@
 ## What
 
 In a phase of the compared revision (`--against REV`; in the pre-commit hook HEAD) an objective has another description
-or another id now, or is gone; or an entry of `approaches_tried` is gone or says something else; or the phase as a whole
-is gone. Of an objective only `status` and `note` change, and keys of your own (`x-…`). Objectives and approaches may be
+or another id now, or was removed; or an entry of `approaches_tried` was removed or changed; or the whole phase was
+removed. Only `status`, `note` and keys of your own (`x-…`) of an objective may change. Objectives and approaches may be
 added at any time.
 
 ## Why
 
-Who takes a phase over measures it by its objectives, and an objective that gives way is none. The approaches that
-failed are there so that nobody tries them again: the one that is deleted is the one that the next agent begins with.
+A phase is judged by its objectives, which is pointless if they can be changed to fit. The failed approaches are
+recorded so that nobody tries them again: a deleted one is likely to be what the next agent tries first.
 
 ## Example
 
-Committed was `{"id": "1", "description": "all tests pass on Windows", "status": "blocked"}`; now it says
+`{"id": "1", "description": "all tests pass on Windows", "status": "blocked"}` was committed; now it says
 
 ```json
 {"id": "1", "description": "the tests pass", "status": "done"}
@@ -22,7 +22,7 @@ Committed was `{"id": "1", "description": "all tests pass on Windows", "status":
 
 ## Instead
 
-Take the words back, and say in `note` what stands in the way. What is wanted now is an objective of its own:
+Restore the description, and explain the obstacle in `note`. A changed requirement is an objective of its own:
 `taskstate phase extend 101 2 "the tests pass on Linux"`.
 
 ```json
@@ -58,21 +58,21 @@ _TRIED = "approaches_tried"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield what is not as it was committed in each phase."""
+    """Yield a finding for each change of a committed phase that is not allowed."""
     committed: dict[str, list[JsonValue]] = {}
     for past in comparable(facts):
         for phase in past.phases:
             if phase.value:
                 committed.setdefault(phase.name.casefold(), []).append(phase.value)
     present = {phase.name.casefold(): phase for phase in reversed(facts.phases)}
-    gone = []
+    removed = []
     for name, values in committed.items():
         if name not in present:
-            gone.append(name)
+            removed.append(name)
         elif present[name].value:
             yield from _rewritten(present[name], values)
-    if gone:
-        yield from _gone(gone, facts)
+    if removed:
+        yield from _removed(removed, facts)
 
 
 def _rewritten(phase: Phase, values: Sequence[JsonValue]) -> Iterator[Diagnostic]:
@@ -83,9 +83,9 @@ def _rewritten(phase: Phase, values: Sequence[JsonValue]) -> Iterator[Diagnostic
     entry = phase.value.root.entry(_TRIED) if phase.value else None
     if phase.value is None or entry is None or not phase.value.is_sound(_TRIED):
         return
-    left = _tried(phase.value)
-    lost = [each for value in values for each in _tried(value) - left]
-    for approach, _ in dict.fromkeys(lost):
+    present = _tried(phase.value)
+    missing = [each for value in values for each in _tried(value) - present]
+    for approach, _ in dict.fromkeys(missing):
         yield RULE.at(
             entry.key.span,
             f"the approach {shown(approach)} was tried, and what came of it is gone or says something else",
@@ -94,24 +94,24 @@ def _rewritten(phase: Phase, values: Sequence[JsonValue]) -> Iterator[Diagnostic
 
 
 def _tried(value: JsonValue) -> Counter[tuple[str, str]]:
-    """Return the approaches of a phase with their results, as far as they can be relied on."""
+    """Return the approaches of a phase with their results, without entries that break the schema."""
     tried = value.root.get(_TRIED)
-    found: Counter[tuple[str, str]] = Counter()
+    approaches: Counter[tuple[str, str]] = Counter()
     for index, item in enumerate(tried.items if tried and value.is_sound(_TRIED) else ()):
         approach, result = item.get("approach"), item.get("result")
         if approach and result and value.is_sound(_TRIED, index):
-            found[approach.text, result.text] += 1
-    return found
+            approaches[approach.text, result.text] += 1
+    return approaches
 
 
-def _gone(names: Sequence[str], facts: Facts) -> Iterator[Diagnostic]:
-    """Yield one finding for the phases that are gone, at the Feature Checklist, if there is one."""
+def _removed(names: Sequence[str], facts: Facts) -> Iterator[Diagnostic]:
+    """Yield one finding for all removed phases, at the Feature Checklist if there is one."""
     section = facts.state.section("Feature Checklist")
     if section:
         named = ", ".join(cut(name) for name in names)
-        told = f"phase {named} was removed" if len(names) == 1 else f"the phases {named} were removed"
+        message = f"phase {named} was removed" if len(names) == 1 else f"the phases {named} were removed"
         yield RULE.at(
             section.heading,
-            f"{told}, with its objectives" if len(names) == 1 else f"{told}, with their objectives",
+            f"{message}, with its objectives" if len(names) == 1 else f"{message}, with their objectives",
             help="put back what was committed; a phase that is over stays, with its objectives done or blocked",
         )

@@ -2,14 +2,14 @@
 
 ## What
 
-A feature has `"passes": true` and `"tested_at": null`. The finding stands at the `true`. Where the configuration asks
-for it, `evidence` must be a command that ended with status 0, or a commit; words alone are then no proof. Nothing is
-said of a feature of a complete task that an event `waived` of `audit.events` lists as let pass.
+A feature has `"passes": true` and `"tested_at": null`. The finding is at the `true`. If the configuration requires it,
+`evidence` must be a command that ended with status 0, or a commit; words alone are then no proof. In a complete task,
+features that an event `waived` of `audit.events` lists are not reported.
 
 ## Why
 
-"Done" without a test is the most expensive mistake in a chain of tasks: the next one builds on something that is not
-there. The time says when somebody last saw it work, and against which state of the code that was.
+"Done" without a test is the most expensive mistake in a chain of tasks: the next task builds on something that does not
+work. The time says when somebody last saw it work, and so against which state of the code.
 
 ## Example
 
@@ -19,7 +19,7 @@ there. The time says when somebody last saw it work, and against which state of 
 
 ## Instead
 
-Test it, and record that with what shows it:
+Test it, and record that with evidence:
 
 ```console
 $ taskstate feature pass 101 jwt-1 --evidence "pytest -k jwt: 8 passed"
@@ -32,8 +32,8 @@ which gives
  "evidence": "pytest -k jwt: 8 passed"}
 ```
 
-If it was not tested, set `passes` back to `false`. `--run` in the place of `--evidence` runs the command itself, and
-records it with its exit status and the hash of its output:
+If it was not tested, set `passes` back to `false`. `--run` instead of `--evidence` runs the command itself, and records
+it with its exit status and the hash of its output:
 
 ```json
 "evidence": {"command": "pytest -k jwt", "exit_status": 0, "log_sha256": "9f86d081…"}
@@ -41,8 +41,8 @@ records it with its exit status and the hash of its output:
 
 ## Configuration
 
-`[tool.taskstate.lint]`: `require-command-evidence = true` accepts as `evidence` only such a command, or
-`{"commit": "9ab3c1d"}`. It is off by default.
+With `require-command-evidence = true` in `[tool.taskstate.lint]` only such a command, or `{"commit": "9ab3c1d"}`, is
+accepted as `evidence`. It is off by default.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ RULE = Rule(code="TS303", name="passes-without-proof", summary="a feature passes
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield the `true` of each feature that passes without a time at which it was tested, or without asked evidence."""
-    asked = facts.config.lint.require_command_evidence
+    """Yield a finding for each passing feature that was never tested, or that lacks required evidence."""
+    required = facts.config.lint.require_command_evidence
     for feature in facts.sound_features("passes", "tested_at", optional=("evidence", "id")):
         if feature["passes"].value() is not True:
             continue
         tested = feature["tested_at"].value() is not None
-        if (tested and not (asked and _lack(feature))) or _is_let_pass(feature, facts):
+        if (tested and not (required and _lack(feature))) or _is_waived(feature, facts):
             continue
         if not tested:
             yield RULE.at(
@@ -86,18 +86,18 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
             )
 
 
-def _is_let_pass(feature: Mapping[str, Node], facts: Facts) -> bool:
-    """Return whether the task was completed with this feature as it is."""
-    own = feature.get("id")
+def _is_waived(feature: Mapping[str, Node], facts: Facts) -> bool:
+    """Return whether the task is complete and the evidence of this feature was waived."""
+    feature_id = feature.get("id")
     return (
-        own is not None
+        feature_id is not None
         and facts.values.get("status") == COMPLETE
-        and read_waivers(facts).covers(f"evidence:{own.value()}")
+        and read_waivers(facts).covers(f"evidence:{feature_id.value()}")
     )
 
 
 def _lack(feature: Mapping[str, Node]) -> str:
-    """Return what a feature's evidence lacks to be a command that ended well, or a commit; nothing where it is one."""
+    """Return why a feature's evidence is neither a successful command nor a commit; empty where it is one."""
     evidence = feature.get("evidence")
     if evidence is None:
         return "it has no `evidence`"

@@ -2,17 +2,17 @@
 
 ## What
 
-Below the checklist's fence, each heading `### Phase <P>: <name>` holds one json fence with the phase's objectives, the
-one that is worked on, and what was tried. Each value that breaks the schema is one finding, at its own line, with its
-path such as `objectives[1].status` (counted from 0); so is a `current_objective` that is the id of no objective, or
-null while an objective is in progress or not begun; an id that two objectives have; and a `phase` that is not the one
-of the heading. A heading without any json fence, or with a second one, is a finding too, and so is a second heading of
-the same phase; a placeholder in the fence's place is none.
+Below the checklist's fence, each heading `### Phase <P>: <name>` has one json fence with the phase's objectives, the
+current one, and the approaches tried. There is one finding for each value that breaks the schema, at its own line, with
+its path such as `objectives[1].status` (counted from 0). Also reported are a `current_objective` that is the id of no
+objective, or null while an objective is in progress or not begun; an id that two objectives have; and a `phase` that
+differs from the heading. A heading without a json fence, or with a second one, is a finding too, and so is a second
+heading of the same phase; a placeholder instead of the fence is allowed.
 
 ## Why
 
-Whoever takes over in the middle of a phase begins with the current objective. Where the fence names none that exists,
-the successor guesses, and tries again what has failed already.
+Whoever takes over in the middle of a phase begins with the current objective. If the fence names none that exists, the
+successor guesses, and tries again what has failed already.
 
 ## Example
 
@@ -26,8 +26,8 @@ the successor guesses, and tries again what has failed already.
 
 ## Instead
 
-`status` is one of not_started, in_progress, done and blocked, and `current_objective` is an id of the list, or null
-when none is open:
+`status` is one of not_started, in_progress, done and blocked, and `current_objective` is an id from the list, or null
+when no objective is open:
 
 ```json
   "objectives": [{"id": 1, "description": "Issue tokens", "status": "in_progress"}],
@@ -60,7 +60,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield what is wrong with each phase: its fence missing, a second one, or what stands in it."""
+    """Yield a finding for each fault of a phase: a repeated heading, a missing or second fence, or its content."""
     seen: set[str] = set()
     for phase in facts.phases:
         if phase.name.casefold() in seen:
@@ -87,44 +87,47 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def faults_of(value: JsonValue, document: Document, rule: Rule, *, name: str, where: str) -> Iterator[Diagnostic]:
-    """Yield what is wrong with a phase that `where` calls `name`: what breaks the schema, and what contradicts it."""
+    """Yield a finding for each fault of a phase: violations of the schema, and contradictions.
+
+    `name` is the number of the phase according to `where`: its heading, or the file's name.
+    """
     yield from value.schema_findings(document, rule)
     yield from _twice(value, rule)
-    current, told = value.root.get("current_objective"), value.root.get("phase")
+    current, number = value.root.get("current_objective"), value.root.get("phase")
     if current and value.is_sound("current_objective") and current.value() is not None:
-        known = list(_objectives(value))
-        if None not in known and current.text not in known:
+        ids = list(_objectives(value))
+        if None not in ids and current.text not in ids:
             yield rule.at(
                 current.span,
                 f"`current_objective` is {current.text}, and no objective has this id",
-                help=f"name one of {', '.join(each for each in known if each)}, or null"
-                if known
+                help=f"name one of {', '.join(each for each in ids if each)}, or null"
+                if ids
                 else "write null, since there is no objective",
             )
-    waiting = _first_open(value) if current and current.value() is None else None
-    if current and waiting:
+    open_id = _first_open(value) if current and current.value() is None else None
+    if current and open_id:
         yield rule.at(
             current.span,
-            f"`current_objective` is null, and objective {waiting} is open",
-            help=f"name the one that is worked on, such as {waiting}; null says that none is open",
+            f"`current_objective` is null, and objective {open_id} is open",
+            help=f"name the one that is worked on, such as {open_id}; null says that none is open",
         )
-    if told and value.is_sound("phase") and told.text != name:
+    if number and value.is_sound("phase") and number.text != name:
         yield rule.at(
-            told.span,
-            f"`phase` is {told.text}, and {where} says {name}",
+            number.span,
+            f"`phase` is {number.text}, and {where} says {name}",
             help="write the same in both places",
         )
 
 
 def _twice(value: JsonValue, rule: Rule) -> Iterator[Diagnostic]:
-    """Yield each objective whose id another one before it has."""
+    """Yield a finding for each objective whose id an earlier one has."""
     node = value.root.get("objectives")
     seen: set[str] = set()
     for index, name in enumerate(_objectives(value)):
-        found = node.items[index].get("id") if node and name is not None else None
-        if found and name in seen:
+        id_node = node.items[index].get("id") if node and name is not None else None
+        if id_node and name in seen:
             yield rule.at(
-                found.span,
+                id_node.span,
                 f"a second objective has the id {name}",
                 help="give it an id of its own, so that `taskstate phase set` can tell both apart",
             )
@@ -132,27 +135,27 @@ def _twice(value: JsonValue, rule: Rule) -> Iterator[Diagnostic]:
 
 
 def _first_open(value: JsonValue) -> str | None:
-    """Return the id of the first objective that somebody works on, or else that nobody has begun, or None.
+    """Return the id of the first objective in progress, or else of the first not begun, or None.
 
-    What is blocked waits for something else, so that a phase by hand may name none then.
+    Blocked objectives do not count: while all others wait, a phase may have no current objective.
     """
     node = value.root.get("objectives")
     if node is None or not value.is_sound("objectives"):
         return None
-    told = [(item.get("id"), item.get("status")) for item in node.items]
-    for wanted in (IN_PROGRESS, NOT_STARTED):
-        for name, status in told:
-            if name and status and status.text == wanted:
+    objectives = [(item.get("id"), item.get("status")) for item in node.items]
+    for open_status in (IN_PROGRESS, NOT_STARTED):
+        for name, status in objectives:
+            if name and status and status.text == open_status:
                 return name.text
     return None
 
 
 def _objectives(value: JsonValue) -> Iterator[str | None]:
-    """Yield the ids of the objectives, None for one that cannot be relied on."""
+    """Yield the ids of the objectives, None for an id that breaks the schema."""
     node = value.root.get("objectives")
     if node is None or node.kind != "sequence":
         yield None
         return
     for index, item in enumerate(node.items):
-        found = item.get("id") if value.is_sound("objectives", index, "id") else None
-        yield found.text if found else None
+        id_node = item.get("id") if value.is_sound("objectives", index, "id") else None
+        yield id_node.text if id_node else None

@@ -2,13 +2,13 @@
 
 ## What
 
-`overall_progress` is derived: the share of the features that pass, in whole percent, rounded down; features that were
-moved to a subtask do not count, and where none counts it is `"0%"`. Here it says something else.
+`overall_progress` is derived: the share of the features that pass, in whole percent, rounded down. Features that were
+moved to a subtask do not count; where none counts it is `"0%"`. Here it has another value.
 
 ## Why
 
-Two truths that drift apart are worse than one: lists and boards show the percentage, and whoever works on the task
-sees the features.
+Lists and boards show the percentage, and people who work on the task see the features. If the two differ, nobody knows
+which one is right.
 
 ## Example
 
@@ -26,7 +26,8 @@ One of two features passes:
 
 ## Instead
 
-`"overall_progress": "50%"`. `--fix` writes it, and so does every write by the tool; it needs no hand at all.
+`"overall_progress": "50%"`. `--fix` writes it, and so does every command that writes the file; it need not be edited by
+hand.
 """
 
 from __future__ import annotations
@@ -55,17 +56,18 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield the percentage that is not the one that the features give."""
+    """Yield at most one finding, at a percentage that differs from the features."""
     checklist = facts.checklist
-    told = checklist.root.get(PROGRESS) if checklist else None
-    if checklist is None or told is None or not _can_count(facts, checklist):
+    recorded = checklist.root.get(PROGRESS) if checklist else None
+    if checklist is None or recorded is None or not _can_count(facts, checklist):
         return
-    right = overall_progress(checklist)
-    if told.text != right:
+    actual = overall_progress(checklist)
+    if recorded.text != actual:
         yield RULE.at(
-            told.span,
-            f"{checklist.passing} of {len(checklist.counted)} features pass, which is {right}, not {shown(told.text)}",
-            help=f'write "{right}"',
+            recorded.span,
+            f"{checklist.passing} of {len(checklist.counted)} features pass, which is {actual}, "
+            f"not {shown(recorded.text)}",
+            help=f'write "{actual}"',
             fix=_fix(document, facts),
         )
 
@@ -78,7 +80,7 @@ def _fix(document: Document, facts: Facts) -> Fix | None:
 
 
 def _can_count(facts: Facts, checklist: Checklist) -> bool:
-    """Return whether everything that the percentage comes from meets its schema."""
+    """Return whether all values that the percentage is computed from meet the schema."""
     features = checklist.root.get("features")
     if features is None or not features.items:
         return facts.is_sound("features") and facts.is_sound(PROGRESS)

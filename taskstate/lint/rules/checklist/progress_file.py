@@ -2,16 +2,16 @@
 
 ## What
 
-The progress of a phase may also lie in a file of its own, `phase-<P>-progress.json`: the same map that stands in the
-fence of a phase below the Feature Checklist. Each value that breaks its schema is one finding, at its own line, with
-its path such as `objectives[1].status` (counted from 0); so is a `current_objective` that is the id of no objective, or
-null while an objective is in progress or not begun; an id that two objectives have; and a `phase` that is not the one
-in the file's name. What is no JSON at all is told by TS005.
+The progress of a phase may also be in a file of its own, `phase-<P>-progress.json`, with the same map as the fence of a
+phase below the Feature Checklist. There is one finding for each value that breaks its schema, at its own line, with its
+path such as `objectives[1].status` (counted from 0). Also reported are a `current_objective` that is the id of no
+objective, or null while an objective is in progress or not begun; an id that two objectives have; and a `phase` that
+differs from the file's name. Invalid JSON is reported by TS005.
 
 ## Why
 
-Such files are written by hand and by other tools, and read by whoever takes over. A value that nobody can read is found
-when the work has been handed over, which is too late.
+Such files are written by hand and by other tools, and read by whoever takes over. A value that cannot be read would be
+noticed only after the handoff, which is too late.
 
 ## Example
 
@@ -60,7 +60,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the phase that the file holds."""
+    """Yield a finding for each fault of the phase in the file."""
     value = json_value(facts.whole_json, SCHEMA)
     if value:
         yield from faults_of(value, document, RULE, name=phase_in(facts.name) or "", where="the file's name")

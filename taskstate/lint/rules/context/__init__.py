@@ -1,1 +1,1 @@
-"""Rules on the static part of a task: its seal, what it cites, and what it was captured from."""
+"""Rules on the static part of a task: its seal, its citations, and the sources that it was captured from."""

@@ -4,14 +4,14 @@
 
 The json fence under Standards is a list of citations, each with `file`, `section` (the slug of a heading),
 `requirement` (at most 140 characters), and, once captured, `line_span` (such as `L42-L68`) and `content_sha`. Here one
-of them breaks that form, names its last line before its first, or stands before one that belongs in front of it: they
-are sorted by file and section. A span that no longer is where its section stands, while the section says the same, is a
-warning, unless the task is complete.
+of them breaks that form, has a span that ends before it begins, or is out of order: they are sorted by file and
+section. A span that is no longer where its section is, while the section has the same content, is a warning, unless the
+task is complete.
 
 ## Why
 
-The list is compared, merged and hashed: in one order, a new citation is one new entry. A requirement is a reminder of
-what to look up, and longer ones turn into copies of the standard that nobody keeps up. Agents follow spans to the line.
+The list is compared, merged and hashed: in a fixed order, a new citation is one new entry. A requirement is a reminder
+of what to look up, and longer ones become copies of the standard that nobody updates. Agents follow spans to the line.
 
 ## Example
 
@@ -24,9 +24,9 @@ what to look up, and longer ones turn into copies of the standard that nobody ke
 
 ## Instead
 
-`taskstate lint --fix` sorts the list and brings spans up to date. In a sealed section it does no more than the spans,
-and seals it anew where it matched its seal. All else comes right with `taskstate context rebuild`, which computes spans
-and cuts requirements.
+`taskstate lint --fix` sorts the list and updates spans. In a sealed section it updates only the spans, and seals it
+again if it matched its seal. `taskstate context rebuild` corrects everything else: it computes spans and cuts
+requirements.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ JOB = "respan"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield what breaks the schema, spans that run backwards or are outdated, and the first citation out of order."""
+    """Yield a finding for each schema fault, each wrong or outdated span, and the first citation out of order."""
     value = citations_value(document, facts)
     if value is None:
         return
@@ -66,8 +66,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     for number, node in enumerate(value.root.items):
         span = node.get("line_span")
         if span and value.is_sound(number, "line_span") and parse_line_span(span.text) is None:
-            what = f"the span {shown(span.text)} ends before it begins"
-            yield RULE.at(span.span, what, help="`taskstate context rebuild` computes spans")
+            message = f"the span {shown(span.text)} ends before it begins"
+            yield RULE.at(span.span, message, help="`taskstate context rebuild` computes spans")
     yield from _unsorted(document, value)
     if not is_complete(facts):
         yield from _outdated(value, facts)
@@ -77,7 +77,7 @@ def _unsorted(document: Document, value: JsonValue) -> Iterator[Diagnostic]:
     items = value.root.items
     keys = [_key(value, number, node) for number, node in enumerate(items)]
     if None in keys:
-        return  # what cannot be compared has its finding
+        return  # an entry that cannot be compared breaks the schema, and has its finding
     for number, (one, other) in enumerate(pairwise(keys), start=1):
         if other is not None and one is not None and other < one:
             yield RULE.at(
@@ -96,7 +96,7 @@ def _key(value: JsonValue, number: int, node: Node) -> tuple[str, str] | None:
 
 
 def _sorting(document: Document, items: tuple[Node, ...], keys: list[tuple[str, str] | None]) -> Iterator[Edit]:
-    """Yield the edits that put each citation where it belongs, as it is written."""
+    """Yield the edits that sort the citations, each as it is written."""
     order = sorted(range(len(items)), key=lambda number: keys[number] or ("", ""))
     for node, number in zip(items, order, strict=True):
         if items[number] is not node:
@@ -108,10 +108,10 @@ def _outdated(value: JsonValue, facts: Facts) -> Iterator[Diagnostic]:
         span = cited.node.get("line_span")
         if span is None or not value.is_sound(cited.number, "line_span") or parse_line_span(span.text) is None:
             continue
-        found = facts.queries.standard(cited.values["file"])
-        stands = citation_status({**cited.values, "line_span": span.text}, found[0]) if found else None
-        if stands and stands.moved and stands.cited:
-            now = stands.cited.line_span
+        standards = facts.queries.standard(cited.values["file"])
+        status = citation_status({**cited.values, "line_span": span.text}, standards[0]) if standards else None
+        if status and status.moved and status.cited:
+            now = status.cited.line_span
             fix = Fix(job=JOB) if facts.sealed else Fix(edits=(Edit(*span.span, f'"{now}"'),))
             yield RULE.at(
                 span.span,

@@ -3,12 +3,12 @@
 ## What
 
 `context.git_head` is the commit that was checked out when the context was sealed. HEAD is another one now, and files
-other than taskstate's own differ between the two. Nothing is said of complete tasks, nor where the commit is not in
-this clone.
+other than taskstate's own differ between the two. Complete tasks are not checked, nor is a commit that this clone does
+not have.
 
 ## Why
 
-Scope, paths and cited code were looked at in that commit. After a rebase, a merge or a change of branches they may be
+Scope, paths and cited code were examined in that commit. After a rebase, a merge or a change of branches they may be
 gone or mean something else, and whoever starts from the sealed context would not know.
 
 ## Example
@@ -20,14 +20,14 @@ context:
 
 ## Instead
 
-See what came in between, and whether the task still fits; then take note of it:
+See what came in between, check whether the task still fits, and record the new HEAD:
 
 ```console
 $ git diff --stat 4f2c1e9a77 HEAD
 $ taskstate context rebuild 101
 ```
 
-Where the commits are the task's own work, nothing is wrong; sealing anew ends the warning.
+If the commits are the task's own work, nothing is wrong; sealing again ends the warning.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ RULE = Rule(
     reads=FRONT_MATTER,
 )
 
-_NAMED = 3  # files; of more it is told how many
+_MAX_NAMES = 3  # files that the message lists; of more it gives the number
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
@@ -62,11 +62,11 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     head = facts.blocks.context.git_head
     if not head or is_complete(facts) or not is_sealed(facts.front_matter):
         return
-    moved = facts.queries.changed_since(head)
-    if moved:
+    changed = facts.queries.changed_since(head)
+    if changed:
         yield RULE.at(
             facts.value_span("context", "git_head"),
-            f"commits since then touch {first_of([*map(cut, moved)], _NAMED)}",
+            f"commits since then touch {first_of([*map(cut, changed)], _MAX_NAMES)}",
             help="see whether the context still fits; "
             f"`taskstate context rebuild {facts.shown_id}` takes note of the new HEAD",
         )

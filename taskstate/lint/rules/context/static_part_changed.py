@@ -2,16 +2,16 @@
 
 ## What
 
-`context.seal` is a hash over title, priority, area and the text of section 1. It no longer agrees with them. Check
-marks of the acceptance criteria do not count, nor do blanks at line ends, blank lines around the section, or its
-heading. A file without a seal gives no finding, and neither does one in which a tool-written block was changed by hand
-(TS606): then the seal itself may be somebody's.
+`context.seal` is a hash of title, priority, area and the text of section 1. It no longer matches them. Check marks of
+the acceptance criteria do not count, nor do trailing blanks, blank lines around the section, or its heading. A file
+without a seal gives no finding; nor does one in which a block of the tool was edited by hand (TS606), since the seal
+itself may be false then.
 
 ## Why
 
-Everybody who works on a task is sent to its static part instead of being sent a copy. That only works while all of them
-find the same there: a scope that grows or a criterion that softens halfway is how work gets judged by rules that it was
-not done by.
+Everybody who works on a task is referred to its static part instead of getting a copy. That works only if all of them
+read the same there: if the scope grows or a criterion is relaxed halfway, work is judged by rules that it was not done
+by.
 
 ## Example
 
@@ -23,8 +23,8 @@ not done by.
 
 ## Instead
 
-See what differs, then take it back, for example with git. Where the change is right, make it where the section comes
-from (the task file, or section 1 itself where there is none), and seal it anew:
+See what differs, then revert it, for example with git. If the change is right, make it at the source of the section
+(the task file, or section 1 itself if there is none), and seal it again:
 
 ```console
 $ taskstate context check 101
@@ -68,6 +68,6 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _is_doubtful(facts: Facts) -> bool:
-    """Return whether what the seal covers, or the seal itself, cannot be relied on, which other rules tell."""
+    """Return whether sealed values, or the seal itself, are faulty, which other rules report."""
     faulty = {fault.path[0] for fault in facts.front_matter_faults if fault.path}
     return bool(faulty & {*SEALED_VALUES, *SEALED_KEYS, "audit"}) or facts.blocks.edited

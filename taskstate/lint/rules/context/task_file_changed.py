@@ -2,14 +2,14 @@
 
 ## What
 
-`context.task_file` names the task file that section 1 was taken from, and `context.task_file_sha` holds git's id of
-what it said then. It says something else now, or is not there. Line ends do not count, since a checkout may write
-others. Nothing is said of complete tasks.
+`context.task_file` names the task file that section 1 was taken from, and `context.task_file_sha` is git's id of its
+content at that time. The content has changed, or the file does not exist. Line ends do not count, since a checkout may
+change them. Complete tasks are not checked.
 
 ## Why
 
-Somebody has thought again about what the task is, in a place where those who work on it do not look any more. Either
-the work has to follow, or the task file is wrong.
+Somebody has changed the definition of the task in a file that those who work on it no longer look at. Either the work
+must follow, or the task file is wrong.
 
 ## Example
 
@@ -21,14 +21,14 @@ context:
 
 ## Instead
 
-See what differs, and take it over (before the context is sealed: `taskstate context init` does):
+See what differs, and update the context (if it is not sealed yet: with `taskstate context init`):
 
 ```console
 $ taskstate context check 101
 $ taskstate context rebuild 101
 ```
 
-Where the file has another name now: `taskstate context rebuild 101 --from tasks/auth/TASK-0101.task.yaml`.
+If the file has another name now: `taskstate context rebuild 101 --from tasks/auth/TASK-0101.task.yaml`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
-    """Yield at most one finding, at the hash, or at the name of a file that is gone."""
+    """Yield at most one finding, at the hash, or at the name of a file that does not exist."""
     name, sha = facts.blocks.context.task_file, facts.blocks.context.task_file_sha
     if not name or not sha or is_complete(facts):
         return
@@ -67,10 +67,10 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     verb = "rebuild" if sealed else "init"
     command = f"`taskstate context {verb} {facts.shown_id}`"
     if not ids:
-        what = f"the task file {shown(name)} is not there, or cannot be read"
+        message = f"the task file {shown(name)} is not there, or cannot be read"
         named = f"`taskstate context {verb} {facts.shown_id} --from FILE`"
-        yield RULE.at(facts.value_span("context", "task_file"), what, help=f"name where it is now: {named}")
+        yield RULE.at(facts.value_span("context", "task_file"), message, help=f"name where it is now: {named}")
     else:
-        what = f"the task file {shown(name)} has changed since it was taken over"
+        message = f"the task file {shown(name)} has changed since it was taken over"
         help_ = f"{command} takes over what it says now"
-        yield RULE.at(facts.value_span("context", "task_file_sha"), what, help=help_)
+        yield RULE.at(facts.value_span("context", "task_file_sha"), message, help=help_)

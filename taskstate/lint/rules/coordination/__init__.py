@@ -1,1 +1,1 @@
-"""Rules on the roles of a task, and on the snapshots of the working tree that they left."""
+"""Rules on the roles of a task, and on their snapshots of the working tree."""

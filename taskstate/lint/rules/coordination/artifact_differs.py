@@ -2,16 +2,16 @@
 
 ## What
 
-The front matter names artifacts with the hash of what they hold: the log of the baseline, the log of a role's own
-checks, the diffs of a snapshot and the list of its changed files. Such a file lies under the state folder, and here
-holds something else. Where it ends in `.gz` what is packed in it counts, and in a diff every line end is LF.
+The front matter names artifacts with the hash of their content: the log of the baseline, the log of a role's own
+checks, the diffs of a snapshot and the list of its changed files. Such a file is under the state folder, and here its
+content has another hash. For a `.gz` file the unpacked content counts, and in a diff every line end counts as LF.
 
-Git ignores the artifacts, so in another clone they are missing. That is a warning, one for all of them, at the first.
+Git ignores the artifacts, so in another clone they are missing. That is one warning for all of them, at the first.
 
 ## Why
 
-Whoever reads a log or a diff in order to judge the work has to read what was recorded. One that was overwritten by
-another run, torn or edited tells a story that never happened.
+Logs and diffs are read to judge the work, so they must be what was recorded. A file that another run has overwritten,
+or that is damaged or edited, tells a false story.
 
 ## Example
 
@@ -22,13 +22,14 @@ baseline:
   log_sha256: "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
 ```
 
-and the log in that file hashes to `9f86d081…`.
+and the content of that file has the hash `9f86d081…`.
 
 ## Instead
 
-Bring the right file back from wherever the work was done: `artifacts/` can be copied as a folder. Where it is lost,
-record anew: `taskstate qa record` for a log, `taskstate snapshot take` for a snapshot of a role that is still at work.
-Once the task is over, `taskstate purge 101` drops all of it, and its events keep who, when, and the hash of each diff.
+Copy the right file from the machine on which the work was done; the whole folder `artifacts/` can be copied. If it is
+lost, record it again: `taskstate qa record` for a log, `taskstate snapshot take` for a snapshot of a role that is still
+at work. Once the task is complete, `taskstate purge 101` deletes all artifacts; its events keep who, when, and the hash
+of each diff.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ RULE = Rule(
 )
 
 
-class _Named(NamedTuple):
-    """An artifact that the file names, with its hash where the file tells one, and where its path stands."""
+class _Artifact(NamedTuple):
+    """An artifact that the file names: its path, its recorded hash or an empty text, and the keys that lead to it."""
 
     path: str
     sha256: str
@@ -63,16 +64,16 @@ class _Named(NamedTuple):
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
-    """Yield an error for each artifact that differs, at its path, and one warning for all that are missing."""
+    """Yield a finding for each artifact that differs, at its path, and one warning for all that are missing."""
     missing = []
     for named in _named(facts):
-        found = facts.queries.artifact(named.path, text=named.text) if named.sha256 else None
-        if found == "" or (not named.sha256 and facts.queries.has_artifact(named.path) is False):
+        actual = facts.queries.artifact(named.path, text=named.text) if named.sha256 else None
+        if actual == "" or (not named.sha256 and facts.queries.has_artifact(named.path) is False):
             missing.append(named)
-        elif found not in {None, named.sha256}:
+        elif actual not in {None, named.sha256}:
             yield RULE.at(
                 facts.value_span(*named.keys),
-                f"the artifact {shown(named.path)} holds something else: its SHA-256 is {str(found)[:16]}…, "
+                f"the artifact {shown(named.path)} holds something else: its SHA-256 is {str(actual)[:16]}…, "
                 f"not {named.sha256[:16]}…",
                 help="bring the right file back from where the work was done, or record it anew",
             )
@@ -87,7 +88,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         )
 
 
-def _named(facts: Facts) -> Iterator[_Named]:
+def _named(facts: Facts) -> Iterator[_Artifact]:
     """Yield the artifacts that the file names."""
     blocks = facts.blocks
     yield from _one(blocks.baseline.log, blocks.baseline.log_sha256, "baseline", "log")
@@ -97,7 +98,7 @@ def _named(facts: Facts) -> Iterator[_Named]:
         yield from _of_snapshot(snapshot, "delta", "snapshots", name)
 
 
-def _of_snapshot(snapshot: Snapshot, *at: str) -> Iterator[_Named]:
+def _of_snapshot(snapshot: Snapshot, *at: str) -> Iterator[_Artifact]:
     yield from _one(snapshot.diff_from_base, snapshot.diff_sha, *at, "diff_from_base", text=True)
     yield from _one(snapshot.incremental_diff, snapshot.incremental_diff_sha, *at, "incremental_diff", text=True)
     if snapshot.file_list:
@@ -105,6 +106,6 @@ def _of_snapshot(snapshot: Snapshot, *at: str) -> Iterator[_Named]:
     yield from _one(snapshot.pack, None, *at, "pack")
 
 
-def _one(path: str | None, sha256: str | None, *keys: str, text: bool = False) -> Iterator[_Named]:
+def _one(path: str | None, sha256: str | None, *keys: str, text: bool = False) -> Iterator[_Artifact]:
     if path is not None:
-        yield _Named(path, sha256 or "", keys, text)
+        yield _Artifact(path, sha256 or "", keys, text)

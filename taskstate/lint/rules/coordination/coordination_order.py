@@ -4,12 +4,12 @@
 
 The roles work one after the other, in the order of the configuration: implementer, reviewer, validator. Here a role is
 `done` while the one just ahead of it is not, or it is `done` and its `blocking_findings` are not empty. Each role is
-judged by the one ahead of it alone. Roles that the configuration does not name are not judged.
+compared with the one ahead of it alone. Roles that the configuration does not name are not checked.
 
 ## Why
 
-Who comes next relies on it that the one before has ended. A review of a change that is still being made says nothing
-about what it becomes, and a finding that is still open is what the role was there to find.
+Each role relies on the one before having finished. A review of a change that is still being made says nothing about the
+result, and open findings are what the role was there to resolve.
 
 ## Example
 
@@ -21,14 +21,14 @@ coordination:
 
 ## Instead
 
-`taskstate role set` keeps the order, so this comes of a hand edit or a merge. Take the first role back to work; the
-later ones are pending again, and keep their findings:
+`taskstate role set` keeps the order, so the cause is an edit by hand or a merge. Reopen the first role; the later ones
+become pending again, and keep their findings:
 
 ```console
 $ taskstate role reopen 101 implementer --note "merged with a review of an older version"
 ```
 
-A finding that is mended is taken back with `taskstate role unblock 101 reviewer --finding 1`.
+Remove a finding that was fixed with `taskstate role unblock 101 reviewer --finding 1`.
 
 ## Configuration
 
@@ -64,7 +64,7 @@ _BLOCK = "coordination"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
-    """Yield at most two findings for each role that is done: at its status, and at its findings."""
+    """Yield at most two findings for each role that is done: at its status, and at its blocking findings."""
     if _BLOCK not in facts.values:
         return
     names = facts.config.roles

@@ -1,16 +1,16 @@
-"""drift-unresolved: the working tree was found to be another than a role left, and nobody has resolved that.
+"""drift-unresolved: the working tree was found to differ from what a role left, and that is not resolved.
 
 ## What
 
-The `drift_budget` of a role is above 0: so often was its snapshot compared with the working tree and found to differ.
-Until somebody says what became of it, commands that change roles, take snapshots or complete the task refuse;
-recording sessions and features goes on.
+The `drift_budget` of a role is above 0: it counts how often the working tree was found to differ from the role's
+snapshot. Until somebody resolves that, commands that change roles, take snapshots or complete the task refuse to run;
+sessions and features can still be recorded.
 
 ## Why
 
-Somebody edited, committed, rebased or reset between two roles. Perhaps that was meant, perhaps two agents work in one
-tree. The number stays although the files may have been put back, because whoever comes next would otherwise review or
-test something that no role has left, and nobody would know.
+Somebody edited, committed, rebased or reset between two roles. Perhaps that was intended, perhaps two agents work in
+one tree. The number stays even if the files were restored, because otherwise the next role would review or test
+something that no role has produced, without anyone noticing.
 
 ## Example
 
@@ -21,7 +21,7 @@ coordination:
 
 ## Instead
 
-See what differs, put back what was not meant, and accept what is there; who accepted what is kept as an event:
+See what differs, restore what was not intended, and accept the rest; an event records who accepted what:
 
 ```console
 $ taskstate snapshot verify 101 --role implementer
@@ -56,7 +56,7 @@ _BLOCK = "coordination"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
-    """Yield a finding for each role with an unresolved drift, at its budget."""
+    """Yield a finding for each role with unresolved drift, at its budget."""
     if _BLOCK not in facts.values:
         return
     for role in pipeline(facts.blocks, facts.config.roles):

@@ -2,13 +2,13 @@
 
 ## What
 
-A role that is `done` has left a snapshot of the working tree under `delta.snapshots`: what it handed on. Here there is
-none, and no event says that `taskstate purge` has dropped it. A task that is complete needs none any more.
+A role that is `done` has a snapshot of the working tree under `delta.snapshots`: what it has handed on. Here there is
+none, and no event says that `taskstate purge` has deleted it. A complete task needs none any more.
 
 ## Why
 
-The roles hand on a working tree that nobody has committed. Only the snapshot can tell the next one whether the tree
-still is what it was told to be, what the role changed, and how a file looked before somebody touched it.
+The roles hand on a working tree that nobody has committed. Only the snapshot can tell the next role whether the tree is
+still the same, what the role changed, and what a file was like before somebody touched it.
 
 ## Example
 
@@ -22,8 +22,8 @@ delta:
 
 ## Instead
 
-`taskstate role set --status done` asks for the snapshot, so this comes of a hand edit or a merge. Take the role back to
-work, look at the tree, record it, and end the role again:
+`taskstate role set --status done` requires the snapshot, so the cause is an edit by hand or a merge. Reopen the role,
+check the tree, take a snapshot, and set the role to done again:
 
 ```console
 $ taskstate role reopen 101 implementer --note "the snapshot was lost in a merge"
@@ -55,7 +55,7 @@ RULE = Rule(
 )
 
 _BLOCK, _DELTA = "coordination", "delta"
-_PURGED = "role-done"  # the event that a purge leaves of a role
+_PURGED = "role-done"  # the audit event that a purge writes for each role
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
@@ -73,11 +73,11 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
 
 
 def _is_unsound(facts: Facts) -> bool:
-    """Return whether a block that this rests on breaks its schema, which is told by another rule."""
+    """Return whether a block that this rule reads breaks its schema, which TS101 reports."""
     return any(fault.path and fault.path[0] in {_DELTA, "audit"} for fault in facts.front_matter_faults)
 
 
 def _is_purged(audit: Audit, role: Role) -> bool:
-    """Return whether an event says that the role's snapshot was dropped since the role was done."""
-    told = [each.at or "" for each in audit.events if each.event == _PURGED and each.role == role.name]
-    return any(at >= (role.completed_at or "") for at in told)
+    """Return whether an event says that the role's snapshot was deleted after the role was done."""
+    purges = [each.at or "" for each in audit.events if each.event == _PURGED and each.role == role.name]
+    return any(at >= (role.completed_at or "") for at in purges)

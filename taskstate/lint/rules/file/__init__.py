@@ -1,1 +1,1 @@
-"""Rules about what every reader needs first: bytes, front matter, fences, JSON, and the name."""
+"""Rules about what must be right before a file can be read: encoding, front matter, fences, JSON, and its name."""

@@ -1,20 +1,20 @@
-r"""control-characters: terminal escapes, text direction marks, NUL and other controls stand in the text.
+r"""control-characters: terminal escapes, text direction marks, NUL or other controls in the text.
 
 ## What
 
-The text holds a character that is not there to be read: a terminal escape (U+001B), a NUL, another control
-character, or a mark that changes the direction of the text around it (U+202A to U+202E, U+2066 to U+2069). Tabs and
-line ends are fine. There is one finding for each line.
+The text contains a character that is not meant to be read: a terminal escape (U+001B), a NUL, another control
+character, or a mark that changes the text direction (U+202A to U+202E, U+2066 to U+2069). Tabs and line ends are
+allowed. There is one finding for each line.
 
 ## Why
 
-Terminals obey escapes: a file that is only shown may rename a window, hide lines or type a command. Direction marks
-make the text on the screen another one than the text in the file. And most readers, YAML's among them, refuse or
-drop such characters. This project's own output always shows them spelled out, as `\x1b`.
+Terminals execute escape sequences: printing the file may rename a window, hide lines or type a command. Because of
+direction marks, the text on the screen differs from the text in the file. And most parsers, YAML's among them, reject
+or drop such characters. This project's own output always shows them spelled out, as `\x1b`.
 
 ## Example
 
-Pasted output with its colours, shown here spelled out:
+Pasted output with its colour codes, shown here spelled out:
 
 ```text
 - \x1b[32mPASS\x1b[0m tests/test_login.py
@@ -22,8 +22,8 @@ Pasted output with its colours, shown here spelled out:
 
 ## Instead
 
-Delete the characters. Take output without colours (`--no-color`, `NO_COLOR=1`, `| cat`), or write it to a log and
-link it. Where a character is the point, write its name: U+001B. In JSON use an escape such as `\u001b`.
+Delete the characters. Copy output without colours (`--no-color`, `NO_COLOR=1`, `| cat`), or write it to a log file and
+link that. Where the character itself is the subject, write its name: U+001B. In JSON use an escape such as `\u001b`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _NAMES = {
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
-    """Yield the first control character of each line that has one, and how many follow it there."""
+    """Yield a finding for the first control character of each line, with the number of further ones there."""
     lines: dict[int, list[Span]] = {}
     for match in re.compile(CONTROLS).finditer(document.text):
         lines.setdefault(document.position(match.start()).line, []).append(Span(*match.span()))

@@ -2,15 +2,15 @@
 
 ## What
 
-Another state file, in whatever folder, has the id that this one's name bears. Ids that differ only in case are the
-same, since some file systems cannot tell them apart. Each of the files has the finding, and names the others. Archives
-and handoffs of the same task are no duplicates.
+Another state file, in any folder, has the same id in its file name. Ids that differ only in case count as the same,
+since some file systems cannot tell them apart. Each of the files has the finding, and its message names the others.
+Archives and handoffs of the same task are no duplicates.
 
 ## Why
 
-A command that is given the id cannot know which file is meant, and refuses, or takes the one in the tasks folder.
-Sessions then go into one file and are looked for in the other. It happens when two branches both create the next
-task, or when somebody keeps a copy of a file beside it.
+A command that is given the id cannot know which file is meant: it refuses, or takes the one in the tasks folder.
+Sessions are then written to one file and looked for in the other. It happens when two branches both create the next
+task, or when somebody keeps a copy of a file.
 
 ## Example
 
@@ -21,12 +21,12 @@ docs/old/task-101-state.md
 
 ## Instead
 
-If they are two tasks, give one of them another id, in its name, in `task_id` and in its title line. If one is a copy,
-delete it, for git remembers it; or give it a name that is no state file's, such as `task-101-before.md`.
+If they are two tasks, give one of them another id: in its file name, in `task_id` and in its title line. If one is a
+copy, delete it (git keeps it), or give it a name that no state file has, such as `task-101-before.md`.
 
 ## Configuration
 
-Files that only bear such names, such as test data, can be left out: `exclude = ["tests/data/**"]` in
+Files that merely have such names, such as test data, can be excluded: `exclude = ["tests/data/**"]` in
 `[tool.taskstate]`.
 """
 
@@ -50,17 +50,17 @@ RULE = Rule(
     reads=WHOLE,
 )
 
-_MOST = 3  # other files that are named
+_MAX_NAMES = 3  # other files that the message lists
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most one finding, at `task_id`."""
     others = facts.queries.same_id() or ()
     if others:
-        named = ", ".join(cut(path) for path in others[:_MOST]) + (" …" if len(others) > _MOST else "")
-        whose = "another state file has" if len(others) == 1 else f"{len(others)} other state files have"
+        named = ", ".join(cut(path) for path in others[:_MAX_NAMES]) + (" …" if len(others) > _MAX_NAMES else "")
+        owners = "another state file has" if len(others) == 1 else f"{len(others)} other state files have"
         yield RULE.at(
             facts.value_span("task_id"),
-            f"{whose} the id {facts.task_id}: {named}",
+            f"{owners} the id {facts.task_id}: {named}",
             help="give all but one another id, or another name if they are copies",
         )

@@ -3,13 +3,13 @@
 ## What
 
 A code fence (three or more backticks or tildes) is opened and never closed, so that everything below it is code. A
-closing fence has at least as many marks as the opening one, of the same kind, and nothing behind them.
+closing fence has at least as many marks of the same kind as the opening one, and nothing behind them.
 
 ## Why
 
-Every heading, session and checklist below the fence is swallowed by it: readers no longer see them, and a tool that
-appends at the end would write into the code. Nothing is said of the section in which the fence begins, nor of what
-follows, until it is closed.
+Every heading, session and checklist below the fence becomes part of the code: readers no longer see them, and a tool
+that appends at the end would write into the code. Until the fence is closed, no other rule checks the section in which
+it begins, nor anything below.
 
 ## Example
 
@@ -24,8 +24,7 @@ $ make test
 
 ## Instead
 
-Close the fence where the code ends. Code that itself holds a fence needs a longer one around it: four backticks
-around three.
+Close the fence where the code ends. Code that contains a fence itself needs a longer one: four backticks around three.
 
 ````markdown
 ```console
@@ -57,7 +56,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield the fence that runs to the end of the text; there is at most one."""
+    """Yield at most one finding, for the fence that runs to the end of the text."""
     if facts.newer or facts.conflicts:
         return
     for problem in document.problems:

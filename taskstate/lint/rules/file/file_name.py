@@ -2,14 +2,13 @@
 
 ## What
 
-A state file is called `task-<id>-state.md`, and its front matter names the same id as `task_id`; capital letters
-make no difference. An id has at most 64 letters and digits, with single `.`, `_` or `-` between them, and does not
-begin with `task-`.
+A state file is called `task-<id>-state.md`, and its front matter has the same id as `task_id`; case does not matter. An
+id has at most 64 letters and digits, with single `.`, `_` or `-` between them, and does not begin with `task-`.
 
 ## Why
 
-Commands find a task by the name of its file, and people by what stands in it. Where the two differ, somebody works
-on the wrong task, and the archive of one is written under the name of the other.
+Commands find a task by the name of its file, and people by its content. Where the two differ, somebody works on the
+wrong task, and the archive of one task is written under the name of another.
 
 ## Example
 
@@ -27,7 +26,7 @@ Decide which id is right. Either correct `task_id` (and the title line, which na
 $ git mv .taskstate/tasks/task-102-state.md .taskstate/tasks/task-101-state.md
 ```
 
-`taskstate new ID --title TITLE` makes a file in which both agree.
+`taskstate new ID --title TITLE` creates a file in which both agree.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
-    """Yield at most one finding: at the first line for a malformed name, at `task_id` where it differs."""
+    """Yield at most one finding: at the first line for a malformed name, at a `task_id` that differs from it."""
     if facts.task_id is None:
         return
     if not names.is_id(facts.task_id):
@@ -62,9 +61,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
             help=f"rename it: an id has at most {names.MAX_ID} letters and digits, joined by single . _ or -",
         )
         return
-    told = facts.values.get("task_id")
+    task_id = facts.values.get("task_id")
     node = facts.front_matter.get("task_id") if facts.front_matter else None
-    if node and told is not None and str(told).casefold() != facts.task_id.casefold():
+    if node and task_id is not None and str(task_id).casefold() != facts.task_id.casefold():
         yield RULE.at(
             node.span,
             f"the file is called {facts.name!r}, and its task_id is {node.text!r}",

@@ -2,14 +2,14 @@
 
 ## What
 
-A state file and a handoff document begin with a YAML block: a line `---` at the very first byte (a byte order mark
-may stand before it), `key: value` lines, and a second line `---`. Here the first line is missing, or there is no
-second one. A handoff document without any front matter is taken for another tool's, and gives no finding.
+A state file and a handoff document begin with a YAML block: a line `---` at the very first byte (only a byte order mark
+may stand before it), `key: value` lines, and a second line `---`. Here the first or the second `---` is missing. A
+handoff document without any front matter is taken for one of another tool, and gives no finding.
 
 ## Why
 
-Without this block nobody can tell which task the file is about and where it stands: lists would leave the task out,
-and its number would be given to another one.
+Without this block no program can find out which task the file is about and what its status is: lists would leave the
+task out, and its number would be given to another one.
 
 ## Example
 

@@ -2,14 +2,14 @@
 
 ## What
 
-The block between the `---` lines cannot be read: it is no valid YAML, a key is given twice, a tag such as
-`!!python/object` stands in it, it has more than 100 aliases or is nested more than 50 levels deep. A value that
-begins with `#` is told too: YAML reads it as a comment, and the key has no value.
+The block between the `---` lines cannot be read: it is not valid YAML, has a duplicate key or a tag such as
+`!!python/object`, has more than 100 aliases, or is nested more than 50 levels deep. A value that begins with `#` is
+reported too: YAML reads it as a comment, and the key has no value.
 
 ## Why
 
-One unreadable line makes the whole block unreadable, and readers differ in what they make of it: some take the last
-of two equal keys, some run tags, some expand aliases until the memory is full.
+One unreadable line makes the whole block unreadable, and programs differ in how they deal with it: some take the last
+of two equal keys, some execute tags, some expand aliases until the memory is full.
 
 ## Example
 
@@ -32,7 +32,7 @@ epic: "The user's login"
 area: "#backend"
 ```
 
-`taskstate lint --fix` does so where it is certain what was meant.
+`taskstate lint --fix` does so where the intended value is certain.
 """
 
 from __future__ import annotations
@@ -64,17 +64,17 @@ _HELP = {
     "nesting": "put what is nested so deeply into a file of its own, and name its path here",
     "not-a-mapping": "write lines of the form `key: value`",
 }
-_OTHERWISE = "a value with special characters belongs in double quotes; indentation is made of spaces"
-_MENDED = "`--fix` does that"
-_ELSEWHERE = ("front-matter-missing", "front-matter-unclosed")
+_DEFAULT_HELP = "a value with special characters belongs in double quotes; indentation is made of spaces"
+_FIX_HELP = "`--fix` does that"
+_OTHER_RULES = ("front-matter-missing", "front-matter-unclosed")  # reported by TS002
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield what keeps the front matter from being read, and the values of a readable one that became comments."""
+    """Yield a finding for each problem of the front matter, and for each value that YAML reads as a comment."""
     if facts.overrun or facts.foreign or facts.newer:
         return
     for problem in facts.front_matter_problems:
-        if problem.kind not in _ELSEWHERE:
+        if problem.kind not in _OTHER_RULES:
             kind = problem.kind.removeprefix("front-matter-")
             yield _finding(problem.span, problem.message, kind, _within_lines(document.text, problem.fix))
     for fault in facts.commented_values:
@@ -82,10 +82,10 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _within_lines(text: str, fix: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """Return the edits of a fix, or none where one would swallow a line end: values are mended, never joined."""
+    """Return the edits of a fix, or none where one would remove a line end: lines must not be joined."""
     return () if any(char in text[edit.start : edit.end] for edit in fix for char in "\r\n") else fix
 
 
 def _finding(span: Span, message: str, kind: str, fix: tuple[Edit, ...]) -> Diagnostic:
-    advice = _MENDED if fix else _HELP.get(kind, _OTHERWISE)
-    return RULE.at(span, message, help=advice, fix=Fix(edits=fix) if fix else None)
+    help_ = _FIX_HELP if fix else _HELP.get(kind, _DEFAULT_HELP)
+    return RULE.at(span, message, help=help_, fix=Fix(edits=fix) if fix else None)

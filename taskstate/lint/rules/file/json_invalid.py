@@ -3,13 +3,13 @@
 ## What
 
 The json fence of the Feature Checklist, of a phase, of the Standards, of the Validation or of an Impact Map is not
-JSON, or a file that holds an impact map or the progress of a phase is none. Also refused are a key given twice, `NaN`
-and `Infinity`, and nesting over 100. Fences that the format does not read, such as an example in a session, are not
-looked at. The finding stands at the very place where reading stopped.
+valid JSON, or a file with an impact map or the progress of a phase is not. Duplicate keys, `NaN` and `Infinity`, and
+nesting over 100 levels are rejected too. Fences that the format does not read, such as an example in a session, are not
+checked. The finding is at the position where parsing stopped.
 
 ## Why
 
-What does not parse is lost to every reader: the features of the task, and with them its progress. A key given twice
+JSON that does not parse is lost to every reader: the features of the task, and with them its progress. A duplicate key
 is worse, because readers silently take one or the other.
 
 ## Example
@@ -24,8 +24,7 @@ is worse, because readers silently take one or the other.
 
 ## Instead
 
-No comma before a closing bracket, texts in double quotes, no comments, and `true`, `false` or `null` in small
-letters:
+No comma before a closing bracket, strings in double quotes, no comments, and `true`, `false` or `null` in lower case:
 
 ```json
 {
@@ -61,10 +60,10 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield the first fault of each json fence that the format reads, or of the whole file where that is JSON."""
+    """Yield a finding for the first fault of each json fence that the format reads, or of a file that is JSON."""
     text = document.text
     for fault in facts.json_faults:
-        if not re.compile(CONTROLS).match(text, fault.span.start):  # that one is told by TS006
+        if not re.compile(CONTROLS).match(text, fault.span.start):  # reported by TS006
             yield RULE.at(
                 _shown(text, fault.span),
                 f"not valid JSON: {fault.message}",
@@ -73,7 +72,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _shown(text: str, span: Span) -> Span:
-    """Return the first line of `span` that has something in it, which is what one wants to look at."""
+    """Return the first line of `span` that is not blank: the one to look at."""
     start = span.start
     while start < span.end and text[start] in " \t\r\n":
         start += 1

@@ -2,14 +2,14 @@
 
 ## What
 
-An opening marker (seven `<`), a divider (seven `=`) and a closing marker (seven `>`) stand at the beginning of
-lines, in this order: git left a merge, rebase or stash half done. They are found everywhere, also in the front
-matter and in fences.
+An opening marker (seven `<`), a divider (seven `=`) and a closing marker (seven `>`) stand at the beginning of lines,
+in this order: a merge, rebase or stash was left half done. Markers are found everywhere, also in the front matter and
+in fences.
 
 ## Why
 
-Both versions stand in the file, and neither does: a key may be given twice, a session may be there once more, and
-the divider even turns the line above it into a heading. So nothing else is said of what the markers make doubtful.
+Both versions stand in the file, so neither is valid: keys and sessions may occur twice, and the divider even turns the
+line above it into a heading. So no other rule checks the parts that the markers make uncertain.
 
 ## Example
 
@@ -23,9 +23,9 @@ status: blocked
 
 ## Instead
 
-Decide what holds, and delete the three marker lines. Where both branches added a session, keep both, one after the
-other: `taskstate lint --fix` puts the derived counts right afterwards. `git checkout --conflict=merge FILE` brings
-the conflict back if one went wrong.
+Decide which version is right, and delete the three marker lines. Where both branches added a session, keep both, one
+after the other: `taskstate lint --fix` corrects the derived counts afterwards. If that goes wrong,
+`git checkout --conflict=merge FILE` restores the conflict.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield each conflict at the line that opens it."""
+    """Yield a finding for each conflict, at its opening marker."""
     for conflict in facts.conflicts:
         last = document.position(conflict.span.end).line + 1
         yield RULE.at(

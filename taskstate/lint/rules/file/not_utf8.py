@@ -2,13 +2,13 @@ r"""not-utf8: the file is not UTF-8.
 
 ## What
 
-The bytes of the file are no valid UTF-8. The message names the byte and its offset from the beginning of the file,
-counted from 0; the finding stands at the line and column that the offset falls on.
+The bytes of the file are not valid UTF-8. The message names the first wrong byte and its offset from the beginning of
+the file, counted from 0; the finding has the line and column of that offset.
 
 ## Why
 
-What cannot be decoded cannot be read without guessing, and what is guessed cannot be written back byte for byte. So
-nothing else is said of such a file, and no command writes to it.
+Text that cannot be decoded could only be guessed at, and a guess cannot be written back byte for byte. So no other rule
+checks such a file, and no command writes to it.
 
 ## Example
 
@@ -21,8 +21,8 @@ title: M\xfcller
 ## Instead
 
 Convert the file, for example with `iconv -f latin1 -t utf-8 OLD > NEW`, or set the editor's encoding to UTF-8 and
-save it again. Where only a few bytes are broken (a cut-off write, a stray binary paste), open the file at the line
-shown and put the characters right by hand, or take the last good version from git.
+save it again. Where only a few bytes are broken (an interrupted write, pasted binary data), open the file at the line
+shown and correct the characters by hand, or take the last good version from git.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
-    """Yield nothing: what has become a text was UTF-8; `not_utf8` speaks before."""
+    """Yield nothing: a text that was decoded is UTF-8. The engine reports `not_utf8` when decoding fails."""
     yield from ()
 
 
 def not_utf8(error: UnicodeDecodeError) -> Diagnostic:
-    """Return the finding for a failed decoding; its span counts characters, the broken byte as one."""
+    """Return the finding for a failed decoding; its span counts characters, with the broken byte as one."""
     at = len(error.object[: error.start].decode("utf-8"))
     byte = error.object[error.start]
     return RULE.at(

@@ -2,14 +2,14 @@
 
 ## What
 
-The compared revision (`--against REV`) had a state file that is there no more, neither here nor under another name, and
-its task was not complete. The finding names the file that is gone; it is told where the folder of that file is linted.
-A file that was moved, and a task that got another id, are followed.
+The compared revision (`--against REV`) has a state file that no longer exists, neither there nor under another name,
+and its task was not complete. The finding names the removed file; it is reported where the folder of that file is
+linted. Moved files are recognised, and tasks that got another id.
 
 ## Why
 
-With the state file everything goes that was known of the task: what was tried, what was decided, what is left to do.
-Git still has it, but nobody looks there for a task of which no list speaks any more.
+With the state file, all knowledge about the task is removed: what was tried, what was decided, what is left to do. Git
+still has it, but nobody looks there for a task that no list shows any more.
 
 ## Example
 
@@ -19,12 +19,12 @@ $ git rm .taskstate/tasks/task-101-state.md     # while 101 is in progress
 
 ## Instead
 
-Take the file back with `git checkout REV -- path`. A task that is over is completed, `taskstate complete 101`; one that
-nobody will go on with can say so in a last session and stay `blocked`. A file of a complete task may go.
+Restore the file with `git checkout REV -- path`. A task that is finished should be completed first, `taskstate complete
+101`; one that is given up can say so in a last session and stay `blocked`. The file of a complete task may be removed.
 
 ## Configuration
 
-`per-file-ignores` silences this for files that may go at any time: `{ "scratch/**" = ["TS012"] }`.
+`per-file-ignores` silences this for files that may be removed at any time: `{ "scratch/**" = ["TS012"] }`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield the first line of what the file was, unless its task was complete."""
+    """Yield a finding for the removed file, at its first line, unless its task was complete."""
     status = facts.values.get("status")
     if status != COMPLETE:
         names = facts.queries.earlier_names()

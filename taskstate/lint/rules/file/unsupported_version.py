@@ -2,14 +2,13 @@
 
 ## What
 
-The key `taskstate` is the version of the file format, now `1`. It is newer than this program knows, or is no whole
-number from 1, or is missing although other keys show that the tool has written the file (`revision`, `audit`,
-`sessions` …).
+The key `taskstate` is the version of the file format, now `1`. It is newer than this program knows, is not a positive
+integer, or is missing although other keys show that the tool has written the file (`revision`, `audit`, `sessions` …).
 
 ## Why
 
-A newer format may mean something else by the same words. So nothing else is said of such a file, and no command
-changes it. Without the key, a reader must guess which rules hold.
+In a newer format the same words may have another meaning. So no other rule checks such a file, and no command changes
+it. Without the key, a reader must guess which rules apply.
 
 ## Example
 
@@ -21,7 +20,7 @@ task_id: "101"
 ## Instead
 
 For a newer version, install the program that wrote it: `pip install --upgrade taskstate`. Where the number was
-mistyped or lost, write what this format is:
+mistyped or lost, write the current version:
 
 ```yaml
 taskstate: 1
@@ -48,17 +47,16 @@ RULE = Rule(
     reads=WHOLE,
 )
 
-
-_SHOWN = 40
+_SHOWN = 40  # characters of a wrong value that the message quotes
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield at most one finding: at the version, or at the first line where there is none."""
+    """Yield at most one finding: at the version, or at the first line where it is missing."""
     if facts.front_matter is None or facts.foreign:
         return
-    told = facts.front_matter.get("taskstate")
-    if told is None:
-        misspelt = any(fault.suggestion == "taskstate" for fault in facts.front_matter_faults)  # that is told by TS102
+    version = facts.front_matter.get("taskstate")
+    if version is None:
+        misspelt = any(fault.suggestion == "taskstate" for fault in facts.front_matter_faults)  # reported by TS102
         if facts.tool_key and not misspelt:
             yield RULE.at(
                 facts.first_line,
@@ -67,12 +65,12 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             )
     elif facts.newer:
         yield RULE.at(
-            told.span,
+            version.span,
             f"the format version {facts.version} is newer than {FORMAT}, the newest one known here",
             help="use the program that wrote it, or a newer one; nothing else is said of this file",
         )
     elif facts.version is None:
-        shown = told.span.of(document.text)[:_SHOWN] if told.kind == "scalar" else f"a {told.kind}"
+        shown = version.span.of(document.text)[:_SHOWN] if version.kind == "scalar" else f"a {version.kind}"
         yield RULE.at(
             facts.value_span("taskstate"),
             f"`taskstate` must be a format version, now {FORMAT}, and not {shown or 'empty'}",

@@ -3,14 +3,13 @@
 ## What
 
 A comment `<!-- taskstate: ignore TS404 reason -->` (in the front matter `# taskstate: ignore TS104 reason`) silences
-the findings of the rules it names on the line below it, or in the whole code fence that begins there. This one names a
-rule that finds nothing there, a rule that does not exist, or no rule at all. A rule that is not checked in this run
-(not selected, or for want of git, say) is not counted as silent.
+the findings of the named rules on the line below it, or in the whole code fence that begins there. This one names a
+rule that finds nothing there, a rule that does not exist, or no rule at all. Rules that are not checked in this run
+(because they are not selected, or need git, say) are not counted.
 
 ## Why
 
-A directive that is left behind when its fault is mended silences the next fault at the same place, which nobody has
-looked at.
+A directive that stays after its fault was fixed silences the next fault at the same place, which nobody has looked at.
 
 ## Example
 
@@ -21,8 +20,8 @@ looked at.
 
 ## Instead
 
-Take the comment away, or put it on the line directly above the fault that it is meant for. `--fix` takes away the
-codes that silence nothing, and the whole line where none is left.
+Remove the comment, or put it on the line directly above the fault that it is meant for. `--fix` removes the codes that
+silence nothing, and the whole line where none is left.
 """
 
 from __future__ import annotations
@@ -52,41 +51,41 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
-    """Yield nothing: what is silent is known when all other rules have spoken; `unused` speaks then."""
+    """Yield nothing: unused directives are known only after all other rules. The engine calls `unused` then."""
     yield from ()
 
 
 def unused(document: Document, directive: Directive, idle: Collection[str], unknown: Collection[str]) -> Diagnostic:
-    """Return the finding for a directive of which the codes `idle` silence nothing and `unknown` name no rule."""
+    """Return the finding for a directive: its codes `idle` silence nothing, its codes `unknown` name no rule."""
     if not directive.codes:
-        what = "this directive names no rule"
+        message = "this directive names no rule"
     elif unknown:
-        what = f"there is no rule {' or '.join(shown(code) for code in unknown)} to silence"
+        message = f"there is no rule {' or '.join(shown(code) for code in unknown)} to silence"
     else:
-        what = f"nothing here is silenced by ignoring {' and '.join(idle)}"
+        message = f"nothing here is silenced by ignoring {' and '.join(idle)}"
     wrong = {*idle, *unknown}
     return RULE.at(
         directive.span,
-        what,
+        message,
         help="take it away, or put it directly above the fault: `<!-- taskstate: ignore CODE reason -->`",
         fix=_fix(document, directive, wrong) if directive.codes else None,
     )
 
 
 def _fix(document: Document, directive: Directive, wrong: Collection[str]) -> Fix | None:
-    edits = _edits(document, directive, wrong)
-    kept = verified_edits(document, edits, headings(document.sections))
-    return Fix(edits=kept) if kept else None
+    # Removing the line may change how the text next to it is parsed: the headings must stay the same.
+    edits = verified_edits(document, _edits(document, directive, wrong), headings(document.sections))
+    return Fix(edits=edits) if edits else None
 
 
 def _edits(document: Document, directive: Directive, wrong: Collection[str]) -> tuple[Edit, ...]:
     if all(code in wrong for code, _ in directive.codes):
         return (Edit(*directive.lines, ""),)
-    found = []
+    edits = []
     for code, span in directive.codes:
         if code in wrong:
             end = span.end
             while document.text[end : end + 1] in {" ", "\t", ","}:
                 end += 1
-            found.append(Edit(span.start, end, ""))
-    return tuple(found)
+            edits.append(Edit(span.start, end, ""))
+    return tuple(edits)

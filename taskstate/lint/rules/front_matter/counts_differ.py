@@ -2,15 +2,14 @@
 
 ## What
 
-`sessions` holds how many sessions there are in all, how many of them are archived (those that the Archived Summary
-stands for) and how many stand in the Progress Log. `file_size_kb` is the size of the file in KB of 1,024 bytes,
-rounded up, line ends counted as one byte. Here they say something else than the file itself. Both keys may be left
-out.
+`sessions` holds the number of all sessions, of the archived ones (those in the Archived Summary) and of those in the
+Progress Log. `file_size_kb` is the size of the file in KB of 1,024 bytes, rounded up, with every line end counted as
+one byte. Here one of them differs from the actual value. Both keys are optional.
 
 ## Why
 
-Lists and boards show these numbers without reading the body, and archiving is planned by them. A wrong one does no
-harm to the text, so this is a warning.
+Lists and boards show these numbers without reading the body, and archiving is planned with them. A wrong number does
+not damage the text, so this is a warning.
 
 ## Example
 
@@ -26,8 +25,8 @@ sessions: {total: 2, archived: 0, recent: 2}
 sessions: {total: 3, archived: 0, recent: 3}
 ```
 
-Do not count: `taskstate lint --fix` and every command that writes the file put both right. A hand-made file may
-simply do without them.
+There is no need to count: `taskstate lint --fix` and every command that writes the file correct both. A file made by
+hand may leave them out.
 """
 
 from __future__ import annotations
@@ -56,19 +55,19 @@ _HELP = "`--fix` and every command that writes the file put it right"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield a finding for each of the two that is there and wrong."""
-    told = facts.values.get(derived_values.COUNTS)
+    """Yield a finding for each of the two values that is present and wrong."""
+    recorded = facts.values.get(derived_values.COUNTS)
     actual = derived_values.session_counts(facts.state)
     if (
-        told is not None
+        recorded is not None
         and facts.sessions_known
-        and any(told.get(key) != count for key, count in actual._asdict().items())
+        and any(recorded.get(key) != count for key, count in actual._asdict().items())
     ):
         yield RULE.at(
             facts.value_span(derived_values.COUNTS),
-            f"`sessions` says {_words(told)}; the body has {_words(actual._asdict())}",
+            f"`sessions` says {_words(recorded)}; the body has {_words(actual._asdict())}",
             help=_HELP,
-            fix=_mended(document, facts, derived_values.COUNTS),
+            fix=_fix(document, facts, derived_values.COUNTS),
         )
     size = facts.values.get(derived_values.SIZE)
     if size is not None and size != facts.state.size_kb:
@@ -76,7 +75,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             facts.value_span(derived_values.SIZE),
             f"`file_size_kb` says {size}, and the file has {facts.state.size_kb} KB",
             help=_HELP,
-            fix=_mended(document, facts),
+            fix=_fix(document, facts),
         )
 
 
@@ -84,7 +83,7 @@ def _words(counts: dict[str, int]) -> str:
     return f"{counts['total']} in all, {counts['archived']} archived and {counts['recent']} in the log"
 
 
-def _mended(document: Document, facts: Facts, *values: str) -> Fix | None:
+def _fix(document: Document, facts: Facts, *values: str) -> Fix | None:
     try:
         return Fix(edits=derived_values.fix_edits(document, facts.state, *values))
     except CannotEdit:

@@ -4,16 +4,16 @@
 
 The front matter does not meet its published schema (`schemas/task.schema.json`, for handoff documents
 `schemas/handoff.schema.json`). There is one finding for each fault; the message begins with the path to the value,
-such as `coordination.reviewer.status`. A missing key is told at the first line, or at the key that lacks it.
+such as `coordination.reviewer.status`. A missing key is reported at the first line, or at the block that lacks it.
 
-A state file must have `taskstate`, `task_id`, `title`, `status` and `created_at`; all other keys are optional.
-Where a text is expected, an unquoted value is its source text: `title: no` is the text `no`, and `task_id: 007` the
-id `007`.
+A state file must have `taskstate`, `task_id`, `title`, `status` and `created_at`; all other keys are optional. Where a
+string is expected, an unquoted value is taken as written: `title: no` is the string `no`, and `task_id: 007` the id
+`007`.
 
 ## Why
 
-Commands act on these values. A status that nobody knows keeps a task out of every list that filters by status, and
-a missing id leaves it without a name.
+Commands act on these values. A task with an unknown status is left out of every list that filters by status, and one
+with a missing id has no name.
 
 ## Example
 
@@ -58,19 +58,19 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
-    """Yield each fault at its value; TS009 tells those of `taskstate`, TS102 unknown keys, TS003 lost values."""
+    """Yield a finding for each fault but those of `taskstate` (TS009), unknown keys (TS102), lost values (TS003)."""
     for fault in facts.front_matter_faults:
         elsewhere = fault.keyword == "unknown-key" or fault.path[:1] == ("taskstate",) or facts.is_commented(fault.path)
-        if not elsewhere and not _is_of_the_tool(fault, facts):
-            yield RULE.at(facts.fault_span(fault), fault.message, help=_advice(fault))
+        if not elsewhere and not _is_reported_as_version(fault, facts):
+            yield RULE.at(facts.fault_span(fault), fault.message, help=_help(fault))
 
 
-def _is_of_the_tool(fault: SchemaFault, facts: Facts) -> bool:
-    """Return whether what is missing is the version in a file that the tool has written."""
+def _is_reported_as_version(fault: SchemaFault, facts: Facts) -> bool:
+    """Return whether a fault is the missing version in a file that the tool has written, which TS009 reports."""
     return fault.keyword == "required" and not fault.path and fault.key == "taskstate" and facts.tool_key is not None
 
 
-def _advice(fault: SchemaFault) -> str:
+def _help(fault: SchemaFault) -> str:
     if fault.keyword == "required":
         return f"add `{fault.key}`; `taskstate rule TS101` shows what a front matter needs"
     return "correct the value, or take the key out where it is optional"

@@ -1,16 +1,16 @@
-"""key-order: keys of the front matter stand out of their canonical order.
+"""key-order: keys of the front matter are out of their canonical order.
 
 ## What
 
-The keys that the format knows have an order, the same in every file: what the task is, then its times and counts, then
-the blocks that the tool keeps. Here one stands before another that belongs in front of it, at the top or in a block.
-Keys of your own (`x-…`) may stand anywhere; they move with the key above them. Nothing is said of a front matter with
-anchors, aliases or merged mappings, where the order has a meaning.
+The keys that the format knows have a fixed order: first what the task is, then its times and counts, then the blocks
+that the tool writes. Here a key is out of this order, at the top level or in a block. Keys of your own (`x-…`) may
+stand anywhere; they move with the key above them. A front matter with anchors, aliases or merge keys is not checked,
+since the order has a meaning there.
 
 ## Why
 
-No value depends on the order, so this is a warning. But whoever reads many of these files finds a key where it always
-is, and two branches that add the same key add it at the same line.
+No value depends on the order, so this is a warning. But people who read many of these files find each key at its usual
+place, and two branches that add the same key add it at the same line.
 
 ## Example
 
@@ -30,7 +30,8 @@ title: JWT service
 status: in_progress
 ```
 
-`taskstate lint --fix` and `taskstate fmt` do it. A comment directly above a key, or behind its value, moves with it.
+`taskstate lint --fix` and `taskstate fmt` sort the keys. A comment directly above a key, or behind its value, moves
+with it.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield the fewest keys that would have to move; the fix of each puts its whole mapping in order."""
+    """Yield a finding for the fewest keys that would have to move; the fix of each sorts its whole mapping."""
     for disorder in disorders(document) if facts.front_matter else ():
         entries = [entry for entry in disorder.mapping.entries if entry.key.text in disorder.order]
         rank = ranks([entry.key.text for entry in entries], disorder.order)
@@ -76,7 +77,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _place(disorder: Disorder, key: str) -> str:
-    """Return where a key belongs: behind the one that precedes it in order, or to the front."""
-    known = {entry.key.text for entry in disorder.mapping.entries}
-    before = [each for each in disorder.order[: disorder.order.index(key)] if each in known]
+    """Return in words where a key belongs: behind the key that precedes it in order, or to the front."""
+    present = {entry.key.text for entry in disorder.mapping.entries}
+    before = [each for each in disorder.order[: disorder.order.index(key)] if each in present]
     return f"behind {shown(before[-1])}" if before else "to the front"

@@ -4,15 +4,14 @@
 
 Since the compared revision (`--against REV`; in the pre-commit hook HEAD) the status went back to `created`, or a task
 that was `complete` is open again without `taskstate reopen` having recorded it. A task goes from `created` to
-`in_progress`, from there to `blocked` and back as often as need be, and to `complete`. Several steps may lie between
-two revisions, so `created` may have become `complete`. While a merge is under way the way must be known from both
-sides.
+`in_progress`, from there to `blocked` and back any number of times, and to `complete`. There may be several steps
+between two revisions, so `created` may have become `complete`. During a merge the change must be valid from both sides.
 
 ## Why
 
-A task that is complete has handed its output down, and others have taken it over. If it opens without a word, they go
-on with what may be wrong. And what was begun cannot have not been begun: a `created` that was more before usually comes
-from a merge or from an old copy of the file.
+A complete task has handed its output to other tasks, which build on it. If it is reopened silently, they go on with
+what may be wrong. And work that was begun cannot become not begun: a status that is `created` again usually comes from
+a merge or from an old copy of the file.
 
 ## Example
 
@@ -24,8 +23,8 @@ status: in_progress
 
 ## Instead
 
-`taskstate reopen 101 --note 'tokens never expire'` sets the status and remembers who reopened the task, when and why.
-What was only begun by mistake becomes `blocked`, with a session that says so.
+`taskstate reopen 101 --note 'tokens never expire'` sets the status and records who reopened the task, when and why. A
+task that was begun by mistake becomes `blocked`, with a session that says so.
 """
 
 from __future__ import annotations
@@ -48,15 +47,15 @@ RULE = Rule(
     reads=FRONT_MATTER,
 )
 
-_REOPENED = "reopened"  # the event by which a complete task is open again
+_REOPENED = "reopened"  # the audit event of `taskstate reopen`
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield the status where it cannot have come about."""
+    """Yield at most one finding, at a status that the lifecycle does not allow after the earlier one."""
     now = facts.values.get("status")
     if now is None or now == COMPLETE:
         return
-    before = {str(then.values.get("status", CREATED)) for then in facts.past or () if _says(then, facts)} - {CREATED}
+    before = {str(then.values.get("status", CREATED)) for then in facts.past or () if _binds(then, facts)} - {CREATED}
     if COMPLETE in before:
         yield RULE.at(
             facts.value_span("status"),
@@ -64,22 +63,22 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
             help=f"take the status back, or reopen the task: `taskstate reopen {facts.shown_id} --note TEXT`",
         )
     elif now == CREATED and before:
-        was = min(before)
+        earlier = min(before)
         yield RULE.at(
             facts.value_span("status"),
-            f"the task was {was}, and is {now} again",
-            help=f"take the status back to {was}; what cannot go on is blocked",
+            f"the task was {earlier}, and is {now} again",
+            help=f"take the status back to {earlier}; what cannot go on is blocked",
         )
 
 
-def _says(then: Facts, facts: Facts) -> bool:
-    """Return whether the status of an earlier text binds this one: it is of the same kind, and was not reopened."""
-    same = not then.newer and then.kind.name == facts.kind.name
-    return same and not (then.values.get("status") == COMPLETE and _is_reopened(facts, then))
+def _binds(then: Facts, facts: Facts) -> bool:
+    """Return whether an earlier status limits the present one: the kind is the same, and the task was not reopened."""
+    comparable = not then.newer and then.kind.name == facts.kind.name
+    return comparable and not (then.values.get("status") == COMPLETE and _is_reopened(facts, then))
 
 
 def _is_reopened(facts: Facts, then: Facts) -> bool:
-    """Return whether a complete task was reopened since; also where the audit breaks its schema, so nobody can tell."""
+    """Return whether a complete task was reopened since; True also where the audit breaks its schema."""
     if facts.values.get("status") == CREATED:
         return False
     if facts.front_matter and facts.front_matter.entry("audit") and "audit" not in facts.values:

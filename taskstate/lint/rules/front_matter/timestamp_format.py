@@ -2,13 +2,13 @@
 
 ## What
 
-Every time in the front matter is written `YYYY-MM-DDTHH:MM:SSZ`: to the second, in UTC, with a `Z` at the end. Told
-is what has another form, or is no date of the calendar.
+Every time in the front matter is written as `YYYY-MM-DDTHH:MM:SSZ`: to the second, in UTC, with a `Z` at the end. A
+time in another form is reported, and one that does not exist in the calendar.
 
 ## Why
 
-Times of one form sort as texts, compare across machines and time zones, and mean the same to every reader. A time
-without a zone means another moment on every machine.
+Times of one form can be sorted as strings and compared across machines and time zones. A time without a zone means
+another moment on every machine.
 
 ## Example
 
@@ -24,9 +24,9 @@ created_at: "2026-01-31T12:00:00Z"
 updated_at: "2026-01-31T12:00:00Z"
 ```
 
-`taskstate lint --fix` rewrites a time whose moment is certain: it names its offset from UTC. Where the zone is
-missing or parts of a second would be lost, only `--unsafe-fixes` does, and takes the time for UTC. A date without a
-time is left to you.
+`taskstate lint --fix` rewrites a time that names its offset from UTC. Where the zone is missing or fractions of a
+second would be lost, only `--unsafe-fixes` rewrites it, as a time in UTC. A date without a time must be corrected by
+hand.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ _LOOSE = (
     r"(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ][ ]*(?P<time>[0-9]{2}:[0-9]{2})(?P<seconds>:[0-9]{2})?"
     r"(?:[.,](?P<fraction>[0-9]+))?[ ]*(?:(?P<zone>[Zz]|UTC|GMT)|(?P<offset>[+-][0-9]{2}:?[0-9]{2}))?"
 )
-_SHOWN = 80  # characters of a value that a message repeats: a longer one is no time, and may be a secret
+_SHOWN = 80  # characters of a value that a message quotes: a longer value is no time, and may be a secret
 _FORM = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
-    """Yield each time of another form, at its value."""
+    """Yield a finding for each time of another form, at its value."""
     if facts.front_matter is None:
         return
     faulty = [fault.path for fault in facts.front_matter_faults if fault.keyword != "required"]
@@ -76,7 +76,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
 
 
 def is_exact(value: object) -> bool:
-    """Return whether a value is a time of the right form, and a moment of the calendar."""
+    """Return whether a value is a time of the right form that exists in the calendar."""
     return isinstance(value, str) and bool(re.compile(_EXACT).fullmatch(value) and _moment(value))
 
 
@@ -84,40 +84,40 @@ def _finding(path: KeyPath, node: Node) -> Diagnostic:
     from taskstate.validation.schema_errors import json_path
 
     shown = repr(node.text[:_SHOWN] + ("…" if len(node.text) > _SHOWN else ""))
-    written = _rewritten(node.text)
-    wrong = (
+    rewritten = _rewritten(node.text)
+    problem = (
         "no moment of the calendar"
         if re.compile(_EXACT).fullmatch(node.text)
         else "no time of the form YYYY-MM-DDTHH:MM:SSZ"
     )
     fix = None
-    if written and not node.pinned and node.style in {"plain", "single", "double"}:
-        fix = Fix(edits=(Edit(*node.span, f'"{written[0]}"'),), safe=written[1])
+    if rewritten and not node.pinned and node.style in {"plain", "single", "double"}:
+        fix = Fix(edits=(Edit(*node.span, f'"{rewritten[0]}"'),), safe=rewritten[1])
     return RULE.at(
         node.span,
-        f"`{json_path(path)}` is {shown}, which is {wrong}",
-        help=f"write it as {written[0]}" if written else "write it in UTC, such as 2026-01-31T12:00:00Z",
+        f"`{json_path(path)}` is {shown}, which is {problem}",
+        help=f"write it as {rewritten[0]}" if rewritten else "write it in UTC, such as 2026-01-31T12:00:00Z",
         fix=fix,
     )
 
 
 def _rewritten(text: str) -> tuple[str, bool] | None:
-    """Return the time in the right form, and whether it is certainly the same moment; None where nobody can tell."""
-    found = re.compile(_LOOSE).fullmatch(text.strip())
-    if not found:
+    """Return the time in the right form, and whether it is surely the same moment; None for an unknown form."""
+    match = re.compile(_LOOSE).fullmatch(text.strip())
+    if not match:
         return None
-    offset = (found["offset"] or "+0000").replace(":", "")
-    moment = _moment(f"{found['date']}T{found['time']}{found['seconds'] or ':00'}Z", offset)
-    exact = not (found["fraction"] or "").strip("0")
-    return (moment, exact and bool(found["zone"] or found["offset"])) if moment else None
+    offset = (match["offset"] or "+0000").replace(":", "")
+    moment = _moment(f"{match['date']}T{match['time']}{match['seconds'] or ':00'}Z", offset)
+    exact = not (match["fraction"] or "").strip("0")
+    return (moment, exact and bool(match["zone"] or match["offset"])) if moment else None
 
 
 def _moment(text: str, offset: str = "+0000") -> str | None:
-    """Return a time at an offset as UTC, or None where the calendar or the clock has none such."""
+    """Return a time with an offset converted to UTC, or None where no such time exists."""
     from datetime import UTC, datetime
 
     try:
         moment = datetime.fromisoformat(f"{text[:-1]}{offset}").astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    return moment.strftime(_FORM) if moment.year >= 1000 else None  # noqa: PLR2004 - strftime pads no year below it
+    return moment.strftime(_FORM) if moment.year >= 1000 else None  # noqa: PLR2004 - strftime does not pad earlier years

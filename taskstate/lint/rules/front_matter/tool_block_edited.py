@@ -2,16 +2,16 @@
 
 ## What
 
-`audit.seal` is a hash over the blocks that only the tool writes: `context`, `baseline`, `coordination`, `delta`,
-`evidence`, `handoffs`, `output`, `acks` and `audit.events`, as far as they are present. It no longer agrees with them.
-What people write (`title`, `status`, `depends_on` and so on) may change as they like. A file without a seal was made by
-hand and gives no finding, and neither does one in which such a block breaks its schema (TS101), until that is mended.
+`audit.seal` is a hash of the blocks that only the tool writes: `context`, `baseline`, `coordination`, `delta`,
+`evidence`, `handoffs`, `output`, `acks` and `audit.events`, as far as they are present. It no longer matches them. Keys
+that people write (`title`, `status`, `depends_on` and so on) may be changed freely. A file without a seal was made by
+hand and gives no finding; nor does one in which such a block breaks its schema (TS101), until that is fixed.
 
 ## Why
 
-These blocks say what was checked: which role is done, what the tests said, which findings were waived and by whom. If a
-hand edit could stand in them unnoticed, nobody could rely on any of it. Commands that write refuse such a file, because
-their own seal would make the change look like the tool's.
+These blocks record what was checked: which role is done, what the tests showed, which findings were waived and by whom.
+If they could be edited by hand unnoticed, they could not be relied on. Commands that write refuse such a file, because
+their new seal would make the change look like one of the tool's.
 
 ## Example
 
@@ -22,8 +22,8 @@ coordination:
 
 ## Instead
 
-Take the change back, for example with `git restore -p`, and use the command that belongs to it. Where the file is right
-as it is, say so; who accepted what is then kept as an event:
+Revert the change, for example with `git restore -p`, and use the command for it. If the file is right as it is, accept
+it; an event then records who accepted it, and why:
 
 ```console
 $ taskstate doctor --reseal 101 --note "merged by hand, compared with both sides"

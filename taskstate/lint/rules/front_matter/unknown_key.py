@@ -2,13 +2,13 @@
 
 ## What
 
-A key that the schema does not name stands in the front matter or in one of its maps. Keys that begin with `x-` are
-one's own: they may stand anywhere and hold anything.
+The schema does not know a key in the front matter or in one of its maps. Keys that begin with `x-` are your own: they
+may stand anywhere and have any value.
 
 ## Why
 
-Most unknown keys are known ones, mistyped: `depend_on` is read by nobody, and the task starts before the one it
-needs. A key that a later version of the format introduces would collide with one of yours.
+Most unknown keys are misspelt known ones: nothing reads `depend_on`, and the task starts before the one it needs. Other
+keys may collide with a key of a later version of the format.
 
 ## Example
 
@@ -53,7 +53,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
-    """Yield each unknown key, wherever it stands."""
+    """Yield a finding for each unknown key, at any level."""
     for fault in facts.front_matter_faults:
         if fault.keyword == "unknown-key":
             yield RULE.at(

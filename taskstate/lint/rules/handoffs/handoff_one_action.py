@@ -2,14 +2,14 @@
 
 ## What
 
-Immediate Next Action holds one paragraph, and in it exactly one step: no list (not even of one item), no second
-paragraph, no code block, no quote. Comments do not count. A section that is missing or empty is told by TS801. In a
-document of another tool, without our front matter, this is a warning.
+Immediate Next Action has one paragraph with exactly one step: no list (not even of one item), no second paragraph, no
+code block, no quote. Comments do not count. A missing or empty section is reported by TS801. In a document of another
+tool, without our front matter, this is a warning.
 
 ## Why
 
-A successor that is given five steps begins by weighing them, and often with another one than its predecessor meant. One
-step is begun at once; what comes after it follows from the objectives of the phase.
+A successor with five steps first has to weigh them, and often begins with another one than its predecessor meant. A
+single step is begun at once; what comes after it follows from the objectives of the phase.
 
 ## Example
 
@@ -28,7 +28,7 @@ step is begun at once; what comes after it follows from the objectives of the ph
 Write the failing test for an expired token with 30 s of leeway in `src/auth/jwt.test.ts`.
 ```
 
-What is to be done later is an objective: `taskstate phase extend 101 3 "verifyToken() passes it"`.
+Later steps are objectives: `taskstate phase extend 101 3 "verifyToken() passes it"`.
 """
 
 from __future__ import annotations
@@ -58,20 +58,20 @@ _CALLED = {"fence": "a code block", "code": "a code block", "quote": "a quote", 
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield at most one finding, at what is too much."""
-    sheet = handoff_facts(facts)
-    if sheet is None or sheet.reading.is_empty(ACTION) or sheet.reading.says_none(ACTION):
+    """Yield at most one finding, at the first piece beyond a single paragraph."""
+    handoff = handoff_facts(facts)
+    if handoff is None or handoff.reading.is_empty(ACTION) or handoff.reading.says_none(ACTION):
         return
-    pieces = sheet.reading.pieces(ACTION)
-    found = _too_much(pieces)
-    if found:
-        piece, what = found
+    pieces = handoff.reading.pieces(ACTION)
+    excess = _excess(pieces)
+    if excess:
+        piece, problem = excess
         help_ = "leave the one step to begin with, in one paragraph; what comes after it is an objective of the phase"
-        yield from sheet.at(RULE, first_line_of(document, piece.span), f"the next action {what}", help=help_)
+        yield from handoff.at(RULE, first_line_of(document, piece.span), f"the next action {problem}", help=help_)
 
 
-def _too_much(pieces: tuple[Piece, ...]) -> tuple[Piece, str] | None:
-    """Return the piece that is too much, and what it makes of the section."""
+def _excess(pieces: tuple[Piece, ...]) -> tuple[Piece, str] | None:
+    """Return the first piece beyond a single paragraph, with the problem in words; None where there is none."""
     items = [piece for piece in pieces if piece.kind == "item"]
     if items:
         many = f" of {len(items)}" if len(items) > 1 else ""

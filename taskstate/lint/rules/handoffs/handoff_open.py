@@ -2,15 +2,15 @@
 
 ## What
 
-`handoffs.open` in the front matter names the handoff document that nobody has accepted yet, as a path from the state
-folder, or null. It is a finding when it names a document that is not there or was accepted, or something else than a
-handoff document of this task; when it is null and a document of the task is open; and when a second document is open.
-Only documents of our kind count, those with `kind: handoff` in their front matter, in `handoffs/task-<id>/`.
+`handoffs.open` in the front matter is the path (from the state folder) of the handoff document that nobody has accepted
+yet, or null. There is a finding if it names a document that does not exist or was accepted, or anything else than a
+handoff document of this task; if it is null and a document of the task is open; and if a second document is open. Only
+documents of our kind count, those with `kind: handoff` in their front matter, in `handoffs/task-<id>/`.
 
 ## Why
 
-One task has one successor at a time. A handoff that nobody sees is work that is done twice; one that was accepted long
-ago, or is gone, blocks the next one and the completion of the task.
+A task has one successor at a time. An unnoticed handoff means that work is done twice; one that was accepted long ago,
+or does not exist, blocks the next one and the completion of the task.
 
 ## Example
 
@@ -18,16 +18,15 @@ ago, or is gone, blocks the next one and the completion of the task.
 handoffs: {count: 2, open: null}
 ```
 
-while `handoffs/task-101/phase-3-handoff-20260131T120000Z.md` says `status: open`. A merge of two branches that both
-handed over leaves it so.
+while `handoffs/task-101/phase-3-handoff-20260131T120000Z.md` says `status: open`, as after a merge of two branches that
+both handed over.
 
 ## Instead
 
-`taskstate handoff accept 101` accepts the one that is named, or else the oldest open one, and archives it; called again
-it takes the next. A document that is gone can be put back with git; where that is not possible,
-`taskstate handoff new 101 --force …` writes another in its place, which is also the way out where something else is
-named. One that was deleted on purpose is taken out of the state file by hand, and
-`taskstate doctor --reseal 101 --note "…"` accepts that.
+`taskstate handoff accept 101` accepts the named one, or else the oldest open one, and archives it; call it again for
+the next. A missing document can be restored with git; if that is not possible, or if something else is named,
+`taskstate handoff new 101 --force …` writes another one in its place. If the document was deleted on purpose, remove it
+from the state file by hand, and accept that with `taskstate doctor --reseal 101 --note "…"`.
 """
 
 from __future__ import annotations
@@ -60,56 +59,60 @@ _ACCEPT = "`taskstate handoff accept {}` puts it right, one document at a time"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield at most one finding, at what the front matter says."""
+    """Yield at most one finding, at `handoffs.open`."""
     if facts.front_matter is None or (_KEY in document.front_matter and _KEY not in facts.values):
         return
     named = facts.blocks.handoffs.open
-    found = facts.queries.handoffs()
-    if found is None or (named and escape_reason(named)):
+    documents = facts.queries.handoffs()
+    if documents is None or (named and escape_reason(named)):
         return
-    place = facts.value_span(_KEY, "open") if facts.values.get(_KEY) else facts.first_line
-    other = _other_thing(facts, named, found) if named else ""
+    span = facts.value_span(_KEY, "open") if facts.values.get(_KEY) else facts.first_line
+    other = _wrong_target(facts, named, documents) if named else ""
     if other:
-        yield RULE.at(place, other, help=_ANOTHER.format(facts.shown_id))
-    elif named and _is_lost(facts, named, found):
+        yield RULE.at(span, other, help=_ANOTHER.format(facts.shown_id))
+    elif named and _is_missing(facts, named, documents):
         yield RULE.at(
-            place,
+            span,
             f"the open handoff {shown(named)} is not there",
             help=f"put it back with git, or {_ANOTHER.format(facts.shown_id)}",
         )
-    elif wrong := _disagreement(named or "", found):
-        yield RULE.at(place, wrong, help=_ACCEPT.format(facts.shown_id))
+    elif wrong := _disagreement(named or "", documents):
+        yield RULE.at(span, wrong, help=_ACCEPT.format(facts.shown_id))
 
 
-def _is_lost(facts: Facts, named: str, found: tuple[WrittenHandoff, ...]) -> bool:
-    """Return whether the document that the state file names is nowhere, accepted ones included."""
-    if any(each.path == named or (each.status == ACCEPTED and _name(each.path) == _name(named)) for each in found):
+def _is_missing(facts: Facts, named: str, documents: tuple[WrittenHandoff, ...]) -> bool:
+    """Return whether the document that the state file names does not exist, not even as an accepted one."""
+    if any(each.path == named or (each.status == ACCEPTED and _name(each.path) == _name(named)) for each in documents):
         return False
     return facts.queries.exists(f"{facts.config.root}/{named}") is False
 
 
-def _other_thing(facts: Facts, named: str, found: tuple[WrittenHandoff, ...]) -> str:
-    """Return in words what the state file names instead of a document of its task, or nothing."""
+def _wrong_target(facts: Facts, named: str, documents: tuple[WrittenHandoff, ...]) -> str:
+    """Return the message for a state file that names no document of its task; empty where it does."""
     own = own_file(facts.name)
     if own is None or not own.id:
         return ""
     if not is_handoff_path(named, own.id):
         return f"the open handoff {shown(named)} is no handoff document of task {own.id}"
-    task_id = next((each.task_id for each in found if each.path == named), "")
+    task_id = next((each.task_id for each in documents if each.path == named), "")
     return f"the open handoff {shown(named)} is one of task {shown(task_id)}" if task_id not in {"", own.id} else ""
 
 
-def _disagreement(named: str, found: tuple[WrittenHandoff, ...]) -> str:
-    """Return in words how the state file and the documents disagree, or nothing."""
-    still = sorted(each.path for each in found if each.status == OPEN and each.path != named)
-    is_open = any(each.path == named and each.status == OPEN for each in found)
-    if named and not is_open and any(each.status == ACCEPTED and _name(each.path) == _name(named) for each in found):
+def _disagreement(named: str, documents: tuple[WrittenHandoff, ...]) -> str:
+    """Return the message for a state file that disagrees with the documents; empty where they agree."""
+    others = sorted(each.path for each in documents if each.status == OPEN and each.path != named)
+    is_open = any(each.path == named and each.status == OPEN for each in documents)
+    if (
+        named
+        and not is_open
+        and any(each.status == ACCEPTED and _name(each.path) == _name(named) for each in documents)
+    ):
         return f"the open handoff {shown(named)} was accepted"
-    if named and still:
-        return f"a second handoff is open: {', '.join(map(shown, still))}"
-    if len(still) > 1:
-        return f"{len(still)} handoffs are open, and the file names none: {', '.join(map(shown, still))}"
-    return f"the handoff {shown(still[0])} is open, and the file does not say so" if still else ""
+    if named and others:
+        return f"a second handoff is open: {', '.join(map(shown, others))}"
+    if len(others) > 1:
+        return f"{len(others)} handoffs are open, and the file names none: {', '.join(map(shown, others))}"
+    return f"the handoff {shown(others[0])} is open, and the file does not say so" if others else ""
 
 
 def _name(path: str) -> str:

@@ -2,16 +2,15 @@
 
 ## What
 
-Each item of Key Decisions Made has the form `<Decision>: <rationale>`, and each item of What NOT to Try
-`<Approach>: <why it failed>`. A reason without letters and digits is none, nor is `n/a`, `none`, `tbd` or a
-placeholder. Without a list each paragraph counts as an item. A colon within code marks divides nothing. In a document
-of another tool, without our front matter, a dash, an arrow or `because` will do as well, and what lacks a reason is a
-warning.
+Each item of Key Decisions Made has the form `<Decision>: <rationale>`, and each item of What NOT to Try `<Approach>:
+<why it failed>`. A reason must have letters or digits; `n/a`, `none`, `tbd` or a placeholder do not count. Without a
+list each paragraph counts as an item. A colon inside backticks is no separator. In a document of another tool, without
+our front matter, a dash, an arrow or `because` is accepted as well, and a missing reason is a warning.
 
 ## Why
 
-A decision without a reason is made again, and perhaps otherwise; an approach that failed for no stated reason is tried
-again by whoever thinks to do it better. The reason is what the successor can judge.
+A decision without a reason is made again, perhaps differently; an approach that failed for no stated reason is tried
+again by whoever believes they can do better. The reason is what the successor can judge.
 
 ## Example
 
@@ -61,21 +60,21 @@ RULE = Rule(
     reads=WHOLE,
 )
 
-_ASKED = (
+_SECTIONS = (
     (DECISIONS, "the decision {} has no rationale", "write it as `<Decision>: <rationale>`"),
     (AVOID, "the approach {} does not say why it failed", "write it as `<Approach>: <why it failed>`"),
 )
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield each item that lacks its reason."""
-    sheet = handoff_facts(facts)
-    if sheet is None:
+    """Yield a finding for each item without a reason."""
+    handoff = handoff_facts(facts)
+    if handoff is None:
         return
-    for name, message, help_ in _ASKED:
-        for passage in sheet.reading.passages(name):
-            what, why = split_reason(passage.text, loose=not sheet.is_ours)
-            if not is_none(passage.text) and not (what and why):
-                place = first_line_of(document, passage.span)
-                said = shown(passage.text.split("\n", 1)[0])
-                yield from sheet.at(RULE, place, message.format(said), help=help_)
+    for name, message, help_ in _SECTIONS:
+        for passage in handoff.reading.passages(name):
+            statement, reason = split_reason(passage.text, loose=not handoff.is_ours)
+            if not is_none(passage.text) and not (statement and reason):
+                span = first_line_of(document, passage.span)
+                quoted = shown(passage.text.split("\n", 1)[0])
+                yield from handoff.at(RULE, span, message.format(quoted), help=help_)

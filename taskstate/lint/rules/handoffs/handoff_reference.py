@@ -2,19 +2,19 @@
 
 ## What
 
-While the front matter says `status: open`, each path that the document names is there in the repository: the file of
+While the front matter says `status: open`, all paths that the document names must exist in the repository: the file of
 Current State, those of References (`path`, or `path, what to look for`), and those of `do_not_reread`. Paths begin at
-the repository's root; a line behind one (`a.py:88`) and a heading (`plan.md#rotation`) are left aside. A path that
-leads out of the repository is told by TS952 alone. Accepted documents are history, and so are those of other tools.
+the repository's root; a line number (`a.py:88`) and a heading (`plan.md#rotation`) behind one are ignored. A path out
+of the repository is reported by TS952 alone. Accepted documents, and those of other tools, are not checked.
 
 ## Why
 
-The successor opens the file first of all. One that was renamed, never committed, or lies in another worktree sends it
-searching, or lets it write the file anew.
+The successor first opens the file. If it was renamed, never committed, or is in another worktree, the successor has to
+search for it, or writes it again.
 
 ## Example
 
-There is a `src/auth/jwt.service.ts`, and no `src/jwt.ts`:
+`src/auth/jwt.service.ts` exists, and `src/jwt.ts` does not:
 
 ```markdown
 ## Current State
@@ -30,8 +30,8 @@ There is a `src/auth/jwt.service.ts`, and no `src/jwt.ts`:
 - File: `src/auth/jwt.service.ts`
 ```
 
-A file that is still to be made stands in the next action or the goal state; the file that is worked on until then is
-named here. What lies elsewhere, such as an address, belongs in Critical Context.
+Name a file that is still to be created in the next action or the goal state, and here the file to work on until then.
+References outside the repository, such as an address, belong in Critical Context.
 """
 
 from __future__ import annotations
@@ -59,15 +59,15 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield each path that is not there."""
-    sheet = handoff_facts(facts)
-    if sheet is None or not sheet.is_ours or facts.values.get("status") != OPEN:
+    """Yield a finding for each path that does not exist."""
+    handoff = handoff_facts(facts)
+    if handoff is None or not handoff.is_ours or facts.values.get("status") != OPEN:
         return
-    for passage in (*_unread(facts), *sheet.reading.paths):
-        tried = dict.fromkeys((passage.text, without_position(passage.text)))
-        if any(_is_told_elsewhere(facts, path) or facts.queries.exists(path) is not False for path in tried):
+    for passage in (*_not_to_reread(facts), *handoff.reading.paths):
+        candidates = dict.fromkeys((passage.text, without_position(passage.text)))
+        if any(_leads_outside(facts, path) or facts.queries.exists(path) is not False for path in candidates):
             continue
-        yield from sheet.at(
+        yield from handoff.at(
             RULE,
             passage.span,
             f"the repository has no {shown(passage.text)}",
@@ -75,13 +75,13 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         )
 
 
-def _unread(facts: Facts) -> Iterator[Passage]:
-    """Yield the files that need not be read again."""
+def _not_to_reread(facts: Facts) -> Iterator[Passage]:
+    """Yield the paths of `do_not_reread`."""
     paths = facts.values.get("do_not_reread")
     for index, path in enumerate(paths if isinstance(paths, list) else ()):
         yield Passage(path, facts.value_span("do_not_reread", index))
 
 
-def _is_told_elsewhere(facts: Facts, path: str) -> bool:
-    """Return whether a path leads out of the repository."""
+def _leads_outside(facts: Facts, path: str) -> bool:
+    """Return whether a path leads out of the repository, which TS952 reports."""
     return bool(escape_reason(path)) or facts.queries.leads_outside(path) is True

@@ -4,14 +4,14 @@
 
 A handoff document has six sections of level 2, in this order: Immediate Next Action, Current State, Key Decisions Made,
 What NOT to Try, Critical Context, References. Case, a number and a remark in brackets do not matter. The last four may
-say `None.`; a placeholder such as `*To be completed.*` counts as empty everywhere. Current State is a list with
-`- File:`, `- Location:` and `- Goal state:`. In a document of another tool, without our front matter, what is missing
-is one warning.
+say `None.`; a placeholder such as `*To be completed.*` counts as empty everywhere. Current State is a list with `-
+File:`, `- Location:` and `- Goal state:`. In a document of another tool, without our front matter, all missing sections
+together are one warning.
 
 ## Why
 
-A successor reads this page and nothing else. What it does not find there it looks for in the history, which costs the
-context that the handoff was to save, or it does without, and repeats what has failed.
+A successor reads this page and nothing else. What is missing there it looks for in the history, which costs the context
+that the handoff was to save, or it goes on without, and repeats what has failed.
 
 ## Example
 
@@ -25,7 +25,7 @@ context that the handoff was to save, or it does without, and repeats what has f
 
 ## Instead
 
-Write each section, and `None.` where there is nothing to say:
+Write each section, or `None.` where there is nothing to say:
 
 ```markdown
 ## Immediate Next Action
@@ -66,76 +66,76 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield each section that is missing, stands twice or out of order, or says nothing."""
-    sheet = handoff_facts(facts)
-    if sheet is None:
+    """Yield a finding for each section that is missing, repeated, out of order or empty."""
+    handoff = handoff_facts(facts)
+    if handoff is None:
         if facts.foreign:
             yield RULE.at(facts.first_line, "the handoff document is empty", help="write it, or delete it")
         return
-    if sheet.is_ours:
-        for spec in sheet.outline.absent:
-            yield from sheet.at(RULE, _span(sheet, spec), _absent(sheet, spec), help=_help(sheet, spec))
-        yield from _misplaced(sheet)
-    elif sheet.outline.absent:
-        names = ", ".join(spec.name for spec in sheet.outline.absent)
-        place = document.sections[0].heading if document.sections else facts.first_line
-        yield from sheet.at(RULE, place, f"the handoff has no section {names}", help="add what is missing, or `None.`")
-    yield from _unsaid(sheet)
+    if handoff.is_ours:
+        for spec in handoff.outline.absent:
+            yield from handoff.at(RULE, _span(handoff, spec), _absent(handoff, spec), help=_help(handoff, spec))
+        yield from _misplaced(handoff)
+    elif handoff.outline.absent:
+        names = ", ".join(spec.name for spec in handoff.outline.absent)
+        span = document.sections[0].heading if document.sections else facts.first_line
+        yield from handoff.at(RULE, span, f"the handoff has no section {names}", help="add what is missing, or `None.`")
+    yield from _incomplete(handoff)
 
 
-def _span(sheet: HandoffFacts, spec: SectionSpec) -> Span:
-    """Return where a missing section would have to stand."""
-    hidden = sheet.outline.hidden.get(spec.key)
+def _span(handoff: HandoffFacts, spec: SectionSpec) -> Span:
+    """Return the span to report a missing section at: its hidden heading, or a heading next to its place."""
+    hidden = handoff.outline.hidden.get(spec.key)
     if hidden:
         return hidden.span
-    before, behind = sheet.outline.neighbours(spec)
-    place: Section | None = behind or before or next(iter(sheet.facts.document.sections), None)
-    start = body_start(sheet.facts.document)
-    return place.heading if place else Span(start, start)
+    before, behind = handoff.outline.neighbours(spec)
+    nearest: Section | None = behind or before or next(iter(handoff.facts.document.sections), None)
+    start = body_start(handoff.facts.document)
+    return nearest.heading if nearest else Span(start, start)
 
 
-def _absent(sheet: HandoffFacts, spec: SectionSpec) -> str:
-    hidden = sheet.outline.hidden.get(spec.key)
-    within = f": it stands in {hidden.within}, where it is no heading" if hidden else ""
-    return f"the section {spec.heading!r} is missing{within}"
+def _absent(handoff: HandoffFacts, spec: SectionSpec) -> str:
+    hidden = handoff.outline.hidden.get(spec.key)
+    where = f": it stands in {hidden.within}, where it is no heading" if hidden else ""
+    return f"the section {spec.heading!r} is missing{where}"
 
 
-def _help(sheet: HandoffFacts, spec: SectionSpec) -> str:
-    near = sheet.outline.near.get(spec.key)
+def _help(handoff: HandoffFacts, spec: SectionSpec) -> str:
+    near = handoff.outline.near.get(spec.key)
     if near is None:
         empty = ", with `None.` where there is nothing to say" if spec.name in MAY_BE_NONE else ""
         return f"add `{spec.heading}`{empty}"
-    line = line_of(sheet.facts.document, near.span)
+    line = line_of(handoff.facts.document, near.span)
     if near.level != SECTION:
         return f"the heading {shown(near.title)} in line {line} has level {near.level}; write it as `{spec.heading}`"
     return f"is {shown(near.title)} in line {line} meant? write it as `{spec.heading}`"
 
 
-def _misplaced(sheet: HandoffFacts) -> Iterator[Diagnostic]:
-    for placed in sheet.outline.repeated:
+def _misplaced(handoff: HandoffFacts) -> Iterator[Diagnostic]:
+    for placed in handoff.outline.repeated:
         message = f"the section {placed.spec.heading!r} stands twice"
-        yield from sheet.at(RULE, placed.section.heading, message, help="put both into one")
-    for placed in sheet.outline.displaced:
-        before, behind = sheet.outline.neighbours(placed.spec)
-        place = f"before {shown(behind.title)}" if behind else f"behind {shown(before.title)}" if before else "first"
+        yield from handoff.at(RULE, placed.section.heading, message, help="put both into one")
+    for placed in handoff.outline.displaced:
+        before, behind = handoff.outline.neighbours(placed.spec)
+        position = f"before {shown(behind.title)}" if behind else f"behind {shown(before.title)}" if before else "first"
         message = f"the section {placed.spec.heading!r} is out of order"
-        yield from sheet.at(RULE, placed.section.heading, message, help=f"move it {place}")
+        yield from handoff.at(RULE, placed.section.heading, message, help=f"move it {position}")
 
 
-def _unsaid(sheet: HandoffFacts) -> Iterator[Diagnostic]:
-    """Yield the sections that say nothing, and what Current State lacks."""
-    reading = sheet.reading
-    for placed in sheet.outline.present:
+def _incomplete(handoff: HandoffFacts) -> Iterator[Diagnostic]:
+    """Yield a finding for each empty section, and for missing items of Current State."""
+    reading = handoff.reading
+    for placed in handoff.outline.present:
         name, heading = placed.spec.name, placed.section.heading
         if reading.is_empty(name):
-            bare = placed.section.body.of(sheet.facts.document.text).strip()
-            what = "is still to be completed" if bare and not bare.startswith("<!--") else "is empty"
+            text = placed.section.body.of(handoff.facts.document.text).strip()
+            problem = "is still to be completed" if text and not text.startswith("<!--") else "is empty"
             allowed = " or `None.`" if name in MAY_BE_NONE else ""
-            yield from sheet.at(RULE, heading, f"the section {name!r} {what}", help=f"write it{allowed}")
+            yield from handoff.at(RULE, heading, f"the section {name!r} {problem}", help=f"write it{allowed}")
         elif name not in MAY_BE_NONE and reading.says_none(name):
             help_ = "say it; what has no next step needs no successor"
-            yield from sheet.at(RULE, heading, f"the section {name!r} says that there is none", help=help_)
-        elif name == STATE and sheet.is_ours:
+            yield from handoff.at(RULE, heading, f"the section {name!r} says that there is none", help=help_)
+        elif name == STATE and handoff.is_ours:
             missing = ", ".join(f"`- {label}:`" for label in LABELS if label.lower() not in reading.labelled)
             if missing:
-                yield from sheet.at(RULE, heading, f"{name!r} has no {missing}", help=f"add {missing} to its list")
+                yield from handoff.at(RULE, heading, f"{name!r} has no {missing}", help=f"add {missing} to its list")

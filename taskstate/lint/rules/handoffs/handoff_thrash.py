@@ -2,36 +2,36 @@
 
 ## What
 
-An open handoff was written while every objective of the task stood as it did when the handoff before it was written,
-and no session had been added either. What the objectives were, and which session was the newest, is kept under
-`verified` of each document; where one does not have both, nothing is said. A document that was still open then comes
-from another branch, and is not the one before.
+An open handoff was written while all objectives of the task were as they had been at the handoff before, and no session
+had been added. The objectives and the number of the newest session are recorded under `verified` of each document; a
+document without both is not compared. A document that was still open at that time came from another branch, and does
+not count as the handoff before.
 
 ## Why
 
-Each handoff costs a reading in and a writing up. Two in a row without progress between them are a sign that the
-objective is too large for one context, that it is blocked, or that progress is not recorded.
+Each handoff costs reading and writing. Two in a row without progress between them are a sign that the objective is too
+large for one context, that it is blocked, or that progress is not recorded.
 
 ## Example
 
-Phase 3 was handed over at 10:00 and at 11:30, no session lies between, and objective 2 is `in_progress` all the time,
-without a note.
+Phase 3 was handed over at 10:00 and at 11:30, without a session in between, and objective 2 was `in_progress` all the
+time, without a note.
 
 ## Instead
 
-Record what was done, with `taskstate session add`, or what was reached, so that the next one sees it move:
+Record what was done, with `taskstate session add`, or what was achieved, so that the next handoff shows progress:
 
 ```console
 $ taskstate phase set 101 3 2 --status in_progress --note "4 of 5 cases proved"
 ```
 
-Divide an objective that is too large with `taskstate phase extend`, and say so where it is blocked:
+Divide an objective that is too large with `taskstate phase extend`, and record it if one is blocked:
 `taskstate phase set 101 3 2 --status blocked --note "waits for the schema"`.
 
 ## Configuration
 
-`minimum-progress = false` in `[tool.taskstate.handoff]`; otherwise `taskstate handoff new` refuses such a handoff too,
-unless it is told `--force`.
+`minimum-progress = false` in `[tool.taskstate.handoff]` turns this off. Otherwise `taskstate handoff new` refuses such
+a handoff too, unless `--force` is given.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield at most one finding, at what the objectives were."""
-    values, seen = facts.values, read_seen_state(facts.values.get("verified"))
-    objectives, sessions, time = seen.objectives, seen.sessions, values.get("created_at")
+    """Yield at most one finding, at the recorded objectives."""
+    values, verified = facts.values, read_seen_state(facts.values.get("verified"))
+    objectives, sessions, time = verified.objectives, verified.sessions, values.get("created_at")
     if not (facts.config.handoff.minimum_progress and objectives and time and values.get("status") == OPEN):
         return
-    earlier = [each for each in facts.queries.handoffs() or () if each.created_at < time and _was_over(each, time)]
+    earlier = [each for each in facts.queries.handoffs() or () if each.created_at < time and _was_accepted(each, time)]
     last = max(earlier, key=lambda each: each.created_at, default=None)
     if last and sessions is not None and (last.objectives, last.sessions) == (objectives, sessions):
         yield RULE.at(
@@ -74,6 +74,6 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         )
 
 
-def _was_over(earlier: WrittenHandoff, time: str) -> bool:
-    """Return whether a document had been accepted by then."""
+def _was_accepted(earlier: WrittenHandoff, time: str) -> bool:
+    """Return whether an earlier document had been accepted at a time."""
     return earlier.status != OPEN and earlier.accepted_at <= time

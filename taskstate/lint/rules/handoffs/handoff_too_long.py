@@ -2,14 +2,14 @@
 
 ## What
 
-The body, behind the front matter and without blank lines around it, has more than 60 lines or more than 4 KB; or
-Critical Context has more than 5 items. Size is bytes of UTF-8 with line ends as LF. In a document of another tool,
-without our front matter, both are warnings.
+The body, without the front matter and the blank lines around it, has more than 60 lines or more than 4 KB; or Critical
+Context has more than 5 items. Size is bytes of UTF-8 with line ends as LF. In a document of another tool, without our
+front matter, both are warnings.
 
 ## Why
 
-Contexts run out because they are full. A handoff that retells the work fills the next one before it has begun, and the
-facts that matter are lost among those that do not.
+Handoffs happen because contexts are full. A handoff that retells all of the work fills the next context before it has
+begun, and hides the facts that matter among those that do not.
 
 ## Example
 
@@ -17,8 +17,8 @@ A document of 140 lines with the whole history of the phase, and nine items unde
 
 ## Instead
 
-Leave what a successor cannot begin without. History belongs to a session (`taskstate session add`), failed attempts to
-the phase (`taskstate phase tried`), and long material to a file that References names:
+Keep only what a successor cannot begin without. History belongs in a session (`taskstate session add`), failed attempts
+in the phase (`taskstate phase tried`), and long material in a file that References names:
 
 ```markdown
 ## References
@@ -56,21 +56,23 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield one finding for the whole, at its first line, and one at the first item of context too many."""
-    sheet = handoff_facts(facts)
-    if sheet is None:
+    """Yield a finding for the whole document, at its first line, and for the first item of context beyond the limit."""
+    handoff = handoff_facts(facts)
+    if handoff is None:
         return
-    limits, reading = facts.config.handoff, sheet.reading
-    said = [f"{reading.lines} lines, and the limit is {limits.max_lines}"] if reading.lines > limits.max_lines else []
+    limits, reading = facts.config.handoff, handoff.reading
+    excesses = (
+        [f"{reading.lines} lines, and the limit is {limits.max_lines}"] if reading.lines > limits.max_lines else []
+    )
     if reading.size > limits.max_kb * KB:
-        said.append(f"{reading.size / KB:.1f} KB, and the limit is {limits.max_kb} KB")
-    if said:
+        excesses.append(f"{reading.size / KB:.1f} KB, and the limit is {limits.max_kb} KB")
+    if excesses:
         help_ = "leave what the successor cannot begin without; put the rest into a session, or a file to refer to"
-        place = first_line_of(document, reading.body)
-        yield from sheet.at(RULE, place, f"the handoff has {'; and '.join(said)}", help=help_)
+        span = first_line_of(document, reading.body)
+        yield from handoff.at(RULE, span, f"the handoff has {'; and '.join(excesses)}", help=help_)
     items = reading.passages(CONTEXT)
     if len(items) > MOST_CONTEXT:
-        yield from sheet.at(
+        yield from handoff.at(
             RULE,
             first_line_of(document, items[MOST_CONTEXT].span),
             f"critical context has {len(items)} items, and the limit is {MOST_CONTEXT}",

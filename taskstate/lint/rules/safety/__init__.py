@@ -1,1 +1,1 @@
-"""Rules about what must not stand in a file that is committed and sent around: secrets, and paths that lead out."""
+"""Rules on what must not be in a file that is committed and shared: secrets, and paths out of the repository."""

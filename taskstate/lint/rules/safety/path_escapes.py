@@ -2,16 +2,16 @@ r"""path-escapes: a path leaves the repository, is absolute, or goes through a l
 
 ## What
 
-Looked at are the paths that tools follow: those of the front matter (archive, task file, sources, logs, diffs,
-evidence, handoffs, output), the files of the Standards, the globs of Repository Paths and of an Impact Map, and those
-that a handoff names. Such a path begins at the repository's root, or at the state folder, and stays inside: it is not
-absolute, has no drive letter, no `~`, and not so many `..` (also written with `\`) that it leads out. Where the disk
-can be asked, no link on the way leads out either. A changed file of a snapshot may itself be such a link.
+Checked are the paths that tools follow: those of the front matter (archive, task file, sources, logs, diffs, evidence,
+handoffs, output), the files of the Standards, the globs of Repository Paths and of an Impact Map, and those that a
+handoff names. Such a path begins at the repository's root or at the state folder and stays inside: it is not absolute,
+has no drive letter and no `~`, and does not leave by `..` (also written with `\`). Where the disk can be read, no link
+on the way leads outside either. A changed file of a snapshot may itself be such a link.
 
 ## Why
 
-Commands read, hash, pack and replace what a path names, on the machine of everybody who has the file. A path that leads
-out reads what was never meant to be read, and means something else on every machine.
+Commands read, hash, pack and replace the files at these paths, on the machine of everybody who has the state file. A
+path that leads outside makes them read files that were never meant to be read, and means another file on every machine.
 
 ## Example
 
@@ -24,7 +24,7 @@ out reads what was never meant to be read, and means something else on every mac
 
 ## Instead
 
-Name paths of this repository; for another one write in words where to look:
+Name paths in this repository; for files elsewhere, describe in words where to look:
 
 ```markdown
 ### Repository Paths
@@ -32,7 +32,7 @@ Name paths of this repository; for another one write in words where to look:
 - `src/**`
 ```
 
-A link that leads out can be replaced by what it means, or by a file that says where that is.
+A link that leads outside can be replaced by a copy of its target, or by a file that says where the target is.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ RULE = Rule(
     summary="a path leaves the repository, is absolute, or goes through a link that does",
 )
 
-_REPOSITORY, _STATE = "x-path", "x-state-path"  # what schemas say of a path: where it begins
+_REPOSITORY, _STATE = "x-path", "x-state-path"  # schema keywords that mark a path, by the folder it begins at
 _IMPACT_MAP = "impact-map"
 _WITH_PATHS = frozenset({_IMPACT_MAP, "citations"})
 
 
-class _Named(NamedTuple):
-    """A path, where it stands, by which keys and indices (none in a list of the text), and the folder it begins at."""
+class _PathUse(NamedTuple):
+    """A path with its span, the keys and indices that lead to it (none in the body), and the folder it begins at."""
 
     path: str
     span: Span
@@ -77,42 +77,42 @@ class _Named(NamedTuple):
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield each path that leads out, at its place."""
-    for named in _paths(document, facts):
-        root = "the state folder" if named.folder else "the repository"
-        why = escape_reason(named.path, root)
-        if not why and _is_linked_out(named, facts):
-            why = "goes through a link that leads out of the repository"
-        if why:
+    """Yield a finding for each path that leads outside, at its place."""
+    for use in _paths(document, facts):
+        root = "the state folder" if use.folder else "the repository"
+        reason = escape_reason(use.path, root)
+        if not reason and _is_linked_out(use, facts):
+            reason = "goes through a link that leads out of the repository"
+        if reason:
             yield RULE.at(
-                first_line_of(document, named.span),
-                f"{_called(named.keys, facts)} is {shown(named.path)}, which {why}",
+                first_line_of(document, use.span),
+                f"{_called(use.keys, facts)} is {shown(use.path)}, which {reason}",
                 help=f"write a path that begins at the root of {root} and stays inside, with / between its parts",
             )
 
 
-def _is_linked_out(named: _Named, facts: Facts) -> bool:
-    path = literal_prefix(named.path)
-    if "files_changed" in named.keys:  # what was recorded is the file or the link itself: nobody follows it
+def _is_linked_out(use: _PathUse, facts: Facts) -> bool:
+    path = literal_prefix(use.path)
+    if "files_changed" in use.keys:  # a snapshot records the link itself, which is not followed
         path = path.rpartition("/")[0]
-    return bool(path) and facts.queries.leads_outside(f"{named.folder}/{path}" if named.folder else path) is True
+    return bool(path) and facts.queries.leads_outside(f"{use.folder}/{path}" if use.folder else path) is True
 
 
-def _paths(document: Document, facts: Facts) -> Iterator[_Named]:
-    """Yield the paths that tools follow; what breaks its schema is no text, and no path either."""
+def _paths(document: Document, facts: Facts) -> Iterator[_PathUse]:
+    """Yield the paths that tools follow."""
     if facts.front_matter:
         yield from _marked(facts.front_matter, facts.front_matter_schema, facts)
     for value in _json_values(document, facts):
         yield from _marked(value.root, value.schema, facts)
-    sheet = handoff_facts(facts) if facts.file_type == "handoff" else None
-    yield from (_Named(path.text, path.span) for path in sheet.reading.paths) if sheet else ()
+    handoff = handoff_facts(facts) if facts.file_type == "handoff" else None
+    yield from (_PathUse(path.text, path.span) for path in handoff.reading.paths) if handoff else ()
     section = facts.state.subsection("Static Context", "Repository Paths")
     for item in document.items(section.body) if section and facts.file_type == "state" else ():
         text = item.content.of(document.text).strip()
         span = Span(item.content.start, item.content.start + len(text))
         glob = text.removeprefix("!").strip("`").removeprefix("!")
-        if glob and not glob.startswith(":"):  # that is the name of a macro
-            yield _Named(glob, span)
+        if glob and not glob.startswith(":"):  # `:name` refers to a list of paths in the configuration
+            yield _PathUse(glob, span)
 
 
 def _json_values(document: Document, facts: Facts) -> Iterator[JsonValue]:
@@ -125,12 +125,12 @@ def _json_values(document: Document, facts: Facts) -> Iterator[JsonValue]:
             yield value
 
 
-def _marked(node: Node, name: str, facts: Facts) -> Iterator[_Named]:
-    """Yield what a schema marks as paths, with the place of each in the value."""
+def _marked(node: Node, name: str, facts: Facts) -> Iterator[_PathUse]:
+    """Yield the values that a schema marks as paths."""
     for keyword, folder in ((_REPOSITORY, ""), (_STATE, facts.config.root)):
-        for path, found in schema.annotated(node, name, keyword):
-            if found.is_string() or found.value() is not None:
-                yield _Named(found.text, found.span, path, folder)
+        for keys, value in schema.annotated(node, name, keyword):
+            if value.is_string() or value.value() is not None:
+                yield _PathUse(value.text, value.span, keys, folder)
 
 
 def _called(keys: KeyPath, facts: Facts) -> str:

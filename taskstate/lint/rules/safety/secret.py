@@ -1,17 +1,17 @@
-"""secret: something that looks like a credential stands in the file.
+"""secret: the file has something that looks like a credential.
 
 ## What
 
-Told are, by their form, some eighty kinds of keys and tokens (AWS, GitHub, GitLab, Slack, Google, Stripe, npm, PyPI,
-JSON Web Tokens …), and private keys of every header; besides these a value behind a name such as `password` or
-`api_key`, in an address or an `Authorization` header, where it looks random. Hashes, UUIDs, placeholders, variables and
-documented examples (such as AWS's own, which end in `EXAMPLE`) are none. The value is shown in no output, neither in
-this finding nor in another one about the same line.
+Reported are, by their form, some eighty kinds of keys and tokens (AWS, GitHub, GitLab, Slack, Google, Stripe, npm,
+PyPI, JSON Web Tokens …), and private keys with any header; also a value behind a name such as `password` or `api_key`,
+in an address or in an `Authorization` header, if it looks random. Hashes, UUIDs, placeholders, variables and documented
+examples (such as AWS's own, which end in `EXAMPLE`) are not reported. The value is masked in all output, in this
+finding and in others about the same line.
 
 ## Why
 
 The file is committed, sent to every agent that works on the task, and quoted in pull requests. A secret that was in a
-commit is out: taking the line away does not bring it back.
+commit is leaked: removing the line does not undo that.
 
 ## Example
 
@@ -23,7 +23,7 @@ commit is out: taking the line away does not bring it back.
 
 ## Instead
 
-Revoke it where it was committed or sent, then take it out, and name the place where it is kept:
+Revoke it if it was committed or sent, then remove it, and name the place where it is kept:
 
 ```markdown
 - Tried the deployment with the key `deploy` from the vault
@@ -31,9 +31,9 @@ Revoke it where it was committed or sent, then take it out, and name the place w
 
 ## Configuration
 
-A comment in the line itself allows what stands there: `taskstate: allow secret` behind `#`, `//` or `<!--`; so do
-`gitleaks:allow` and `pragma: allowlist secret`. `[tool.taskstate.secrets]`: `allow = ["^AKIATEST"]` holds regular
-expressions; a value in which one of them is found is no secret.
+A comment in a line allows the values in it: `taskstate: allow secret` behind `#`, `//` or `<!--`; so do
+`gitleaks:allow` and `pragma: allowlist secret`. `allow = ["^AKIATEST"]` in `[tool.taskstate.secrets]` is a list of
+regular expressions; a value that one of them matches is no secret.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield what looks like a credential, at its first line; the value itself is not said."""
-    for found in secrets.find(document.text, facts.config.secrets.allow):
+    """Yield a finding for each suspected credential, at its first line, without its value."""
+    for secret in secrets.find(document.text, facts.config.secrets.allow):
         yield RULE.at(
-            first_line_of(document, found.span),
-            f"this looks like {found.kind}; its value is not shown",
+            first_line_of(document, secret.span),
+            f"this looks like {secret.kind}; its value is not shown",
             help="revoke it if it was committed or sent, take it out, and name the place where it is kept",
         )

@@ -1,1 +1,1 @@
-"""Rules on the sections of a state file: which ones there are, where, and under which headings."""
+"""Rules on the sections of a state file: their presence, their order, and their headings."""

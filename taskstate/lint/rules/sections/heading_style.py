@@ -2,15 +2,15 @@
 
 ## What
 
-A section is found by its title alone; its number, its case, surplus blanks, `#`s behind it, a remark in brackets, or a
-line below it instead of marks in front of it do not matter for that. Here one of these is not as the format has it, in
-the heading of a section, of a part of one, or of a session. Nothing is said of headings that the format does not know,
-of Notes, of the parts of a sealed static context, and of a heading whose own words have no place in its form.
+A section is recognised by its title alone; its number, its case, extra blanks, closing `#`s, a remark in brackets, or
+an underline instead of leading `#`s do not matter for that. Here one of these is not as the format has it, in the
+heading of a section, of a subsection, or of a session. Not checked are headings that the format does not know, those in
+Notes and in a sealed static context, and headings with words that have no place in the canonical form.
 
 ## Why
 
-People, scripts and agents search for `## 4. Progress Log` as it is written in every other file. A remark that was meant
-for whoever fills the section in is still there when it is long filled.
+People, scripts and agents search for `## 4. Progress Log` as it is written in all other files. And a remark that was
+meant for the author of a section is still there long after the section was written.
 
 ## Example
 
@@ -28,7 +28,7 @@ for whoever fills the section in is still there when it is long filled.
 ### Session 7 - 2026-01-31 12:00
 ```
 
-`taskstate lint --fix` and `taskstate fmt` write it so.
+`taskstate lint --fix` and `taskstate fmt` write the canonical form.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield each known heading that is not written as it should be."""
+    """Yield a finding for each known heading that is not in its canonical form."""
     for part in body_parts(document, facts.kind):
         heading = part.section.heading
         if part.heading and heading.of(document.text) != part.heading:

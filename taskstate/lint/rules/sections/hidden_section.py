@@ -1,15 +1,15 @@
-"""hidden-section: a required heading stands where it is none.
+"""hidden-section: a required heading is inside a code fence, a list or the like, and so is no heading.
 
 ## What
 
-A section or subsection that must be there is absent, and a line that looks like its heading stands inside a code
-fence, a list, a quote, an HTML block, a comment, or indented by four columns. Markdown takes such a line for content,
-and so does every reader of the file. This finding takes the place of section-missing and subsection-missing.
+A required section or subsection is missing, and a line that looks like its heading is inside a code fence, a list, a
+quote, an HTML block or a comment, or is indented by four columns. Markdown treats such a line as content, and so do all
+readers of the file. This finding replaces section-missing and subsection-missing.
 
 ## Why
 
-The heading is there for the eye and for `grep`, so people believe that the section is. Often one line explains it: a
-comment or fence that closes too late, or a list item above it that swallows what is indented.
+People and `grep` see the heading, and so believe that the section is there. Often one line is the cause: a comment or
+fence that closes too late, or a list item above that includes the indented lines below.
 
 ## Example
 
@@ -23,8 +23,9 @@ comment or fence that closes too late, or a list item above it that swallows wha
 
 ## Instead
 
-Let the heading begin at the left margin, outside of what encloses it. Where a fence or a comment closes too late,
-close it above the heading. One finding stands for all headings that the same fence, comment or HTML block hides.
+Put the heading at the left margin, outside of the fence, list or comment. Where a fence or a comment closes too late,
+close it above the heading. There is one finding for all headings that are hidden by the same fence, comment or HTML
+block.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ RULE = Rule(code="TS207", name="hidden-section", summary="a required heading sta
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield the first hidden heading of each block, or each one outside of blocks."""
+    """Yield a finding for the first hidden heading of each block, and for each one outside of blocks."""
     names = {spec.key: spec.name for spec in facts.outline.absent}
     hidden = [(hidden, names[key]) for key, hidden in facts.outline.hidden.items()]
     hidden += [(each.hidden, each.spec.name) for each in facts.outline.unfilled if each.hidden]
@@ -57,11 +58,11 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 def _finding(document: Document, group: list[tuple[Hidden, str]]) -> Diagnostic:
     first, name = group[0]
     names = " and ".join(repr(each) for _, each in group)
-    what = f"the headings of {names} stand" if len(group) > 1 else f"the heading of {names} stands"
+    subject = f"the headings of {names} stand" if len(group) > 1 else f"the heading of {names} stands"
     where = f"{first.within} that begins in line {line_of(document, first.block.span)}" if first.block else first.within
     return RULE.at(
         first.span,
-        f"{what} in {where}, and so {'are' if len(group) > 1 else 'is'} none",
+        f"{subject} in {where}, and so {'are' if len(group) > 1 else 'is'} none",
         help=f"let `{'#' * first.level} {name}` begin at the left margin, outside of it",
     )
 
@@ -69,6 +70,6 @@ def _finding(document: Document, group: list[tuple[Hidden, str]]) -> Diagnostic:
 def _by_block(hidden: Iterable[tuple[Hidden, str]]) -> list[list[tuple[Hidden, str]]]:
     groups: dict[object, list[tuple[Hidden, str]]] = {}
     for each in hidden:
-        place = each[0].block or each[0]
-        groups.setdefault(place.span, []).append(each)
+        container = each[0].block or each[0]
+        groups.setdefault(container.span, []).append(each)
     return list(groups.values())

@@ -1,15 +1,14 @@
-"""section-duplicate: the same section stands twice.
+"""section-duplicate: the same section occurs twice.
 
 ## What
 
-Two headings of level 2 name the same section of the kind: the same title, whatever their numbers, case or remarks in
-brackets. The finding stands at the second one.
+Two headings of level 2 name the same section of the kind: they have the same title, whatever their numbers, case or
+remarks in brackets. The finding is at the second one.
 
 ## Why
 
-Only the first is read. What stands under the second, such as sessions or features, counts nowhere and is not archived,
-and nobody notices. It usually comes from a merge that took both sides, or from an agent that appended a section which
-was there already.
+Only the first is read. Sessions or features under the second are not counted and not archived, and nobody notices. The
+cause is usually a merge that took both sides, or an agent that appended a section which was already there.
 
 ## Example
 
@@ -25,8 +24,8 @@ was there already.
 
 ## Instead
 
-Move what is worth keeping into the first one and delete the second heading. Nothing else is said of the second one
-until then, and nothing is mended by itself: which of two texts holds is yours to decide.
+Move what is worth keeping into the first one and delete the second heading. Until then no other rule checks the second
+one. There is no fix, since only you can decide which of two texts is right.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ RULE = Rule(code="TS203", name="section-duplicate", summary="the same section st
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield each section whose title an earlier one has already."""
+    """Yield a finding for each section whose title an earlier one has."""
     for spec, section in facts.outline.repeated:
         first = facts.outline.section(spec)
         line = line_of(document, first.span) if first else 0

@@ -2,15 +2,15 @@
 
 ## What
 
-The kind of task (`kind` in the front matter) says which sections a file must have. An ordinary task has Static
-Context, Chain Inputs, Feature Checklist, Progress Log and Chain Output. A section is found by its title, at level 2;
-its number, its case and a remark in brackets behind it do not matter. The finding stands at the heading before which
-the section belongs, or at the last one where it belongs at the end.
+The kind of task (`kind` in the front matter) declares which sections a file must have. An ordinary task has Static
+Context, Chain Inputs, Feature Checklist, Progress Log and Chain Output. A section is recognised by its title, at level
+2; its number, its case and a remark in brackets behind it do not matter. The finding is at the heading before which the
+section belongs, or at the last one where it belongs at the end.
 
 ## Why
 
-Whoever reads or writes a section looks for it by its title. One that is misspelt or gone is not read at all, and a
-session or a feature can no longer be recorded.
+Whoever reads or writes a section looks for it by its title. A missing or misspelt one is not read at all, and no
+session or feature can be recorded in it.
 
 ## Example
 
@@ -24,10 +24,10 @@ session or a feature can no longer be recorded.
 
 ## Instead
 
-Give the heading its title, `## 3. Feature Checklist`. Where there is none, `--fix` adds the section, empty, in its
-place: with the placeholder under the headings that it must have, the Feature Checklist without features. Nothing is
-added where another heading may have been meant, where the task's status asks for more than a placeholder, or while a
-heading of level 1 cuts a section in two.
+Correct the title, `## 3. Feature Checklist`. Where there is no such heading, `--fix` adds an empty section in its
+place: with the placeholder under its required headings, the Feature Checklist without features. Nothing is added where
+another heading may be a misspelling of it, where the task's status requires more than a placeholder, or while a heading
+of level 1 splits a section.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ if TYPE_CHECKING:
 RULE = Rule(code="TS201", name="section-missing", summary="a required section is absent", fixable=True)
 
 EMPTY_FENCES = {"checklist": ("```json", "{", '  "features": [],', '  "overall_progress": "0%"', "}", "```")}
-SEALED = "Static Context"  # its text is hashed in `context`, so that no fix may touch it
+SEALED = "Static Context"  # `context.seal` is a hash of its text, so no fix may change it
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield each required section that the text does not have, not even hidden."""
+    """Yield a finding for each required section that the text lacks and that is not hidden."""
     for spec in facts.outline.absent:
         if spec.key in facts.outline.hidden:
             continue
@@ -79,15 +79,15 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 def _span(document: Document, before: Section | None, behind: Section | None) -> Span:
     title = document.sections[0] if document.sections else None
-    place = behind or before or title
+    nearest = behind or before or title
     start = body_start(document)
-    return place.heading if place else Span(start, start)
+    return nearest.heading if nearest else Span(start, start)
 
 
 def _help(document: Document, spec: SectionSpec, near: Section | None, behind: Section | None) -> str:
     if near is None:
-        place = f"before {shown(behind.title)}" if behind else "behind all the others"
-        return f"add `{spec.heading}` {place}"
+        position = f"before {shown(behind.title)}" if behind else "behind all the others"
+        return f"add `{spec.heading}` {position}"
     line = line_of(document, near.span)
     if near.level != SECTION:
         return f"the heading {shown(near.title)} in line {line} has level {near.level}; write it as `{spec.heading}`"
@@ -95,7 +95,7 @@ def _help(document: Document, spec: SectionSpec, near: Section | None, behind: S
 
 
 def _fix(document: Document, facts: Facts, spec: SectionSpec) -> Fix | None:
-    """Return the fix that adds the section, empty; None where an empty one would be a fault too."""
+    """Return the fix that adds the section empty; None where that would be a fault too."""
     if (
         facts.outline.is_cut
         or _must_be_filled(spec, facts.values.get("status"))
@@ -118,7 +118,7 @@ def _fix(document: Document, facts: Facts, spec: SectionSpec) -> Fix | None:
 
 
 def _must_be_filled(spec: SectionSpec, status: object) -> bool:
-    """Return whether a part of the section may be no placeholder in this status; in an unknown one, whether in any."""
-    asked = [spec.must_be_filled, *(each.must_be_filled for each in spec.subsections)]
-    asked += [spec.some_filled.statuses] if spec.some_filled else []
-    return any(status in statuses or (status is None and statuses) for statuses in asked)
+    """Return whether this status, or for an unknown one any, requires a part of the section to be written."""
+    required_in = [spec.must_be_filled, *(each.must_be_filled for each in spec.subsections)]
+    required_in += [spec.some_filled.statuses] if spec.some_filled else []
+    return any(status in statuses or (status is None and statuses) for statuses in required_in)

@@ -1,15 +1,15 @@
-"""section-order: a section stands in the wrong place.
+"""section-order: a section is in the wrong place.
 
 ## What
 
 The kind of task gives its sections an order: Static Context, Chain Inputs, Feature Checklist, Progress Log, Git
-History, Chain Output, and Notes last. The finding names the fewest sections that would have to move; the others are in
-order among themselves. Sections that the kind does not know may stand anywhere.
+History, Chain Output, and Notes last. There is a finding for the fewest sections that would have to move; the others
+are in order among themselves. Sections that the kind does not know may stand anywhere.
 
 ## Why
 
-People and agents read these files from the top and expect what is stable first and what changes most last. A file
-whose sections are shuffled also gives needless differences in git.
+People and agents read these files from the top and expect the stable parts first and the changing ones last. Sections
+in different orders also cause needless differences in git.
 
 ## Example
 
@@ -25,9 +25,9 @@ whose sections are shuffled also gives needless differences in git.
 
 ## Instead
 
-Move the section, with all that stands under it. `--fix` does so: whole sections change places, every character of them
-stays, and so do the blank lines and rules (`---`) between the places. A comment directly above a heading moves with
-it. Nothing moves while a section stands twice, or while a heading of level 1 cuts one in two.
+Move the section with everything under it. `--fix` does so: whole sections are moved without changing a character, while
+the blank lines and rules (`---`) between the places stay. A comment directly above a heading moves with it. Nothing is
+moved while a section occurs twice, or while a heading of level 1 splits one.
 """
 
 from __future__ import annotations
@@ -53,39 +53,39 @@ RULE = Rule(code="TS202", name="section-order", summary="a section stands in the
 _RULE = r"(?:-{3,}|\*{3,}|_{3,})\Z"
 _BLANK_ABOVE = r"(?:\n|\r(?!\n))[ \t]*(?:\r\n?|\n)\Z"
 _BLANKS = " \t\r\n"
-_LOOK_BACK = 100  # characters: a line of blanks is hardly longer
+_LOOK_BACK = 100  # characters: the search would otherwise start at the beginning of the text
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield the fewest sections that would have to move; the fix of each puts all of them in order."""
+    """Yield a finding for the fewest sections that would have to move; the fix of each sorts all of them."""
     displaced = facts.outline.displaced
     fix = _fix(document, facts.outline) if displaced else None
     for spec, section in displaced:
         before, behind = facts.outline.neighbours(spec)
-        place = f"behind {shown(before.title)}" if before else f"before {shown(behind.title)}" if behind else "first"
+        position = f"behind {shown(before.title)}" if before else f"before {shown(behind.title)}" if behind else "first"
         yield RULE.at(
             section.heading,
             f"the section {spec.name!r} stands in the wrong place",
-            help=f"move it, with all that stands under it, {place}",
+            help=f"move it, with all that stands under it, {position}",
             fix=fix,
         )
 
 
 def _fix(document: Document, outline: Outline) -> Fix | None:
-    """Return the fix in which the known sections change places; what stands between the places stays where it is."""
+    """Return the fix that sorts the declared sections; blank lines and rules between them stay in place."""
     order = [spec.key for spec in outline.kind.sections]
     placed = outline.present
-    if outline.is_cut or outline.repeated:  # of two with one title, another one might become the first
+    if outline.is_cut or outline.repeated:  # moving might make another one of two equal sections the first
         return None
-    wanted = sorted(placed, key=lambda each: order.index(each.spec.key))
+    target = sorted(placed, key=lambda each: order.index(each.spec.key))
     spans = {each.spec.key: _content(document, each.section) for each in placed}
     edits = tuple(
         Edit(*spans[old.spec.key], spans[new.spec.key].of(document.text))
-        for old, new in zip(placed, wanted, strict=True)
+        for old, new in zip(placed, target, strict=True)
         if old is not new
     )
     expected: list[tuple[int, str]] = []
-    moved = {old.section.span.start: new.section for old, new in zip(placed, wanted, strict=True)}
+    moved = {old.section.span.start: new.section for old, new in zip(placed, target, strict=True)}
     for section in document.sections:
         if section.span.start in moved:
             new = moved[section.span.start]
@@ -97,7 +97,7 @@ def _fix(document: Document, outline: Outline) -> Fix | None:
 
 
 def _content(document: Document, section: Section) -> Span:
-    """Return a section's text without what stands between it and the next one: blank lines, and rules below one."""
+    """Return a section without the blank lines, and rules behind a blank line, between it and the next one."""
     text = document.text
     start, stop = start_of(document, section), end_of(document, section)
     end = stop
@@ -113,5 +113,5 @@ def _content(document: Document, section: Section) -> Span:
 
 
 def _end_of_line(text: str, at: int, stop: int) -> int:
-    """Return the offset behind the blanks that end a line: they are its own, and move with it."""
+    """Return the offset behind the trailing blanks of a line: they belong to the line and move with it."""
     return next((end for end in range(at, stop) if text[end] not in " \t"), stop)

@@ -3,13 +3,13 @@
 ## What
 
 A heading of level 2 is none of the sections that the kind of task (`kind` in the front matter) declares: an ordinary
-task has Static Context, Chain Inputs, Feature Checklist, Progress Log, Git History, Chain Output and Notes. Nothing is
-said of a heading for which TS201 or TS208 ask whether a missing one was meant.
+task has Static Context, Chain Inputs, Feature Checklist, Progress Log, Git History, Chain Output and Notes. A heading
+that TS201 or TS208 suggest as a misspelling of a missing one is not reported here.
 
 ## Why
 
-Nobody looks for it: no command reads it, `brief` does not hand it to whoever goes on, and archiving leaves it in the
-file for good. In the midst of the others it also cuts off what belongs to the section above.
+Nothing looks for it: no command reads it, `brief` does not pass it on, and archiving leaves it in the file for good. In
+the middle of the others it also separates text from the section above that it belongs to.
 
 ## Example
 
@@ -23,7 +23,7 @@ Rotate keys by the hour?
 
 ## Instead
 
-Put it under `## Notes`, which is yours and is never touched, with a heading of level 3:
+Put it under `## Notes`, which is yours and never changed by the tool, with a heading of level 3:
 
 ```markdown
 ## Notes
@@ -33,7 +33,7 @@ Put it under `## Notes`, which is yours and is never touched, with a heading of 
 Rotate keys by the hour?
 ```
 
-Where the section is meant to stand there, say so in the line above it:
+Where the section is meant to be there, silence the finding in the line above it:
 `<!-- taskstate: ignore TS204 the auditors ask for it -->`.
 """
 
@@ -60,7 +60,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield the heading of each section that is not known, and for which no other rule has an explanation."""
+    """Yield a finding for each unknown section heading that no other rule explains."""
     unknown = [
         section
         for section in document.sections
@@ -83,5 +83,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _is_front_matter(document: Document, section: Section) -> bool:
-    """Return whether a heading is a front matter that stands at the wrong place: lines of keys above a `---`."""
+    """Return whether a heading is really front matter that does not begin at the first byte.
+
+    Markdown reads its lines of keys and the `---` below as one heading, underlined, of several lines.
+    """
     return document.front_matter.span is None and not {"\n", "\r"}.isdisjoint(section.heading.of(document.text).strip())

@@ -2,15 +2,14 @@
 
 ## What
 
-Some sections must have certain headings of level 3 with something under them. In an ordinary task, Static Context has
-Task Description and Acceptance Criteria. A subsection is empty where there is nothing under its heading but blank
-lines and comments; a placeholder such as `*To be completed.*` is something (the rule placeholder says until when it
-may stay).
+Some sections must have certain headings of level 3 with content. In an ordinary task, Static Context has Task
+Description and Acceptance Criteria. A subsection is empty where there is nothing under its heading but blank lines and
+comments; a placeholder such as `*To be completed.*` counts as content (the rule placeholder checks until when it may
+stay).
 
 ## Why
 
-A task without a description cannot be taken up by anybody else, and without acceptance criteria nobody can say when it
-is done.
+Nobody else can take up a task without a description, and without acceptance criteria nobody can say when it is done.
 
 ## Example
 
@@ -26,7 +25,7 @@ is done.
 
 ## Instead
 
-Write the part, or put the placeholder there while it is still to be written:
+Write the subsection, or put the placeholder there until it is written:
 
 ```markdown
 ### Task Description
@@ -53,7 +52,7 @@ RULE = Rule(code="TS208", name="subsection-missing", summary="a required subsect
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield each required subsection that is absent, at its section's heading, or empty, at its own."""
+    """Yield a finding for each required subsection: at its section's heading if absent, at its own if empty."""
     for unfilled in facts.outline.unfilled:
         name, parent = unfilled.spec.name, unfilled.parent
         late = facts.values.get("status") in unfilled.spec.must_be_filled

@@ -2,15 +2,15 @@
 
 ## What
 
-Below the front matter stands one heading of level 1, made from the front matter: `# Task #101: JWT service - State`,
-or `# [PERMANENT] Login platform - State` for a permanent task. Here it is missing, says something else, or there is
-another heading of level 1 further down (only under Notes, and under what follows them, may there be more). Nothing is
-said where `task_id` or `title` are missing or wrong themselves.
+Below the front matter there is one heading of level 1, made from the front matter: `# Task #101: JWT service - State`,
+or `# [PERMANENT] Login platform - State` for a permanent task. Here it is missing, differs, or there is another heading
+of level 1 further down (more are allowed only under Notes and below). Not checked is a file whose `task_id` or `title`
+is missing or wrong.
 
 ## Why
 
-People find a file by its title line and tools by its front matter; where they differ, one of them is out of date. A
-second heading of level 1 also ends the section in which it stands, and cuts off the sessions below it.
+People recognise a file by its title line and tools by its front matter; where they differ, one of them is out of date.
+A second heading of level 1 also ends its section, and separates the sessions below from the log.
 
 ## Example
 
@@ -25,10 +25,9 @@ title: JWT service
 
 ## Instead
 
-The front matter decides. `--fix` adds the line or writes it anew; to rename a task, change `title` there. Where the
-line is no title line at all but has words of its own, only `--unsafe-fixes` replaces it; where `title` holds control
-characters (TS006), nothing does. Give another heading of level
-1 the level that it has in its section.
+The front matter is authoritative. `--fix` adds or rewrites the line; to rename a task, change `title` there. A heading
+that is no title line but has words of its own is replaced by `--unsafe-fixes` only, and nothing is fixed where `title`
+has control characters (TS006). Give another heading of level 1 the level that it has in its section.
 """
 
 from __future__ import annotations
@@ -61,16 +60,16 @@ _WORD = r"\w+"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield the title line that is missing or wrong, and each further heading of level 1."""
+    """Yield a finding for a missing or wrong title line, and for each further heading of level 1."""
     task_id, title = facts.values.get("task_id"), facts.values.get("title")
     if task_id is None or title is None:
         return
-    wanted = _one_line(facts.kind.title_line(task_id=str(task_id), title=str(title)))
+    expected_line = _one_line(facts.kind.title_line(task_id=str(task_id), title=str(title)))
     line, others = _title_lines(document, facts.kind)
     if line is None:
-        yield _missing(document, wanted)
-    elif _one_line(line.title) != wanted.removeprefix("# "):
-        yield _wrong(line, wanted, facts.kind)
+        yield _missing(document, expected_line)
+    elif _one_line(line.title) != expected_line.removeprefix("# "):
+        yield _wrong(line, expected_line, facts.kind)
     for other in others:
         yield RULE.at(
             other.heading,
@@ -80,52 +79,52 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _title_lines(document: Document, kind: Kind) -> tuple[Section | None, list[Section]]:
-    """Return the title line, which stands before all sections, and the other headings of level 1 that are not free."""
+    """Return the title line, which is above all sections, and the other headings of level 1 that are not allowed."""
     line: Section | None = None
     others: list[Section] = []
-    within = None
+    current = None
     for section in document.sections:
         if section.level == SECTION:
-            within = kind.section(section.title) or within
-        elif section.level == _TITLE and line is None and within is None:
+            current = kind.section(section.title) or current
+        elif section.level == _TITLE and line is None and current is None:
             line = section
-        elif section.level == _TITLE and not (within and within.untouchable):
+        elif section.level == _TITLE and not (current and current.untouchable):
             others.append(section)
     return line, others
 
 
-def _missing(document: Document, wanted: str) -> Diagnostic:
+def _missing(document: Document, expected_line: str) -> Diagnostic:
     start = body_start(document)
     first = document.sections[0].heading if document.sections else Span(start, start)
-    expected = [(_TITLE, wanted.removeprefix("# ")), *headings(document.sections)]
+    expected = [(_TITLE, expected_line.removeprefix("# ")), *headings(document.sections)]
     edits = (
         ()
-        if re.search(CONTROLS, wanted)
-        else verified_edits(document, (insertion_edit(document, start, (wanted,)),), expected)
+        if re.search(CONTROLS, expected_line)
+        else verified_edits(document, (insertion_edit(document, start, (expected_line,)),), expected)
     )
     return RULE.at(
         first,
         "the title line is missing",
-        help=f"add `{cut(wanted)}` below the front matter",
+        help=f"add `{cut(expected_line)}` below the front matter",
         fix=Fix(edits=edits) if edits else None,
     )
 
 
-def _wrong(line: Section, wanted: str, kind: Kind) -> Diagnostic:
+def _wrong(line: Section, expected_line: str, kind: Kind) -> Diagnostic:
     return RULE.at(
         line.heading,
         f"the title line is {shown(line.title)}, which does not agree with the front matter",
-        help=f"write `{cut(wanted)}`, or change `task_id` or `title` in the front matter",
+        help=f"write `{cut(expected_line)}`, or change `task_id` or `title` in the front matter",
         fix=None
-        if re.search(CONTROLS, wanted)
-        else Fix(edits=(Edit(*line.heading, wanted),), safe=_is_derived(line.title, wanted, kind)),
+        if re.search(CONTROLS, expected_line)
+        else Fix(edits=(Edit(*line.heading, expected_line),), safe=_is_derived(line.title, expected_line, kind)),
     )
 
 
-def _is_derived(title: str, wanted: str, kind: Kind) -> bool:
-    """Return whether a title line has the form that the kind gives it, or at least no word that would be lost."""
+def _is_derived(title: str, expected_line: str, kind: Kind) -> bool:
+    """Return whether a title line has the form of its kind, or at least no words that a rewrite would lose."""
     form = re.escape(kind.title.removeprefix("# ")).replace(r"\{task_id\}", ".*?").replace(r"\{title\}", ".*")
-    lost = set(re.compile(_WORD).findall(title.casefold())) - set(re.compile(_WORD).findall(wanted.casefold()))
+    lost = set(re.compile(_WORD).findall(title.casefold())) - set(re.compile(_WORD).findall(expected_line.casefold()))
     return bool(re.fullmatch(form, title, re.IGNORECASE)) or not lost
 
 

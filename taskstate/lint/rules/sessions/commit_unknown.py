@@ -2,15 +2,15 @@
 
 ## What
 
-The list of Git History, or the **Commits:** of a session, names a commit, and git finds none with that id. An id is 4
-to 64 hexadecimal digits in backticks; without backticks it has at least 7, letters and digits among them, so that no
-ordinary word or date is taken for one. In the Git History it stands at the beginning of an item. A commit that is
-named several times is one finding. In a shallow clone, which has only the newest commits, nothing is said.
+The list of Git History, or the **Commits:** of a session, names a commit that git does not find. An id has 4 to 64
+hexadecimal digits in backticks; without backticks it has at least 7, with both letters and digits, so that no ordinary
+word or date is taken for one. In Git History it is at the beginning of an item. A commit that is named several times
+gives one finding. A shallow clone, which has only the newest commits, is not checked.
 
 ## Why
 
-Whoever wants to see what was done follows the id and finds nothing. It is mistyped, or invented, or the commit was
-left behind by a rebase, an amend or a squash, and has another id now.
+Whoever wants to see what was done follows the id and finds nothing. It was mistyped or invented, or the commit has
+another id since a rebase, an amend or a squash.
 
 ## Example
 
@@ -24,14 +24,14 @@ where `git show abc1234` says `unknown revision`.
 
 ## Instead
 
-`git log --oneline` shows the ids that there are:
+`git log --oneline` shows the existing ids:
 
 ```markdown
 - `4f2c1e9` - add generateToken
 ```
 
-If the commit is only on another machine, fetch it first. A session that is committed already is not edited any more:
-name the right commit in the next one, and silence the finding above the line with
+If the commit exists only on another machine, fetch it first. A committed session must not be edited: name the right
+commit in the next one, and silence the finding above the line with
 `<!-- taskstate: ignore TS410 squashed into 4f2c1e9 -->`.
 """
 
@@ -56,6 +56,7 @@ RULE = Rule(
     summary="a commit is named that this repository does not have",
 )
 
+# The lookarounds reject ids inside words, paths and anchors; the lookaheads demand a letter and a digit.
 _COMMIT = (
     r"`(?P<quoted>[0-9a-fA-F]{4,64})`"
     r"|(?<![0-9A-Za-z_`./#-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])(?P<bare>[0-9a-f]{7,64})(?![0-9A-Za-z_`/-])"
@@ -64,11 +65,11 @@ _HISTORY, _COMMITS = "Git History", "commits"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield each commit that is not there, at the first place that names it."""
+    """Yield a finding for each commit that the repository lacks, at the first place that names it."""
     named: dict[str, Span] = {}
     for commit in _named(document, facts):
-        told = commit["quoted"] or commit["bare"]
-        named.setdefault(told.lower(), Span(*commit.span("quoted" if commit["quoted"] else "bare")))
+        commit_id = commit["quoted"] or commit["bare"]
+        named.setdefault(commit_id.lower(), Span(*commit.span("quoted" if commit["quoted"] else "bare")))
     missing = facts.queries.missing_commits(tuple(named)) if named else ()
     for commit_id in missing or ():
         yield RULE.at(
@@ -79,7 +80,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _named(document: Document, facts: Facts) -> Iterator[re.Match[str]]:
-    """Yield the ids of commits in the sessions and in the Git History."""
+    """Yield a match for each commit id in the sessions and in Git History."""
     for session in facts.sessions:
         field = session.fields.get(_COMMITS)
         if field:

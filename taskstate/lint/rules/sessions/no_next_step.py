@@ -3,13 +3,13 @@
 ## What
 
 The task's `status` is `in_progress`, and its newest session has nothing under **Next steps:** but `None`, `-`, `n/a` or
-the like. A field that is absent or empty is told by TS404. Nothing is said while a heading of the Progress Log is not
-known (TS401), since the newest session may stand there.
+the like. A missing or empty field is reported by TS404. Not checked is a Progress Log with an unknown heading (TS401),
+since that may be the newest session.
 
 ## Why
 
-The next session begins with this field, often by somebody else, and often by an agent that knows nothing else. Work
-that goes on has a next step; if there is none, the task is complete, or blocked, and should say so.
+The next session begins with this field, often done by somebody else, or by an agent that knows nothing else. Work that
+goes on has a next step; if there is none, the task is complete or blocked, and its status should say so.
 
 ## Example
 
@@ -27,7 +27,7 @@ that goes on has a next step; if there is none, the task is complete, or blocked
 - Check expiry in verifyToken(), then run `make test`
 ```
 
-or set the status: `complete` where nothing is left to do, `blocked` where the work waits for somebody.
+or change the status: `complete` if nothing is left to do, `blocked` if the work waits for somebody.
 """
 
 from __future__ import annotations
@@ -55,7 +55,6 @@ RULE = Rule(
     summary="the newest session of a task in progress names no next step",
 )
 
-# Patterns, compiled where they are used.
 _WORDS = (
     "none|nothing|nil|no|n/?a|not applicable|no (?:next |further )?steps?|tb[dac]|unknown"
     "|[-?]+|\\.{2,}|\u2013|\u2014|\u2026"
@@ -65,7 +64,7 @@ _NONE = rf"(?i)[\s*_`(]*(?:{_WORDS}){_WHEN}[\s*_`).!]*"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield at most one finding, at what stands where the next steps should."""
+    """Yield at most one finding, at the text in place of the next steps."""
     if facts.values.get("status") != IN_PROGRESS or not facts.sessions_known or not facts.sessions:
         return
     newest = facts.sessions[-1]
@@ -75,9 +74,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     values = field_values(document, field.span)
     if all(re.fullmatch(_NONE, value) for value in values):
         start = field.span.start + len(field.span.of(document.text)) - len(field.span.of(document.text).lstrip())
-        said = " ".join(values)
+        text = " ".join(values)
         yield RULE.at(
             first_line_of(document, Span(start, field.span.end)),
-            f"session {newest.number}, the newest one, names no next step" + (f" but {cut(said)!r}" if said else ""),
+            f"session {newest.number}, the newest one, names no next step" + (f" but {cut(text)!r}" if text else ""),
             help="write what comes next; if nothing does, the task is complete or blocked: set its status",
         )

@@ -3,14 +3,14 @@
 ## What
 
 The task is in progress, and since the compared revision (`--against REV`; in the pre-commit hook HEAD) its features or
-phases changed, or files under its Repository Paths did; but neither the Progress Log nor the archive has a session
-more. Taskstate's own files do not count, nor does a feature that another task took over, and while a merge is under way
-only what neither side had.
+phases changed, or files under its Repository Paths; but neither the Progress Log nor the archive has a new session.
+Taskstate's own files do not count, nor does a feature that another task took over. During a merge only changes count
+that neither side had.
 
 ## Why
 
-The commit says what changed, and not why, what was tried before, and what comes next. Whoever goes on tomorrow, with
-nothing but this file, begins by finding that out again.
+The commit shows what changed, but not why, what was tried before, and what comes next. Whoever goes on tomorrow with
+this file alone must find that out again.
 
 ## Example
 
@@ -23,13 +23,13 @@ session is the one of the last commit.
 $ taskstate session add 101 --did 'Tokens expire after 15 minutes' --state 'Tests pass' --next 'Refresh tokens'
 ```
 
-Then commit both. For a change that has nothing to do with the task this warning can stay; if it comes often, the
+Then commit both. Ignore the warning for a change that has nothing to do with the task; if it appears often, the
 Repository Paths are too wide.
 
 ## Configuration
 
-`[tool.taskstate.scope]` gives names to lists of paths: with `mobile-ui = ["mobile/src/ui/**"]` the item `:mobile-ui`
-means them.
+`[tool.taskstate.scope]` names lists of paths: with `mobile-ui = ["mobile/src/ui/**"]` the item `:mobile-ui` stands for
+that list.
 """
 
 from __future__ import annotations
@@ -58,32 +58,35 @@ RULE = Rule(
 )
 
 _DERIVED = "overall_progress"
-_NO_WORK = {"description", "moved_to"}  # of a feature: the one never changes, the other is a division of the task
+_NO_WORK = {
+    "description",
+    "moved_to",
+}  # of a feature: a description never changes, and moving a feature is no work on it
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield the heading of the Progress Log where work is not told of."""
+    """Yield at most one finding, at the heading of the Progress Log."""
     past = comparable(facts)
     log = facts.state.section("Progress Log")
     if not past or log is None or facts.values.get("status") != IN_PROGRESS or not facts.sessions_known:
         return
-    why = _work(document, facts, past)
-    if why and not any(_is_longer(facts, then) for then in past):
+    work = _work(document, facts, past)
+    if work and not any(_is_longer(facts, then) for then in past):
         yield RULE.at(
             log.heading,
-            f"{why}, and no session was recorded",
+            f"{work}, and no session was recorded",
             help=f"`taskstate session add {facts.shown_id}` says what was done and what comes next",
         )
 
 
 def _is_longer(facts: Facts, then: Facts) -> bool:
-    """Return whether there is a session that an earlier text had not, in the log or archived since."""
+    """Return whether there is a new session since an earlier version, in the log or already archived."""
     before = SessionIndex(entries(then))
     return newest(facts) > newest(then) or not all(before.has(each) for each in entries(facts))
 
 
 def _work(document: Document, facts: Facts, past: tuple[Facts, ...]) -> str:
-    """Return in words what was worked on, or nothing."""
+    """Return in words what has changed; empty where nothing has."""
     if all(_is_changed(facts, then) for then in past):
         return "the Feature Checklist changed"
     touched = _touched(document, facts)
@@ -92,7 +95,7 @@ def _work(document: Document, facts: Facts, past: tuple[Facts, ...]) -> str:
 
 
 def _is_changed(facts: Facts, then: Facts) -> bool:
-    """Return whether the features or phases say more than they did, or something else."""
+    """Return whether entries of the features or phases were added or changed."""
     if then is facts:
         return False
     now, before = _progress(facts), _progress(then)
@@ -100,25 +103,25 @@ def _is_changed(facts: Facts, then: Facts) -> bool:
 
 
 def _progress(facts: Facts) -> dict[str, str] | None:
-    """Return what the features and the phases say, piece by piece, or None where that cannot be read.
+    """Return the entries of the features and phases as JSON, by unique keys; None where one cannot be read.
 
-    Descriptions are left out: they do not change in the course of the work (TS305, TS307). So is where a feature went.
+    Descriptions are left out, since they do not change in the course of the work (TS305, TS307), and `moved_to`.
     """
-    found: dict[str, str] = {}
+    entries_by_key: dict[str, str] = {}
     for name, value in (("", facts.checklist_value), *((phase.name, phase.value) for phase in facts.phases)):
-        told = value.root.value() if value else None
-        if not isinstance(told, dict):
+        content = value.root.value() if value else None
+        if not isinstance(content, dict):
             return None
-        for key, each in told.items():
+        for key, each in content.items():
             for item in each if isinstance(each, list) else [each] if key != _DERIVED else []:
-                known = isinstance(item, dict) and "id" in item
-                said = json.dumps({part: item[part] for part in item if part not in _NO_WORK} if known else item)
-                found[f"{name} {key} {item['id'] if known else said}"] = said
-    return found
+                has_id = isinstance(item, dict) and "id" in item
+                text = json.dumps({part: item[part] for part in item if part not in _NO_WORK} if has_id else item)
+                entries_by_key[f"{name} {key} {item['id'] if has_id else text}"] = text
+    return entries_by_key
 
 
 def _touched(document: Document, facts: Facts) -> list[str]:
-    """Return the files under the task's Repository Paths that differ, but for our own."""
+    """Return the changed files under the task's Repository Paths, without our own."""
     section = facts.state.subsection("Static Context", "Repository Paths")
     items = [item.content.of(document.text) for item in document.items(section.body)] if section else []
     scope = read_scope(items, facts.config.scope)

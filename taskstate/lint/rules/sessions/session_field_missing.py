@@ -3,15 +3,15 @@
 ## What
 
 A session has the fields **What I did:**, **Issues encountered:** (or **Issues:**), **Current state:** and **Next
-steps:**. Each is a label in bold at the left margin, with its colon inside of the bold, and then text on the same
-line, a paragraph or a list. A field is empty where only blanks, comments and empty list items follow. Labels in code
-fences, lists, quotes and comments do not count. The finding stands at the session's heading for a field that is
-absent, and at its label for an empty one.
+steps:**. Each is a label in bold at the left margin, with its colon inside the bold, followed by text on the same line,
+a paragraph or a list. A field is empty if only blanks, comments and empty list items follow. Labels in code fences,
+lists, quotes and comments do not count. The finding is at the session's heading for a missing field, and at the label
+for an empty one.
 
 ## Why
 
-Whoever goes on with the task reads the newest session first: what was done, what stood in the way, how things are,
-what comes next. What is not said there is found out again, at full price.
+Whoever continues the task reads the newest session first: what was done, what the obstacles were, how things are, what
+comes next. What is missing there must be found out again, at full price.
 
 ## Example
 
@@ -37,7 +37,7 @@ what comes next. What is not said there is found out again, at full price.
 - Check expiry in verifyToken()
 ```
 
-`None` is an answer; an empty field is none. `taskstate session add` asks for all of them.
+`None` is an answer; an empty field is not. `taskstate session add` asks for all fields.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _FORM = "a label stands in bold at the left margin, outside of fences, lists and
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield each required field that a session lacks, or that is empty."""
+    """Yield a finding for each required field that a session lacks or that is empty."""
     strays: Mapping[Span, Sequence[Section]] | None = None
     for session in facts.sessions:
         for label in REQUIRED:
@@ -85,12 +85,12 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 def _absent(document: Document, session: Session, label: str) -> Diagnostic:
     looks_like = re.compile(rf"^[ \t>*+\-_#\d.)]*{label}\b", re.IGNORECASE | re.MULTILINE)
-    near = looks_like.search(document.text, *session.span)
+    similar = looks_like.search(document.text, *session.span)
     add = f"write `**{label}:**` and something behind it"
     return RULE.at(
         session.section.heading,
         f"session {session.number} has no field {label!r}",
-        help=f"the one in line {line_of(document, Span(*near.span()))} is none: {_FORM}; {add}" if near else add,
+        help=f"the one in line {line_of(document, Span(*similar.span()))} is none: {_FORM}; {add}" if similar else add,
     )
 
 
@@ -104,9 +104,9 @@ def _empty(document: Document, session: Session, field: Field) -> Diagnostic:
 
 
 def _strays(document: Document, facts: Facts) -> Mapping[Span, Sequence[Section]]:
-    """Return, by session, the headings that cut it in two: they are told elsewhere, and hold what it seems to lack."""
+    """Return, by session, the sections that split it: TS401 reports their headings, and they may have its fields."""
     sessions = {session.section.span for session in facts.sessions}
-    found: dict[Span, list[Section]] = {}
+    splitting: dict[Span, list[Section]] = {}
     current: Span | None = None
     for section in document.sections:
         if section.span in sessions:
@@ -114,8 +114,8 @@ def _strays(document: Document, facts: Facts) -> Mapping[Span, Sequence[Section]
         elif section.level == SECTION or session_number(section.title) is not None or is_summary(section.title):
             current = None
         elif section.level <= SUBSECTION and current:
-            found.setdefault(current, []).append(section)
-    return found
+            splitting.setdefault(current, []).append(section)
+    return splitting
 
 
 def _first(document: Document, sections: Sequence[Section], label: str) -> Field | None:

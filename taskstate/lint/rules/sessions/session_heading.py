@@ -3,13 +3,13 @@
 ## What
 
 Under Progress Log the headings of level 3 are `### Session <number> - <YYYY-MM-DD HH:MM>` and, at most once, `###
-Archived Summary (Sessions 1-7)`. Here stands another one: without the word Session, without a number, with a number of
-more than nine digits, or a second summary. Other dashes, `#3` and a remark behind the time are fine.
+Archived Summary (Sessions 1-7)`. Here there is another one: without the word Session, without a number, with a number
+of more than nine digits, or a second summary. Other dashes, `#3` and a remark behind the time are allowed.
 
 ## Why
 
-What stands under such a heading belongs to no session. It has no number, so that it is never shown, counted or
-archived, and the log grows past its limit with text that nothing can move away.
+Text under such a heading belongs to no session. It has no number, so it is never shown, counted or archived, and the
+log grows past its limit with text that no command can move away.
 
 ## Example
 
@@ -23,7 +23,7 @@ archived, and the log grows past its limit with text that nothing can move away.
 
 ## Instead
 
-A heading within a session has level 4; a session has a number, the next one that is free:
+A heading within a session has level 4; a session has the next free number:
 
 ```markdown
 ### Session 3 - 2026-01-31 12:00
@@ -33,7 +33,7 @@ A heading within a session has level 4; a session has a number, the next one tha
 ### Session 4 - 2026-01-31 15:30
 ```
 
-`taskstate session add` writes the heading for you. Nothing more is said of what stands under the wrong one until then.
+`taskstate session add` writes the heading for you. Text under a wrong heading is not checked further.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _SESSION = r"(?i)\W*sessions?\b"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield each heading of level 3 in a closed section that is none of those which it may have."""
+    """Yield a finding for each heading of level 3 in a closed section that is not declared for it."""
     for spec, section in facts.strays:
         yield _finding(section.heading, section.title, spec)
 
@@ -83,6 +83,6 @@ def _finding(span: Span, title: str, spec: SectionSpec) -> Diagnostic:
 
 
 def _forms(spec: SectionSpec, name: str = "") -> str:
-    """Return how the headings of the section are written, or that of one."""
+    """Return in words the forms of a section's subheadings, or of the one with that name."""
     forms = [each.form or each.name for each in spec.subsections if not name or each.name == name]
     return " or ".join(f"`### {form}`" for form in forms).replace("{", "<").replace("}", ">")

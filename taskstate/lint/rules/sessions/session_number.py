@@ -2,16 +2,16 @@
 
 ## What
 
-The sessions of the Progress Log are numbered upwards, without a gap, and go on where the Archived Summary ends. An
+The sessions of the Progress Log are numbered upwards without gaps, and continue where the Archived Summary ends. An
 error: a number that an earlier session has, that is lower than the one before it, or that belongs to an archived
-session. The finding names the fewest headings that would have to change. A warning: numbers that are missing in
-between, or before the first session where no summary stands for them.
+session. There is a finding for the fewest headings that would have to change. A warning: numbers missing in between, or
+before the first session where no summary has them.
 
 ## Why
 
-A session is known by its number, in commands, in the summary and in the archive. A number given twice means two
-things, and archiving would put two entries under it. It usually comes from a merge of two branches that both went on
-from the same session. A gap may be a session that somebody deleted.
+A session is identified by its number, in commands, in the summary and in the archive. A number given twice is
+ambiguous, and archiving would file two entries under it. The cause is usually a merge of two branches that both
+continued from the same session. A gap may be a session that somebody deleted.
 
 ## Example
 
@@ -29,10 +29,10 @@ from the same session. A gap may be a session that somebody deleted.
 ### Session 4 - 2026-01-31 15:30
 ```
 
-The fix renumbers: it changes numbers in headings and nothing else, also those behind the wrong one as far as it must.
-It is a safe one where the file is compared with git (`--against HEAD`) and no commit holds the sessions that get other
-numbers; otherwise unsafe, because a number may be used in a commit message or in another file. For a gap there is no
-fix: look for the missing session in git, and if it never was, renumber by hand.
+The fix renumbers: it changes only numbers in headings, those behind the wrong one included as far as needed. It is safe
+if the file is compared with git (`--against HEAD`) and no commit has the sessions that get other numbers; otherwise it
+is unsafe, because a commit message or another file may use a number. A gap has no fix: look for the missing session in
+git, and if it never existed, renumber by hand.
 """
 
 from __future__ import annotations
@@ -62,28 +62,28 @@ _HELP = "look for it in git; if it never was, renumber the sessions behind it by
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield the fewest sessions whose numbers must change, and the numbers that are missing."""
+    """Yield a finding for the fewest sessions whose numbers must change, and for each gap."""
     sessions = facts.sessions
     archived = facts.summary.last if facts.summary else 0
     kept = _kept(sessions, archived)
     if len(kept) < len(sessions):
         fix = _renumbering(facts, kept, archived)
-        told = _RENUMBER.format("--fix" if fix.safe else "--fix --unsafe-fixes")
-        for session, why in _wrong(sessions, kept, archived):
-            yield RULE.at(session.section.heading, f"session {session.number} {why}", help=told, fix=fix)
-    known = facts.summary is None or archived > 0  # a summary that names no numbers may stand for any
+        help_ = _RENUMBER.format("--fix" if fix.safe else "--fix --unsafe-fixes")
+        for session, reason in _wrong(sessions, kept, archived):
+            yield RULE.at(session.section.heading, f"session {session.number} {reason}", help=help_, fix=fix)
+    is_known = facts.summary is None or archived > 0  # a summary without numbers may stand for any sessions
     strays = [stray.span.start for _, stray in facts.strays]
-    yield from _gaps(sessions, kept, strays, archived if known else None)
+    yield from _gaps(sessions, kept, strays, archived if is_known else None)
 
 
 def _kept(sessions: Sequence[Session], archived: int) -> set[int]:
-    """Return the indices of the sessions that keep their numbers: as many as can be."""
+    """Return the indices of the sessions that keep their numbers: as many as possible."""
     candidates = [index for index, session in enumerate(sessions) if session.number > archived]
     return {candidates[index] for index in longest_rising([sessions[index].number for index in candidates])}
 
 
 def _wrong(sessions: Sequence[Session], kept: set[int], archived: int) -> Iterator[tuple[Session, str]]:
-    """Yield the sessions whose numbers must change, and why."""
+    """Yield the sessions whose numbers must change, with the reason in words."""
     seen: set[int] = set()
     last = archived
     for index, session in enumerate(sessions):
@@ -105,28 +105,32 @@ def _wrong(sessions: Sequence[Session], kept: set[int], archived: int) -> Iterat
 
 
 def _renumbering(facts: Facts, kept: set[int], archived: int) -> Fix:
-    """Return the fix that gives the others the next free number, and moves on those that are then no longer free."""
+    """Return the fix that gives the other sessions the next number, and raises kept numbers that are then taken."""
     edits = []
-    moved = set()
+    renumbered = set()
     last = archived
     for index, session in enumerate(facts.sessions):
         last = session.number if index in kept and session.number > last else last + 1
         if last != session.number:
             start, end = session.number_span
             edits.append(Edit(start, end, str(last)))
-            moved.add(session.section.heading)
-    return Fix(edits=tuple(edits), safe=_are_new(moved, facts))
+            renumbered.add(session.section.heading)
+    return Fix(edits=tuple(edits), safe=_are_uncommitted(renumbered, facts))
 
 
-def _are_new(headings: set[Span], facts: Facts) -> bool:
-    """Return whether it is known that no commit holds the sessions with these headings yet."""
+def _are_uncommitted(headings: set[Span], facts: Facts) -> bool:
+    """Return whether it is certain that no commit has the sessions with these headings."""
     return facts.past is not None and headings <= uncommitted(facts)
 
 
 def _gaps(
     sessions: Sequence[Session], kept: set[int], strays: Sequence[int], archived: int | None
 ) -> Iterator[Diagnostic]:
-    """Yield the sessions before which numbers are missing; a wrong number or heading in between stands for one."""
+    """Yield a finding for each session before which numbers are missing.
+
+    A session with a wrong number and an unknown heading (`strays` are their offsets) may each be one of the missing
+    sessions, and so count as one number.
+    """
     last, passed = archived, 0
     for index, session in enumerate(sessions):
         number, before = session.number, bisect_left(strays, session.section.span.start)

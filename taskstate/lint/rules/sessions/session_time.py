@@ -2,15 +2,15 @@
 
 ## What
 
-The heading of a session ends with the time of its begin in UTC, as `YYYY-MM-DD HH:MM`. An error: there is no time, a
-date alone, or a date or time that does not exist. A warning: the times fall from one session to the next; the fewest
-sessions are named without which they would rise. Equal times are fine, and so are a `T` between date and time and a
-remark behind them.
+The heading of a session ends with its starting time in UTC, as `YYYY-MM-DD HH:MM`. An error: the time is missing or
+without hours and minutes, or the date or time does not exist. A warning: times decrease from one session to the next;
+there is a finding for the fewest sessions without which they would increase. Equal times are allowed, and so are a `T`
+between date and time and a remark behind them.
 
 ## Why
 
-The times tell how long a task has rested, give the archived summary its duration, and let one compare a log with
-commits. Falling times may come from a merge, and then both are true; or from a clock that was not set to UTC.
+The times show how long a task has rested, give the archived summary its duration, and make the log comparable with
+commits. Decreasing times may come from a merge, and then both are right; or from a clock that was not set to UTC.
 
 ## Example
 
@@ -28,7 +28,7 @@ commits. Falling times may come from a merge, and then both are true; or from a 
 ### Session 4 - 2026-01-31 15:30
 ```
 
-The time of the commit that brought the session (`git log --format=%cI -S'### Session 3' FILE`) is a good guess where
+The time of the commit that added the session (`git log --format=%cI -S'### Session 3' FILE`) is a good estimate if
 nobody remembers. `taskstate session add` writes the time for you.
 """
 
@@ -55,7 +55,7 @@ _FORM = "`### Session {} - YYYY-MM-DD HH:MM`, in UTC"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield the sessions without a time that can be, and the fewest whose times fall."""
+    """Yield a finding for each session without a valid time, and for the fewest whose times decrease."""
     timed: list[Session] = []
     for session in facts.sessions:
         if _is_time(session.time or ""):
@@ -63,7 +63,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         else:
             yield RULE.at(
                 session.section.heading,
-                f"session {session.number} {_why(session)}",
+                f"session {session.number} {_reason(session)}",
                 help=f"write {_FORM.format(session.number)}",
             )
     kept = longest_rising([int(re.compile(_NO_DIGIT).sub("", session.time or "")) for session in timed], strictly=False)
@@ -80,7 +80,7 @@ def _is_time(text: str) -> bool:
         return False
 
 
-def _why(session: Session) -> str:
+def _reason(session: Session) -> str:
     if session.time:
         return f"has a time that does not exist: {session.time}"
     date = re.compile(_DATE).search(session.section.title)

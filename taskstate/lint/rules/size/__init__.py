@@ -1,1 +1,1 @@
-"""Rules about how large a file may become."""
+"""Rules on the size of a file and of its parts."""

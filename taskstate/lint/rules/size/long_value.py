@@ -2,14 +2,14 @@
 
 ## What
 
-A value of the front matter, or a text in the json fence of the Feature Checklist or of a phase, has more than 2 KiB; or
-a session has more than 8 KiB. Size means bytes of UTF-8 with line ends counted as one byte. The finding stands at the
+A value of the front matter, or a string in the json fence of the Feature Checklist or of a phase, has more than 2 KiB;
+or a session has more than 8 KiB. Sizes are bytes of UTF-8 with line ends counted as one byte. The finding is at the
 value, or at the session's heading.
 
 ## Why
 
-The file is read whole, again and again, by everybody who works on the task. What is pasted into it once, such as a log
-or a stack trace, is paid for every time, and pushes what matters out of sight.
+Everybody who works on the task reads the whole file, again and again. A pasted log or stack trace costs every reader
+each time, and hides what matters.
 
 ## Example
 
@@ -20,14 +20,14 @@ or a stack trace, is paid for every time, and pushes what matters out of sight.
 
 ## Instead
 
-Put it into an artifact, and say in one line what it shows:
+Put it into an artifact, and describe in one line what it shows:
 
 ```json
 {"id": "jwt-1", "description": "makes a valid JWT", "passes": true, "tested_at": "2026-01-31T12:00:00Z",
  "evidence": "pytest: 8 passed; artifacts/task-101/pytest-2026-01-31.log"}
 ```
 
-Artifacts lie in `.taskstate/artifacts/task-101/` and are not committed; what others must be able to read belongs into a
+Artifacts are in `.taskstate/artifacts/task-101/` and are not committed; what others must be able to read belongs in a
 file of the repository. `taskstate feature pass 101 jwt-1 --run "pytest -k jwt"` records command, exit status and hash
 for you.
 """
@@ -56,12 +56,12 @@ RULE = Rule(
 )
 
 VALUE, SESSION = 2 * KB, 8 * KB
-_BYTES_A_CHARACTER = 4  # at most, in UTF-8
+_MAX_BYTES_PER_CHARACTER = 4  # in UTF-8
 _HELP = "put it into an artifact or a file of the repository, and write here what it shows and where it is"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield each value and each session that is too long."""
+    """Yield a finding for each value and each session that is too long."""
     if facts.front_matter:
         faulty = {fault.path[0] for fault in facts.front_matter_faults if fault.path}
         for entry in facts.front_matter.entries:
@@ -83,7 +83,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _values(document: Document, node: Node, where: str) -> Iterator[Diagnostic]:
-    """Yield the long texts within a value."""
+    """Yield a finding for each long string within a value; `where` is the path to the value."""
     if not _may_exceed(node.span.end - node.span.start, VALUE):
         return
     if node.kind == "scalar":
@@ -101,7 +101,7 @@ def _values(document: Document, node: Node, where: str) -> Iterator[Diagnostic]:
 
 
 def _may_exceed(characters: int, limit: int) -> bool:
-    return characters * _BYTES_A_CHARACTER > limit
+    return characters * _MAX_BYTES_PER_CHARACTER > limit
 
 
 def _kb(size: int) -> str:

@@ -2,15 +2,15 @@
 
 ## What
 
-The state file is over `max-kb` (75 KB), or over `max-tokens` where that is set, and its Progress Log has more
-sessions than the `keep-sessions` (5) that stay. Size means bytes of UTF-8 with line ends counted as one byte. Tokens
-are estimated as a quarter of these bytes, which is about right for English text and code; no tokenizer is asked, since
-each model has its own, and a limit has to mean the same on every machine.
+The state file is over `max-kb` (75 KB), or over `max-tokens` where that is set, and its Progress Log has more sessions
+than `keep-sessions` (5). Size means bytes of UTF-8 with line ends counted as one byte. Tokens are estimated as a
+quarter of these bytes, which is about right for English text and code; no tokenizer is used, since each model has its
+own, and a limit must mean the same on every machine.
 
 ## Why
 
-Agents' own readers stop at 10,000 to 25,000 tokens, which 75 KB come to: the end of the file, where the newest
-sessions stand, is then not seen. The commit hook refuses such a file.
+The file reading tools of agents stop at 10,000 to 25,000 tokens, which is about 75 KB: the end of the file, with the
+newest sessions, is then not read. The commit hook rejects such a file.
 
 ## Example
 
@@ -24,9 +24,9 @@ task-101-state.md  82 KB, 23 sessions
 $ taskstate archive 101
 ```
 
-moves all but the newest five sessions into `archives/task-101-archive.md`, in full and proved to be there, and
-leaves a summary of at most 3 KB in their place. `taskstate lint --fix` does the same; a new session added by
-`taskstate session add` archives by itself.
+moves all but the newest five sessions into `archives/task-101-archive.md`, in full and verified, and leaves a summary
+of at most 3 KB in their place. `taskstate lint --fix` does the same, and `taskstate session add` archives
+automatically.
 
 ## Configuration
 

@@ -2,15 +2,15 @@
 
 ## What
 
-The state file is over `warn-kb` (50 KB), or over `warn-tokens` where that is set, and not yet over the limit of
-TS502 and TS505. Size means bytes of UTF-8 with line ends counted as one byte. Tokens are estimated as a quarter of
-these bytes, which is about right for English text and code; no tokenizer is asked, since each model has its own, and
-a limit has to mean the same on every machine.
+The state file is over `warn-kb` (50 KB), or over `warn-tokens` where that is set, but not over the limit of TS502 and
+TS505. Size means bytes of UTF-8 with line ends counted as one byte. Tokens are estimated as a quarter of these bytes,
+which is about right for English text and code; no tokenizer is used, since each model has its own, and a limit must
+mean the same on every machine.
 
 ## Why
 
-The file is sent whole to everybody who works on the task. Agents' own readers stop at 10,000 to 25,000 tokens, and
-75 KB is about as much: what stands below is then not seen.
+The whole file is sent to everybody who works on the task. The file reading tools of agents stop at 10,000 to 25,000
+tokens, which is about 75 KB: the rest is then not read.
 
 ## Example
 
@@ -20,14 +20,14 @@ task-101-state.md  52 KB, 14 sessions
 
 ## Instead
 
-Move the older sessions into the archive file, where they stay in full and can be searched:
+Move the older sessions into the archive file, where they are kept in full and can be searched:
 
 ```console
 $ taskstate archive 101 --force
 ```
 
-Logs and long listings do not belong into a session: put them into a file and link it. A new session archives by
-itself once the file is over the limit, so one may also wait.
+Logs and long listings do not belong in a session: put them into a file and link it. Adding a session archives
+automatically once the file is over the limit, so you may also wait.
 
 ## Configuration
 

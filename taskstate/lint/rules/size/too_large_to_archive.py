@@ -2,14 +2,14 @@
 
 ## What
 
-The state file is over `max-kb` (75 KB), or over `max-tokens` where that is set, and has no more sessions than the
-`keep-sessions` (5) that stay. The message names its largest parts. This takes the place of TS502, whose advice
-would not help here. Tokens are estimated as there, as a quarter of the bytes.
+The state file is over `max-kb` (75 KB), or over `max-tokens` where that is set, and has no more sessions than
+`keep-sessions` (5). The message names its largest parts. This finding replaces TS502, whose advice would not help here.
+Tokens are estimated as there, as a quarter of the bytes.
 
 ## Why
 
-Something else than the history has grown: a description, a checklist, pasted notes, or single sessions of many KB.
-Such a file is not read to its end by most agents.
+It is not the history that has grown, but a description, a checklist, pasted notes, or single sessions of many KB. Most
+agents do not read such a file to its end.
 
 ## Example
 
@@ -23,7 +23,7 @@ Put long output, listings and designs into files of the repository, and link the
 - All tests fail in CI since the upgrade; the log is in `.taskstate/artifacts/task-101/ci-2026-01-31.log`
 ```
 
-A task whose checklist has grown this large is better split into several.
+A task with such a large checklist is better split into several.
 
 ## Configuration
 
@@ -52,7 +52,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield at most one finding, at the first line; none where sessions may be hidden in what cannot be read."""
+    """Yield at most one finding, at the first line; none where a part that cannot be read may have more sessions."""
     del document
     limits, state = facts.config.size, facts.state
     if (

@@ -2,13 +2,13 @@
 
 ## What
 
-The Progress Log and the archive together hold more than `max-sessions` (20) sessions, and the task is not complete. The
-help says which of its open features could go into which subtask. A task that is complete is left alone.
+The Progress Log and the archive together have more than `max-sessions` (20) sessions, and the task is not complete. The
+help suggests subtasks for its open features. A complete task is not checked.
 
 ## Why
 
-A task that needs more than twenty sessions was not one task. Whoever goes on reads a summary of a summary, the
-checklist mixes what is long done with what nobody has begun, and every other task that waits for a part of it waits for
+A task that needs more than twenty sessions was not one task. Whoever continues it reads a summary of a summary, the
+checklist mixes what is long done with what nobody has begun, and every task that depends on a part of it must wait for
 all of it.
 
 ## Example
@@ -19,14 +19,14 @@ task-101-state.md  31 sessions, 26 of them archived; 2 of 8 features are open
 
 ## Instead
 
-`taskstate decompose 101` says how it could be divided, and with `--apply` it does: it creates the subtasks and moves
-the open features there. A feature that moved stays in the list, and says where it went; it no longer counts here:
+`taskstate decompose 101` suggests how to divide it, and with `--apply` creates the subtasks and moves the open features
+there. A moved feature stays in the list with the id of its subtask, and no longer counts here:
 
 ```json
 {"id": "jwt-7", "description": "rotates keys", "passes": false, "tested_at": null, "moved_to": "101a"}
 ```
 
-Then complete this task with what it has brought about.
+Then complete this task with what it has achieved.
 
 ## Configuration
 
@@ -58,7 +58,7 @@ RULE = Rule(
     summary="over 20 sessions: consider a decomposition, with the one suggested",
 )
 
-_PARTS, _NAMED = 4, 3  # subtasks that are named, and features of each
+_MAX_SUBTASKS, _MAX_FEATURES = 4, 3  # subtasks that the help lists, and features of each
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
@@ -79,9 +79,9 @@ def _help(facts: Facts) -> str:
     parts = subtasks_of(facts.state, facts.shown_id)
     if not parts:
         return "no feature is open: complete it, and put what is left into a task of its own"
-    named = first_of([*map(_told, parts)], _PARTS, separator="; ", last="; and ")
+    named = first_of([*map(_described, parts)], _MAX_SUBTASKS, separator="; ", last="; and ")
     return f"`taskstate decompose {facts.shown_id}` suggests subtasks: {named}"
 
 
-def _told(part: Subtask) -> str:
-    return f"{part.id} takes {first_of([*map(cut, part.features)], _NAMED)} (about {part.sessions} sessions)"
+def _described(part: Subtask) -> str:
+    return f"{part.id} takes {first_of([*map(cut, part.features)], _MAX_FEATURES)} (about {part.sessions} sessions)"
