@@ -1,4 +1,4 @@
-"""The damaged corpus: each case gives exactly the findings that it declares, and its fix the text that it shows."""
+"""The lint corpus: each case gives exactly the findings that it declares, and its fix the text that it shows."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ CASES = cases()
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 
 
-def told(finding: Finding) -> str:
+def described(finding: Finding) -> str:
     """Return a finding as a case expects it."""
     place = f"{finding.line}:{finding.column}-{finding.end_line}:{finding.end_column}"
     fix = finding.diagnostic.fix
-    way = "" if fix is None else f" job {fix.job}" if fix.job else " fix" if fix.safe else " unsafe"
-    return f"{finding.diagnostic.code} {place}{way}"
+    kind = "" if fix is None else f" job {fix.job}" if fix.job else " fix" if fix.safe else " unsafe"
+    return f"{finding.diagnostic.code} {place}{kind}"
 
 
 @each_case
@@ -36,8 +36,8 @@ def test_a_case_gives_exactly_its_findings(case: Case) -> None:
         found = engine.findings_of_removed(parse(case.text or ""), case.name, case.config, case.queries)
     else:
         found = engine.findings(case.data, case.name, case.config, case.queries)
-    assert [told(finding) for finding in found] == list(case.expected), [
-        f"{told(finding)}: {finding.diagnostic.message}" for finding in found
+    assert [described(finding) for finding in found] == list(case.expected), [
+        f"{described(finding)}: {finding.diagnostic.message}" for finding in found
     ]
 
 
@@ -64,7 +64,7 @@ def test_a_fix_gives_exactly_the_text_shown(case: Case) -> None:
 def test_a_clean_file_gives_no_finding(path: Path) -> None:
     """A file as people and the tool write it gives no finding."""
     found = engine.findings(path.read_bytes(), path.name, Config())
-    assert [f"{told(finding)}: {finding.diagnostic.message}" for finding in found] == []
+    assert [f"{described(finding)}: {finding.diagnostic.message}" for finding in found] == []
 
 
 def test_every_rule_fires_on_some_case() -> None:
@@ -86,4 +86,4 @@ def test_line_ends_make_no_finding(path: Path, changed: bytes) -> None:
     """A clean file is clean with the line ends of any system, and behind a byte order mark."""
     data = b"\xef\xbb\xbf" * path.name.endswith(".md") + path.read_bytes().replace(b"\n", changed)
     found = engine.findings(data, path.name, Config())
-    assert [f"{told(finding)}: {finding.diagnostic.message}" for finding in found] == []
+    assert [f"{described(finding)}: {finding.diagnostic.message}" for finding in found] == []

@@ -50,11 +50,11 @@ class Opened:
 
     def __call__(self, root: Path, revision: str = "HEAD", *, staged: bool = False) -> ComparedRevision:
         """Return the repository at a revision."""
-        found = self.said(root, revision, staged=staged)
+        found = self.open(root, revision, staged=staged)
         assert isinstance(found, ComparedRevision), found
         return found
 
-    def said(self, root: Path, revision: str = "HEAD", *, staged: bool = False) -> ComparedRevision | str:
+    def open(self, root: Path, revision: str = "HEAD", *, staged: bool = False) -> ComparedRevision | str:
         """Return the repository at a revision, or why there is none."""
         self.objects.append(git.Objects(root))
         return open_revision(root, revision, self.objects[-1], staged=staged)
@@ -205,7 +205,7 @@ def test_a_new_task_does_not_follow_one_that_went(place: Place, opened: Opened) 
 
 @pytest.mark.parametrize("staged", [True, False])
 def test_a_file_that_is_gone(place: Place, opened: Opened, staged: bool) -> None:  # noqa: FBT001 - both ways
-    """A state file that is gone is told, with what it was; other files of ours are not."""
+    """A removed state file is listed with its former content; other files of ours are not."""
     place.archive_path.parent.mkdir(exist_ok=True)
     place.archive_path.write_text("# Task #101 Archive - Full Session History\n", encoding="utf-8")
     commit(place.root)
@@ -219,7 +219,7 @@ def test_a_file_that_is_gone(place: Place, opened: Opened, staged: bool) -> None
 
 
 def test_a_file_that_is_no_longer_tracked(place: Place, opened: Opened) -> None:
-    """A file that git was told to forget is gone from the index, and not from the disk, though git ignores it."""
+    """A file removed from the index alone is removed there and not on disk, though git ignores it."""
     (place.root / ".gitignore").write_text("task-101-state.md\n", encoding="utf-8")
     call(place.root, "rm", "--quiet", "--cached", STATE)
     assert opened(place.root).removed == ()
@@ -359,7 +359,7 @@ def test_while_merging_a_side_may_have_moved_the_file(place: Place, opened: Open
 
 
 def test_while_merging_what_a_side_removed_is_not_missed(place: Place, opened: Opened) -> None:
-    """A file that one side removed was told of there."""
+    """A file that one side removed was reported there."""
     call(place.root, "switch", "--quiet", "--create", "theirs")
     call(place.root, "rm", "--quiet", STATE)
     commit(place.root)
@@ -425,46 +425,46 @@ def test_before_the_first_commit(repository: Path, opened: Opened) -> None:
         history = opened(repository, revision)
         history.prepare()
         assert (history.documents(place.path), history.changed_paths, history.removed) == ((), (), ())
-    assert "there is no such commit" in str(opened.said(repository, "HEAD~1"))
+    assert "there is no such commit" in str(opened.open(repository, "HEAD~1"))
 
 
 def test_a_shallow_clone(place: Place, opened: Opened, tmp_path: Path) -> None:
-    """What a shallow clone lacks is told as just that; what it has is compared with."""
+    """The message for a commit that a shallow clone lacks says so; a commit that it has is compared with."""
     place.add("more")
     commit(place.root)
     clone = tmp_path / "clone"
     call(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{place.root}", str(clone))
     assert texts(opened(clone), clone / STATE) == [place.text]
-    assert opened.said(clone, "HEAD~1") == (
+    assert opened.open(clone, "HEAD~1") == (
         "not compared with HEAD~1: this clone is shallow and lacks it; `git fetch --unshallow` brings it"
     )
 
 
 @pytest.mark.parametrize("revision", ["nope", "--output=x", "-h", "", "HEAD:README.md", "HEAD^{tree}", "a b", "0" * 40])
 def test_what_names_no_commit(place: Place, opened: Opened, revision: str) -> None:
-    """A name that means no commit is told in a line, and never taken for an option."""
+    """A name of no commit gives a message of one line, and is never taken for an option."""
     commit(place.root)
-    said = opened.said(place.root, revision)
-    assert said == f"not compared with {revision}: there is no such commit here; name another one, or fetch it first"
+    message = opened.open(place.root, revision)
+    assert message == f"not compared with {revision}: there is no such commit here; name another one, or fetch it first"
     assert not (place.root / "x").exists()
 
 
 def test_a_name_with_controls_is_told_on_one_line(place: Place, opened: Opened) -> None:
     """No control character of a revision's name reaches the terminal."""
-    said = opened.said(place.root, "a\x1b[31m\nb")
-    assert isinstance(said, str)
-    assert said.isprintable()
+    message = opened.open(place.root, "a\x1b[31m\nb")
+    assert isinstance(message, str)
+    assert message.isprintable()
 
 
 def test_outside_of_git(tmp_path: Path, opened: Opened) -> None:
     """Outside of a repository nothing can be compared."""
-    said = opened.said(Place(tmp_path / "plain").root)
-    assert said == f"not compared with HEAD: {tmp_path / 'plain'} is in no git repository"
+    message = opened.open(Place(tmp_path / "plain").root)
+    assert message == f"not compared with HEAD: {tmp_path / 'plain'} is in no git repository"
 
 
 def test_without_git(place: Place, opened: Opened, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without git that is what is told, before the first commit too."""
+    """Without git the message says so, before the first commit too."""
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    assert opened.said(place.root) == ("not compared with HEAD: git was not found: install git, or put it on the PATH")
+    assert opened.open(place.root) == ("not compared with HEAD: git was not found: install git, or put it on the PATH")
     (place.root / ".git" / "refs" / "heads" / "main").unlink()
-    assert opened.said(place.root) == ("not compared with HEAD: git was not found: install git, or put it on the PATH")
+    assert opened.open(place.root) == ("not compared with HEAD: git was not found: install git, or put it on the PATH")

@@ -1,4 +1,4 @@
-"""The engine: which rules are asked, what they may say of what cannot be read, how findings are placed and mended."""
+"""The engine: which rules run, which findings are dropped in unreadable parts, how findings are located and fixed."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ class Made(Row):
 
 
 class MadeTable:
-    """The table of rules that are made by a test; all of them need to know `needs`."""
+    """The table of rules that a test makes up; all of them need the queries `needs`."""
 
     def __init__(self) -> None:
         self.rules: list[ModuleType] = []
         self.needs: frozenset[str] = frozenset()
 
     def __iter__(self) -> Iterator[Row]:
-        """Yield a row for each rule, told apart also from those of another test."""
+        """Yield a row for each rule; the module name differs from that of a rule of another test."""
         for rule in self.rules:
             row = Made(rule.RULE.code, str(id(rule)), needs=self.needs)
             row.rule = rule
@@ -88,7 +88,7 @@ def table(monkeypatch: pytest.MonkeyPatch) -> MadeTable:
 
 @pytest.fixture
 def rules(table: MadeTable) -> list[ModuleType]:
-    """Return the list of rules that the engine asks: an empty one."""
+    """Return the list of rules that the engine runs: an empty one."""
     return table.rules
 
 
@@ -109,16 +109,16 @@ def test_a_row_is_that_of_its_rule(row: Row) -> None:
 
 @pytest.mark.parametrize("row", [row for row in TABLE if row.keys], ids=lambda row: row.code)
 def test_a_rule_about_keys_is_silent_without_them(row: Row) -> None:
-    """A rule that is not asked about a file without certain keys would find nothing in any such file of the corpus."""
-    asked = 0
+    """A rule that is skipped for files without certain keys would find nothing in any such file of the corpus."""
+    skipped = 0
     for case in cases():
         document = parse(case.text or "")
         if case.text is not None and row.needs <= case.queries.answerable and not row.applies_to(document):
             facts = engine.facts_of(document, case.name, case.config, case.queries)
             if facts.file_type in row.files:
-                asked += 1
+                skipped += 1
                 assert not list(row.load().check(document, facts)), case.id
-    assert asked
+    assert skipped
 
 
 @each_rule
@@ -138,7 +138,7 @@ def test_a_rule_is_named_like_its_file(rule: ModuleType) -> None:
 
 
 @cache
-def mended_codes() -> set[str]:
+def fixable_codes() -> set[str]:
     """Return the codes of the findings of the corpus that have a fix."""
     found = [
         finding.diagnostic
@@ -150,9 +150,9 @@ def mended_codes() -> set[str]:
 
 @pytest.mark.slow
 @each_rule
-def test_a_rule_says_whether_it_can_mend(rule: ModuleType) -> None:
+def test_a_rule_declares_whether_it_has_a_fix(rule: ModuleType) -> None:
     """A rule is called fixable exactly if some case of the corpus has a fix of it."""
-    assert (rule.RULE.code in mended_codes()) == rule.RULE.fixable
+    assert (rule.RULE.code in fixable_codes()) == rule.RULE.fixable
 
 
 def test_selection_takes_prefixes() -> None:
@@ -173,7 +173,7 @@ def test_what_is_not_utf8_can_be_ignored() -> None:
 
 
 def test_the_name_says_what_a_file_is() -> None:
-    """A rule is asked about its own types of files only; a file of any other name is taken for a state file."""
+    """A rule runs on its own types of files only; a file of any other name is taken for a state file."""
     archive = (CLEAN / "task-7-archive.md").read_text(encoding="utf-8")
     assert engine.check(archive, "archives/task-7-archive.md", Config()) == ()
     assert engine.check(archive, "whatever.md", Config())[0].code == "TS002"
@@ -198,7 +198,7 @@ def test_a_finding_knows_its_line() -> None:
 
 
 def test_a_newer_version_is_left_alone() -> None:
-    """Of a file of a newer format only that is said, and what concerns the text as such."""
+    """A file of a newer format has only that finding, and those about the text as such."""
     text = TEXT.replace("taskstate: 1", "taskstate: 2")
     assert codes(text) == ["TS009"]
     assert codes(text + "\x1b") == ["TS009", "TS006"]
@@ -214,7 +214,7 @@ def test_a_foreign_handoff_is_only_warned_of() -> None:
 
 
 def test_what_follows_an_open_fence_is_not_judged() -> None:
-    """Above the section of a fence that never closes rules speak, below they are silent."""
+    """Findings above the section of an unclosed fence are kept, those below are dropped."""
     document = parse(TEXT.replace("## 4. Progress Log", "````\n\n## 4. Progress Log"))
     facts = engine.facts_of(document, NAME, Config())
     assert facts.unreadable_body == (document.text.index("## 3."), len(document.text))
@@ -245,14 +245,14 @@ def test_conflicts_need_three_markers(text: str, count: int) -> None:
 
 
 def test_fixes_are_applied_until_nothing_changes(rules: list[ModuleType]) -> None:
-    """A fix may make room for another one; both are applied, and told."""
+    """A fix may make room for another one; both are applied and reported."""
     rules += [rule_that("TS1", finds="a", puts="b"), rule_that("TS2", finds="b", puts="c", severity=WARNING)]
     fixed = engine.fix("a", NAME, Config())
     assert (fixed.text, fixed.applied, fixed.diagnostics) == ("c", ("TS1", "TS2"), ())
 
 
 def test_unsafe_fixes_are_applied_when_asked_for(rules: list[ModuleType]) -> None:
-    """What may change the meaning waits for being asked for."""
+    """A fix that may change the meaning is applied on request only."""
     rules.append(rule_that("TS1", finds="a", puts="b", safe=False))
     assert engine.fix("a", NAME, Config()).text == "a"
     assert engine.fix("a", NAME, Config(), unsafe=True).text == "b"
@@ -281,7 +281,7 @@ def test_a_fix_that_makes_an_error_is_thrown_away(rules: list[ModuleType]) -> No
 
 
 def test_an_error_that_could_not_be_seen_is_no_new_one() -> None:
-    """Mending a front matter shows what else is wrong in it: the mend stays."""
+    """Fixing a front matter may reveal other errors in it; the fix is kept."""
     text = TEXT.replace("title: JWT Service", "title: JWT: Service").replace("#101: JWT Service", "#101: JWT: Service")
     fixed = engine.fix(text, NAME, Config())
     assert 'title: "JWT: Service"' in fixed.text
@@ -297,8 +297,8 @@ def test_a_renamed_key_may_show_another_error() -> None:
     assert fixed.applied[0] == "TS102"
 
 
-def test_no_mended_value_joins_lines() -> None:
-    """A carriage return alone ends a line too: a value is not mended by taking in what stands behind it."""
+def test_no_fixed_value_joins_lines() -> None:
+    """A lone carriage return ends a line too: the fix of a value does not include the text behind it."""
     text = TEXT.replace('task_id: "101"\n', 'task_id: "101"\r\rarea: x: y\n').replace("doing", "created")
     fixed = engine.fix(text, NAME, Config())
     assert "\r\rarea" in fixed.text
@@ -352,8 +352,8 @@ def test_severity_is_what_the_configuration_says() -> None:
     assert [one.diagnostic.severity for one in engine.findings(data, NAME, config)] == ["warning"]
 
 
-def test_a_rule_that_needs_what_nobody_knows_is_silent(table: MadeTable) -> None:
-    """A rule runs only where all that it cannot do without is known."""
+def test_a_rule_whose_queries_have_no_answer_does_not_run(table: MadeTable) -> None:
+    """A rule runs only where all queries that it needs can be answered."""
     table.rules.append(rule_that("TS901", finds="a", puts="b"))
     table.needs = frozenset({CLOCK})
     queries = Queries()
@@ -363,7 +363,7 @@ def test_a_rule_that_needs_what_nobody_knows_is_silent(table: MadeTable) -> None
 
 
 def test_no_fix_reaches_into_a_sealed_static_part(rules: list[ModuleType]) -> None:
-    """What stands in section 1 of a sealed file is told and not mended; its neighbours are."""
+    """A fault in section 1 of a sealed file is reported but not fixed; one next to it is fixed."""
     rules += [rule_that("TS201", finds="inside", puts="x"), rule_that("TS202", finds="behind", puts="y")]
     body = "---\n\n## 1. Static Context\n\ninside\n\n## 2. Chain Inputs\n\nbehind\n"
     open_one = "---\ntaskstate: 1\n" + body

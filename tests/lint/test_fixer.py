@@ -22,8 +22,7 @@ def place(tmp_path: Path) -> Place:
 
 def fix(place: Place, *, unsafe: bool = False, dry_run: bool = False, path: Path | None = None) -> Outcome:
     """Apply the fixes to task 101's state file, or to another file."""
-    checking = place.checking()
-    return fix_file(checking, path or place.path, place.request(dry_run=dry_run), unsafe=unsafe)
+    return fix_file(place.checking(), path or place.path, place.request(dry_run=dry_run), unsafe=unsafe)
 
 
 def codes(place: Place) -> list[str]:
@@ -32,14 +31,14 @@ def codes(place: Place) -> list[str]:
 
 
 def test_clean_file_is_not_written(place: Place) -> None:
-    """Where there is nothing to mend, no byte changes and no revision is spent."""
+    """Without anything to fix, no byte changes and the revision stays."""
     before = tree(place.root)
     assert not fix(place).changed
     assert tree(place.root) == before
 
 
 def test_fix_is_a_write_like_every_other(place: Place) -> None:
-    """What is mended is stamped, and told by its codes."""
+    """A fix updates the write metadata, and is reported by its codes."""
     place.text = place.text.replace("# Task #101: JWT Service - State", "# Task #101: JWT service - State")
     assert codes(place) == ["TS206"]
     outcome = fix(place)
@@ -49,7 +48,7 @@ def test_fix_is_a_write_like_every_other(place: Place) -> None:
 
 
 def test_front_matter_that_becomes_readable_is_stamped(place: Place) -> None:
-    """A front matter that the fix mends gets the marks of the write."""
+    """A front matter that becomes readable by the fix gets its write metadata."""
     place.text = place.text.replace("title: JWT Service", "title: JWT: Service")
     assert "TS003" in codes(place)
     fix(place)
@@ -57,7 +56,7 @@ def test_front_matter_that_becomes_readable_is_stamped(place: Place) -> None:
     assert place.state.revision == 2
 
 
-def test_seal_that_shows_itself_broken_by_the_fix_is_told(place: Place) -> None:
+def test_seal_found_broken_by_the_fix_is_an_error(place: Place) -> None:
     """A front matter that could not be read does not hide that a tool-written block was changed by hand."""
     place.text = place.text.replace("title: JWT Service", "title: JWT: Service").replace(
         "audit:", "context: {}\naudit:"
@@ -68,7 +67,7 @@ def test_seal_that_shows_itself_broken_by_the_fix_is_told(place: Place) -> None:
 
 
 def test_front_matter_that_stays_unreadable_is_not(place: Place) -> None:
-    """Where the front matter cannot be read, before and after, nothing else is mended behind its back."""
+    """Where the front matter cannot be read, before and after, nothing else is fixed."""
     place.text = place.text.replace("title: JWT Service", "title: [JWT")
     before = place.text
     fix(place)
@@ -83,8 +82,8 @@ def test_dry_run_shows_the_diff(place: Place) -> None:
     assert place.text == before
 
 
-def test_only_what_is_selected_is_mended(place: Place) -> None:
-    """A rule that is not selected mends nothing."""
+def test_only_selected_rules_are_fixed(place: Place) -> None:
+    """A rule that is not selected fixes nothing."""
     place.text = place.text.replace("# Task #101: JWT Service - State", "# Task #101: JWT service - State")
     config = place.workspace.config
     chosen = config._replace(lint=config.lint._replace(select=("TS1",)))
@@ -103,7 +102,7 @@ def test_over_the_limit_the_fix_archives(place: Place) -> None:
 
 
 def test_what_cannot_be_archived_is_mended_all_the_same(place: Place) -> None:
-    """Where archiving is refused, the edits are made and the refusal is told."""
+    """Where archiving is refused, the edits are made and the refusal is reported."""
     place.configure("[size]\nmax-kb = 2\nwarn-kb = 1\nkeep-sessions = 1\n")
     place.fill(1, 3, 2, *range(4, 13))
     place.text = place.text.replace("# Task #101: JWT Service - State", "# Task #101: JWT service - State")

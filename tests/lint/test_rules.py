@@ -1,4 +1,4 @@
-"""What rules promise for every text and not only for the files of the damaged corpus."""
+"""What rules promise for every text and not only for the files of the lint corpus."""
 
 from __future__ import annotations
 
@@ -165,9 +165,9 @@ def test_a_long_value_is_cut() -> None:
     secret = "k" * 5000
     text = (CLEAN / "task-7-state.md").read_text(encoding="utf-8")
     worse = text.replace("# Task #7", f"# {secret}", 1).replace("### Session", f"### {secret} Session", 1)
-    told = [f"{each.message} {each.help}" for each in engine.check(worse, "task-7-state.md", Config())]
-    assert told
-    assert not [one for one in told if "k" * 100 in one]
+    texts = [f"{each.message} {each.help}" for each in engine.check(worse, "task-7-state.md", Config())]
+    assert texts
+    assert not [one for one in texts if "k" * 100 in one]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def test_folders_hold_our_own_files(place: Place) -> None:
-    """In a folder our own files are looked for; of named files the others are told."""
+    """Folders are searched for our own files; a named file that is none gives a remark."""
     readme = place.root / "README.md"
     readme.write_text("x\n", encoding="utf-8")
     found, others = own_files_in(place.workspace, [place.root, place.path, readme])
@@ -49,14 +49,14 @@ def test_excluded_files_are_left_out_in_silence(place: Place) -> None:
 
 
 def test_missing_path_is_an_error(place: Place) -> None:
-    """A path that does not exist is told, with control characters spelled out."""
+    """A path that does not exist is an error, with control characters spelled out."""
     error = refusal(lambda: own_files_in(place.workspace, [place.root / "no\x1bne"]))
     assert error.code == "not-found"
     assert "no\\x1bne" in error.message
 
 
 def test_unreadable_file_stops_no_other(place: Place) -> None:
-    """A file that cannot be read is told, and the others are checked."""
+    """A file that cannot be read is reported, and the others are checked."""
     link = place.path.with_name("task-7-state.md")
     link.symlink_to("nowhere")
     found, others = own_files_in(place.workspace, [link, place.path])
@@ -74,7 +74,7 @@ def test_findings_stand_under_the_name_that_is_shown(place: Place) -> None:
     assert report.files == 1
 
 
-# What is remembered
+# The cache
 
 
 def settled(path: Path) -> None:
@@ -84,18 +84,18 @@ def settled(path: Path) -> None:
 
 
 def run(place: Place, *, config: Config | None = None, now: str = NOW) -> tuple[Report, LintRun]:
-    """Check the repository as a command does, with what earlier runs remembered."""
-    checking, _ = open_run(place.workspace, config or place.workspace.config, LintRequest(now=now))
+    """Check the repository as a command does, with the cache of earlier runs."""
+    lint_run, _ = open_run(place.workspace, config or place.workspace.config, LintRequest(now=now))
     found, _ = own_files_in(place.workspace, [place.root])
-    report = check_files(found, checking, str)
-    assert checking.cache
-    checking.cache.save()
-    return report, checking
+    report = check_files(found, lint_run, str)
+    assert lint_run.cache
+    lint_run.cache.save()
+    return report, lint_run
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the names of the files that the rules are asked about, as they are."""
+def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the list of the names of checked files, which grows with every check."""
     names: list[str] = []
     findings = engine.findings
 
@@ -107,16 +107,16 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_what_has_not_changed_is_not_checked_again(place: Place, asked: list[str]) -> None:
-    """A second run asks no rule, and gives the same findings with the same fixes."""
+def test_what_has_not_changed_is_not_checked_again(place: Place, checked: list[str]) -> None:
+    """A second run calls no rule, and gives the same findings with the same fixes."""
     place.text = place.text.replace(*WRONG)
     first, _ = run(place)
     assert [each.diagnostic.code for each in first.findings] == ["TS206"]
     assert run(place)[0] == first
-    assert len(asked) == 1
+    assert len(checked) == 1
 
 
-def test_a_changed_file_is_checked_again(place: Place, asked: list[str]) -> None:
+def test_a_changed_file_is_checked_again(place: Place, checked: list[str]) -> None:
     """Another text gives other findings, also where size and time of the file are the same."""
     run(place)
     status = place.path.stat()
@@ -124,44 +124,44 @@ def test_a_changed_file_is_checked_again(place: Place, asked: list[str]) -> None
     os.utime(place.path, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert place.path.stat().st_size == status.st_size
     assert [each.diagnostic.code for each in run(place)[0].findings] == ["TS206"]
-    assert len(asked) == 2
+    assert len(checked) == 2
 
 
-def test_a_file_written_anew_with_the_same_bytes_is_not_checked_again(place: Place, asked: list[str]) -> None:
+def test_a_file_written_anew_with_the_same_bytes_is_not_checked_again(place: Place, checked: list[str]) -> None:
     """A checkout that gives a file another time costs a look at its bytes, no more."""
     run(place)
     place.text = place.text
     settled(place.path)
     run(place)
-    assert len(asked) == 1
+    assert len(checked) == 1
 
 
-def test_another_configuration_is_another_memory(place: Place, asked: list[str]) -> None:
-    """What was found under other settings says nothing."""
+def test_another_configuration_has_another_cache(place: Place, checked: list[str]) -> None:
+    """Results under other settings are not used."""
     run(place)
     lint = place.workspace.config.lint._replace(select=("TS2",))
     run(place, config=place.workspace.config._replace(lint=lint))
-    assert len(asked) == 2
+    assert len(checked) == 2
 
 
 def test_the_clock_is_asked_again(place: Place) -> None:
-    """A timestamp that lay in the future does so no more when its time has come, though no file has changed."""
+    """A timestamp in the future is reported until that time, though no file has changed."""
     assert [each.diagnostic.code for each in run(place, now="2020-01-01T00:00:00Z")[0].findings] == ["TS104"]
     assert run(place)[0].findings == ()
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"a": 1}', b'{"a": [1, 2, 3, 4]}', b"\xff", b"[" * 100_000])
-def test_a_damaged_memory_is_none(place: Place, asked: list[str], data: bytes) -> None:
-    """What was remembered and cannot be read is found out again."""
+def test_a_damaged_cache_is_ignored(place: Place, checked: list[str], data: bytes) -> None:
+    """Files are checked again where the cache cannot be read."""
     run(place)
-    (memory,) = (place.workspace.state_root / "cache").glob("lint-*.json")
-    memory.write_bytes(data)
+    (cache,) = (place.workspace.state_root / "cache").glob("lint-*.json")
+    cache.write_bytes(data)
     assert run(place)[0].findings == ()
-    assert len(asked) == 2
+    assert len(checked) == 2
 
 
-def test_where_nothing_can_be_remembered_all_is_checked(place: Place) -> None:
-    """A cache that cannot be written stops nobody."""
+def test_without_a_writable_cache_all_is_checked(place: Place) -> None:
+    """A cache that cannot be written is no obstacle."""
     (place.workspace.state_root / "cache").write_bytes(b"")
     assert run(place)[0].findings == run(place)[0].findings == ()
 
@@ -174,24 +174,24 @@ def test_several_processes_find_what_one_finds(place: Place) -> None:
         (place.path.parent / f"task-{number}-state.md").write_text(text.replace("# Task", "# Tosk"), encoding="utf-8")
     found, _ = own_files_in(place.workspace, [place.root])
     one, several = (place.checking()._replace(jobs=jobs) for jobs in (1, 2))
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     expected = check_files(found, one, str)
-    assert check_files(found, several, str, lambda *done: told.append(done)) == expected
+    assert check_files(found, several, str, lambda *done: progress.append(done)) == expected
     assert len(expected.findings) >= 50
-    assert told[-1] == (len(found), len(found))
+    assert progress[-1] == (len(found), len(found))
 
 
 def test_files_that_are_gone_are_forgotten(place: Place) -> None:
     """Checking the whole repository keeps nothing about files that it does not have."""
     other = place.path.with_name("task-7-state.md")
     other.write_text(place.text.replace("101", "7"), encoding="utf-8")
-    _, checking = run(place)
-    assert checking.cache
-    assert checking.cache.get(".taskstate/tasks/task-7-state.md")
-    checking.cache.keep([checking.name(place.path)])
-    checking.cache.save()
+    _, lint_run = run(place)
+    assert lint_run.cache
+    assert lint_run.cache.get(".taskstate/tasks/task-7-state.md")
+    lint_run.cache.keep([lint_run.name(place.path)])
+    lint_run.cache.save()
     other.unlink()
     again = run(place)[1].cache
     assert again
     assert again.get(".taskstate/tasks/task-7-state.md") is None
-    assert again.get(checking.name(place.path))
+    assert again.get(lint_run.name(place.path))

@@ -1,4 +1,4 @@
-"""Directives: what they speak of, and what is none; the damaged corpus has what they do to findings."""
+"""Directives: what they speak of, and what is none; the lint corpus has what they do to findings."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_any_text_can_be_searched(text: str) -> None:
 
 @given(state_files)
 def test_a_directive_for_each_finding_leaves_none(text: str) -> None:
-    """What is told of a line is silenced by a directive above it, and by nothing less."""
+    """A finding on a line is silenced by a directive directly above it, and by nothing else."""
     before = [one for one in engine.check(text, "task-7-state.md", Config()) if one.span.start]
     headings = {section.heading for section in parse(text).sections}
     silent = next((one for one in before if one.span in headings), None)
@@ -83,5 +83,5 @@ def test_a_directive_for_each_finding_leaves_none(text: str) -> None:
         return
     line = f"<!-- taskstate: ignore {silent.code} a reason -->\n"
     changed = text[: silent.span.start] + line + text[silent.span.start :]
-    told = [(one.code, one.span.start) for one in engine.check(changed, "task-7-state.md", Config())]
-    assert (silent.code, silent.span.start + len(line)) not in told
+    findings = [(one.code, one.span.start) for one in engine.check(changed, "task-7-state.md", Config())]
+    assert (silent.code, silent.span.start + len(line)) not in findings

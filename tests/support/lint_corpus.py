@@ -1,4 +1,4 @@
-r"""Reads the damaged corpus: `tests/cases/lint/TS4xx/*.case`, one readable file per fault.
+r"""Reads the lint corpus: `tests/cases/lint/TS4xx/*.case`, one readable file per fault.
 
 A case is a header, the file's whole text, and what `--fix` makes of it:
 
@@ -12,28 +12,27 @@ A case is a header, the file's whole text, and what `--fix` makes of it:
     ---
     …
 
-`name` is the file's path, which says what kind of file it is. Each `expect` names one finding: code, line and
-column of its begin and end counted from 1, and `fix`, `unsafe` or `job` where it can be mended. A case expects
-exactly these findings; without an `expect` it is clean. `%%% fixed` holds the text after the safe fixes, `%%%
-unsafe` after all of them; a part may be left out where nothing changes.
+`name` is the file's path, which determines the type of file. Each `expect` names one finding: code, line and column of
+its begin and end counted from 1, and `fix`, `unsafe` or `job` if it has a fix. A case expects exactly these findings;
+without an `expect` it is clean. `%%% fixed` has the text after the safe fixes, `%%% unsafe` after all of them; both may
+be left out where nothing changes.
 
-More header lines where they are needed: `newline: crlf` (every line end), `escapes: yes` (`\r`, `\t`, `\xff` for a
-byte, `\u202e` for a character, a backslash before a line end to leave it out, `\\` for a backslash), `repeat:
-{filler} 2000 words` (every `{filler}` in the text becomes so many repetitions), and `config: size.max-kb = 1` (a
-line of TOML, as in the configuration).
+Optional header lines: `newline: crlf` (for every line end), `escapes: yes` (`\r`, `\t`, `\xff` for a byte, `\u202e` for
+a character, a backslash before a line end to leave it out, `\\` for a backslash), `repeat: {filler} 2000 words` (every
+`{filler}` in the text becomes so many repetitions), and `config: size.max-kb = 1` (a line of TOML, as in the
+configuration).
 
-The answers to queries are told too, and known only where they are told: `%%% earlier` holds the text at the compared
-revision (several while merging; empty where the file is new since then), `%%% archive` the archive file (empty where
-there is none) and `%%% earlier_archive` what that was; `now: 2025-01-01T00:00:00Z` is the clock, `changed: src/a.py` a
-path that differs from the compared revision, `same-id: old/task-101-state.md` another file with the id, `leaves:
-docs/x.md` a path through a link that leads outside, `missing: abc1234` a commit that the repository lacks, `artifact:
-artifacts/task-101/x.gz HASH` an artifact that is here; `same-id`, `leaves`, `missing` and `artifact` may be `none`.
-`there: app.py` a path that exists, as no other does then. `blob: tasks/x.yaml ID` is git's id of a file, `moved:
-app.py` a path that differs since the recorded commit; both may be `none`. `%%% standard standards/x.md` is a file that
-is cited (again for more; `standards: none` where there is none). `%%% handoff handoffs/task-101/phase-1-….md` is a
-handoff document of the task (again for more; `handoffs: none` where there is none), `%%% task 100` the state file of
-another task (again for more; `tasks: none` where there is no other). With `gone: yes` the text is that of a file which
-is there no more.
+A case also gives the answers to queries; a query without one is unanswered. `%%% earlier` is the text at the compared
+revision (several while merging; empty for a new file), `%%% archive` the archive file (empty where there is none) and
+`%%% earlier_archive` the archive file at the compared revision; `now: 2025-01-01T00:00:00Z` is the clock, `changed:
+src/a.py` a path that differs from the compared revision, `same-id: old/task-101-state.md` another file with the id,
+`leaves: docs/x.md` a path through a link that leads outside, `missing: abc1234` a commit that the repository lacks,
+`artifact: artifacts/task-101/x.gz HASH` an existing artifact; `same-id`, `leaves`, `missing` and `artifact` may be
+`none`. `there: app.py` is an existing path; all others do not exist then. `blob: tasks/x.yaml ID` is git's id of a
+file, `moved: app.py` a path that differs since the recorded commit; both may be `none`. `%%% standard standards/x.md`
+is a cited file (repeatable; `standards: none` for no such file). `%%% handoff handoffs/task-101/phase-1-….md` is a
+handoff document of the task (repeatable; `handoffs: none`), `%%% task 100` the state file of another task (repeatable;
+`tasks: none`). With `gone: yes` the text is that of a removed file.
 """
 
 from __future__ import annotations
@@ -72,16 +71,16 @@ _HANDOFF = "handoff "
 _STANDARD = "standard "
 
 
-class Told(Queries):
-    """Answers the queries about a case's file by what the case tells."""
+class CaseQueries(Queries):
+    """Answers the queries about a case's file from the header and the parts of the case."""
 
     def __init__(self, header: dict[str, list[str]], parts: list[tuple[str, str]]) -> None:
         self.header = header
         self.parts = parts
-        known = {"now": CLOCK, "same-id": REPOSITORY, "leaves": REPOSITORY, "missing": GIT, "changed": GIT}
-        known |= {"artifact": REPOSITORY}
-        known |= {"earlier": HISTORY, "archive": ARCHIVE, "there": REPOSITORY, "handoffs": REPOSITORY}
-        self.answerable = frozenset(known[key] for key in (*header, *(name for name, _ in parts)) if key in known)
+        kinds = {"now": CLOCK, "same-id": REPOSITORY, "leaves": REPOSITORY, "missing": GIT, "changed": GIT}
+        kinds |= {"artifact": REPOSITORY}
+        kinds |= {"earlier": HISTORY, "archive": ARCHIVE, "there": REPOSITORY, "handoffs": REPOSITORY}
+        self.answerable = frozenset(kinds[key] for key in (*header, *(name for name, _ in parts)) if key in kinds)
 
         if self.tasks or "tasks" in header:
             self.answerable |= {UPSTREAM}
@@ -92,33 +91,33 @@ class Told(Queries):
 
     @property
     def tasks(self) -> dict[str, list[Upstream]]:
-        """What the case's other tasks say, by id."""
-        found: dict[str, list[Upstream]] = {}
+        """The other tasks of the case, by id."""
+        tasks: dict[str, list[Upstream]] = {}
         for name, text in self.parts:
             if name.startswith(_TASK):
                 path = f".taskstate/tasks/task-{name.removeprefix(_TASK)}-state.md"
-                found.setdefault(name.removeprefix(_TASK).casefold(), []).append(read_upstream(parse(text), path))
-        return found
+                tasks.setdefault(name.removeprefix(_TASK).casefold(), []).append(read_upstream(parse(text), path))
+        return tasks
 
     def upstream(self, task_id: str) -> tuple[Upstream, ...] | None:
-        """Return what the case's tasks of that id say."""
+        """Return the case's tasks with that id."""
         return tuple(self.tasks.get(task_id.casefold(), ())) if UPSTREAM in self.answerable else None
 
     def dependency_path(self, task_id: str) -> tuple[str, ...] | None:
-        """Return the way back to the case's file over its other tasks."""
+        """Return the dependency path back to the case's task, through its other tasks."""
         own = own_file(self.header["name"][0])
         if UPSTREAM not in self.answerable or own is None or own.id is None:
             return None
-        depends_on = {key: each.depends_on for key, found in self.tasks.items() for each in found}
+        depends_on = {key: each.depends_on for key, upstreams in self.tasks.items() for each in upstreams}
         return DependencyGraph(lambda key: depends_on.get(key, ())).shortest_path(task_id, own.id)
 
     def is_future(self, moment: str) -> bool | None:
-        """Return whether a timestamp lies behind the case's clock."""
+        """Return whether a timestamp is later than the case's clock."""
         return moment > self.header["now"][0] if "now" in self.header else None
 
     def _documents(self, name: str) -> tuple[Document, ...] | None:
-        told = [text for key, text in self.parts if key == name]
-        return tuple(parse(text) for text in told if text) if told else None
+        texts = [text for key, text in self.parts if key == name]
+        return tuple(parse(text) for text in texts if text) if texts else None
 
     def earlier(self) -> tuple[Document, ...] | None:
         """Return the earlier texts of the case."""
@@ -133,68 +132,68 @@ class Told(Queries):
         return self._documents("earlier_archive")
 
     def _listed(self, name: str) -> tuple[str, ...] | None:
-        told = self.header.get(name)
-        return None if told is None else tuple(each for each in told if each != "none")
+        values = self.header.get(name)
+        return None if values is None else tuple(each for each in values if each != "none")
 
     def changed_paths(self) -> tuple[str, ...] | None:
-        """Return the paths that the case says have changed."""
+        """Return the changed paths of the case."""
         return self._listed("changed")
 
     def same_id(self) -> tuple[str, ...] | None:
-        """Return the files that the case says have the same id."""
+        """Return the other files with the same id."""
         return self._listed("same-id")
 
     def leads_outside(self, path: str) -> bool | None:
-        """Return whether the case says that a path leads outside."""
-        told = self._listed("leaves")
-        return None if told is None else path in told
+        """Return whether a path leads outside in the case."""
+        paths = self._listed("leaves")
+        return None if paths is None else path in paths
 
     def missing_commits(self, ids: tuple[str, ...]) -> tuple[str, ...] | None:
-        """Return which of the commits the case says are missing."""
-        told = self._listed("missing")
-        return None if told is None else tuple(each for each in ids if each in told)
+        """Return those of the commits that are missing in the case."""
+        missing = self._listed("missing")
+        return None if missing is None else tuple(each for each in ids if each in missing)
 
-    def artifact(self, path: str, *, text: bool = False) -> str | None:  # noqa: ARG002 - the case tells the hash
-        """Return the hash that the case tells of an artifact, empty where it tells of none of that name."""
-        told = self._listed("artifact")
-        return None if told is None else dict(each.split() for each in told).get(path, "")
+    def artifact(self, path: str, *, text: bool = False) -> str | None:  # noqa: ARG002 - the case has the hash
+        """Return the hash of an artifact of the case; empty for another path."""
+        artifacts = self._listed("artifact")
+        return None if artifacts is None else dict(each.split() for each in artifacts).get(path, "")
 
     def has_artifact(self, path: str) -> bool | None:
-        """Return whether the case tells of an artifact of that name."""
-        told = self.artifact(path)
-        return None if told is None else bool(told)
+        """Return whether the case has an artifact with that path."""
+        digest = self.artifact(path)
+        return None if digest is None else bool(digest)
 
     def exists(self, path: str) -> bool | None:
-        """Return whether the case says that a path exists."""
-        told = self._listed("there")
-        return None if told is None else path in told
+        """Return whether a path exists in the case."""
+        paths = self._listed("there")
+        return None if paths is None else path in paths
 
     def handoffs(self) -> tuple[WrittenHandoff, ...] | None:
-        """Return what the case's handoff documents say."""
-        told = [(name.removeprefix(_HANDOFF), text) for name, text in self.parts if name.startswith(_HANDOFF)]
-        if not told and "handoffs" not in self.header:
+        """Return the case's handoff documents."""
+        documents = [(name.removeprefix(_HANDOFF), text) for name, text in self.parts if name.startswith(_HANDOFF)]
+        if not documents and "handoffs" not in self.header:
             return None
-        return tuple(read_written_handoff(parse(text), path) for path, text in told)
+        return tuple(read_written_handoff(parse(text), path) for path, text in documents)
 
     def standard(self, path: str) -> tuple[Standard, ...] | None:
-        """Return the file of the case that a citation names."""
-        found = [Standard(text) for name, text in self.parts if name == f"{_STANDARD}{path}"]
-        told = found or "standards" in self.header or any(name.startswith(_STANDARD) for name, _ in self.parts)
-        return tuple(found) if told else None
+        """Return a cited file of the case."""
+        standards = [Standard(text) for name, text in self.parts if name == f"{_STANDARD}{path}"]
+        is_known = standards or "standards" in self.header or any(name.startswith(_STANDARD) for name, _ in self.parts)
+        return tuple(standards) if is_known else None
 
     def blob_ids(self, path: str) -> tuple[str, ...] | None:
-        """Return the ids that the case tells of a file, none where it tells of none of that name."""
-        told = self._listed("blob")
-        return None if told is None else tuple(each.split()[1] for each in told if each.split()[0] == path)
+        """Return the git ids of a file of the case; empty for another path."""
+        blobs = self._listed("blob")
+        return None if blobs is None else tuple(each.split()[1] for each in blobs if each.split()[0] == path)
 
     def changed_since(self, commit: str) -> tuple[str, ...] | None:  # noqa: ARG002 - a case has one commit
-        """Return the paths that the case says differ since the recorded commit."""
+        """Return the paths that differ since the recorded commit."""
         return self._listed("moved")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One file of the corpus; `fixed` and `unsafe` are None where nothing is said of them."""
+    """One file of the corpus; `fixed` and `unsafe` are None where the case does not give them."""
 
     id: str
     name: str
@@ -223,18 +222,18 @@ def read_case(path: Path) -> Case:
     named = {name for name, _ in pairs if not name.startswith((_TASK, _HANDOFF, _STANDARD))}
     unknown = set(header) - _HEADERS | named - _ONCE - _SEVERAL
     assert not unknown, f"{path.name}: unknown {', '.join(sorted(unknown))}"
-    made = {name: _content(text, header) for name, text in pairs if name in _ONCE}
-    assert "text" in made, f"{path.name}: no `%%% text`"
-    told = [(name, _content(text, header).decode()) for name, text in pairs if name not in _ONCE]
+    texts = {name: _content(text, header) for name, text in pairs if name in _ONCE}
+    assert "text" in texts, f"{path.name}: no `%%% text`"
+    answers = [(name, _content(text, header).decode()) for name, text in pairs if name not in _ONCE]
     return Case(
         id=path.stem,
         name=header["name"][0],
         config=parse_config("\n".join(header.get("config", [])), "taskstate.toml") or Config(),
         expected=tuple(header.get("expect", [])),
-        data=made["text"],
-        fixed=made.get("fixed"),
-        unsafe=made.get("unsafe"),
-        queries=Told(header, told),
+        data=texts["text"],
+        fixed=texts.get("fixed"),
+        unsafe=texts.get("unsafe"),
+        queries=CaseQueries(header, answers),
         gone=header.get("gone") == ["yes"],
     )
 
@@ -245,7 +244,7 @@ def cases() -> list[Case]:
 
 
 def clean_files() -> list[Path]:
-    """Return the files that must give no finding."""
+    """Return the files without findings."""
     return [path for path in sorted(CLEAN.rglob("*")) if path.is_file()]
 
 
@@ -267,7 +266,7 @@ def _content(text: str, header: dict[str, list[str]]) -> bytes:
         text = text.replace(mark, " ".join([words] * int(count)))
     data = text.encode()
     if header.get("escapes") == ["yes"]:
-        data = _ESCAPE.sub(lambda found: _unescaped(found[1]), data)
+        data = _ESCAPE.sub(lambda match: _unescaped(match[1]), data)
     return data.replace(b"\n", b"\r\n") if header.get("newline") == ["crlf"] else data
 
 

@@ -51,7 +51,7 @@ def test_the_hash_is_that_of_what_is_in_it(place: Place, name: str, data: bytes,
 
 
 def test_a_torn_archive_has_none_of_the_right_hashes(place: Place) -> None:
-    """It is told by the hash of its own bytes, whatever could be unpacked of it."""
+    """A damaged archive has the hash of its own bytes, however much of it could be unpacked."""
     whole = artifacts.gzipped(b"a log\n")
     path = artifacts.write(place.workspace, TASK, "x.log.gz", whole[:-4])
     assert queries_of(place).artifact(path) == digest(whole[:-4])
@@ -71,7 +71,7 @@ def test_whether_an_artifact_is_here_is_told_without_reading_it(place: Place) ->
 
 
 @pytest.mark.parametrize("path", ["../x", "artifacts/../../x", "tasks/task-101-state.md", "/etc/passwd"])
-def test_of_what_is_no_artifact_nothing_is_told(place: Place, path: str) -> None:
+def test_other_paths_have_no_answer(place: Place, path: str) -> None:
     """A path that leads elsewhere is not read, and neither is a folder."""
     assert queries_of(place).artifact(path) is None
     (place.workspace.state_root / NAME).mkdir(parents=True)
@@ -79,7 +79,7 @@ def test_of_what_is_no_artifact_nothing_is_told(place: Place, path: str) -> None
 
 
 def test_the_mark_changes_with_the_artifact(place: Place) -> None:
-    """When it comes, changes or goes, and never between: so a remembered finding is asked for again just then."""
+    """When it comes, changes or goes, and never between: so a cached result is outdated just then."""
     seen = []
     for data in (None, b"one", b"two", None):
         full = place.workspace.state_root / NAME

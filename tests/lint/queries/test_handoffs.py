@@ -48,7 +48,7 @@ def write(place: Place, path: str, text: str = OPEN) -> Path:
     return where
 
 
-def test_documents_of_our_kind_are_told(place: Place) -> None:
+def test_documents_of_our_kind_are_found(place: Place) -> None:
     """Open and archived ones of this task alone, to its state file and to each of them, and nobody else's."""
     first = write(place, FIRST)
     write(place, SECOND, OPEN.replace("status: open", "status: accepted"))
@@ -56,8 +56,8 @@ def test_documents_of_our_kind_are_told(place: Place) -> None:
     write(place, FIRST.replace("task-101", "task-102"))
     write(place, FIRST.replace("120000Z.md", "draft.md"))
     for path in (place.path, first):
-        told = sorted(queries_of(place, path).handoffs() or ())
-        assert [(each.path, each.status, each.phase, each.objectives) for each in told] == [
+        documents = sorted(queries_of(place, path).handoffs() or ())
+        assert [(each.path, each.status, each.phase, each.objectives) for each in documents] == [
             (SECOND, "accepted", "3", "0123456789abcdef"),
             (FIRST, "open", "3", "0123456789abcdef"),
         ]

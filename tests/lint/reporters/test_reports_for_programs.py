@@ -80,7 +80,7 @@ def sarif(*findings: Finding) -> dict[str, Any]:
 
 
 def corpus() -> list[Finding]:
-    """Return what is found in the whole damaged corpus."""
+    """Return what is found in the whole lint corpus."""
     return [found for case in cases() for found in engine.findings(case.data, f"{case.id}/{case.name}", Config())]
 
 
@@ -109,14 +109,14 @@ def test_fingerprints_are_unique() -> None:
 
 
 def test_sarif_is_read_by_others(tmp_path: Path) -> None:
-    """sarif-tools reads the whole damaged corpus: each finding with its rule, level and place."""
+    """sarif-tools reads the whole lint corpus: each finding with its rule, level and place."""
     everything = corpus()
     path = tmp_path / "report.sarif"
     path.write_text(report("sarif", *everything), encoding="utf-8")
     records = loader.load_sarif_file(str(path)).get_records()
     read = sorted((record["Location"], record["Line"], record["Code"], record["Severity"]) for record in records)
-    told = sorted((one.path, one.line, one.diagnostic.code, one.diagnostic.severity) for one in everything)
-    assert [(unquote(place), int(line), code, level) for place, line, code, level in read] == told
+    expected = sorted((one.path, one.line, one.diagnostic.code, one.diagnostic.severity) for one in everything)
+    assert [(unquote(place), int(line), code, level) for place, line, code, level in read] == expected
 
 
 def test_sarif_tells_of_the_rules_once() -> None:
@@ -192,7 +192,7 @@ def placed(replacement: dict[str, Any], starts: Sequence[int]) -> Edit:
 
 
 def test_sarif_has_fixes_where_it_can_place_them() -> None:
-    """A safe fix within the finding's line is told; an unsafe one, one elsewhere, and a job are left out."""
+    """A safe fix within the finding's line is reported; an unsafe one, one elsewhere, and a job are left out."""
     inside, outside = Edit(101, 105, "x"), Edit(90, 90, "x")
     fixes = [
         Fix(edits=(inside,)),
