@@ -21,10 +21,10 @@ BETWEEN = b"\xff"  # never in UTF-8: stands between the text, the same file earl
 LONGEST = 4096
 
 
-class Told(Queries):
-    """What lies around a text: its earlier form, its archive, and a clock."""
+class CaseQueries(Queries):
+    """Answers queries about a text: its earlier form, its archive, and a clock."""
 
-    known = frozenset({HISTORY, ARCHIVE, CLOCK})
+    answerable = frozenset({HISTORY, ARCHIVE, CLOCK})
 
     def __init__(self, earlier: str, archive: str) -> None:
         self._earlier = parse(earlier)
@@ -55,7 +55,7 @@ def one_input(data: bytes) -> None:
     """
     name = NAMES[data[0] % len(NAMES)] if data else NAMES[0]
     text, *rest = (piece.decode("utf-8", "replace") for piece in data[1:].split(BETWEEN, 2))
-    queries = Told(*[*rest, "", ""][:2]) if rest else Queries()
+    queries = CaseQueries(*[*rest, "", ""][:2]) if rest else Queries()
     check(text, name, queries)
 
 

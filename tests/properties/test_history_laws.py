@@ -31,7 +31,7 @@ texts = st.one_of(state_files, any_text, st.sampled_from([case.text for case in 
 class Past(Queries):
     """A file with a past, and an archive."""
 
-    known = frozenset({HISTORY, ARCHIVE})
+    answerable = frozenset({HISTORY, ARCHIVE})
 
     def __init__(self, earlier: Sequence[str], archive: str = "") -> None:
         self._earlier = tuple(parse(text) for text in earlier)
