@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.cli import main
-from taskstate.cli.invocation import add_writing
+from taskstate.cli.arguments import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,8 +43,8 @@ def test_every_command_is_documented(command: str) -> None:
 
 def test_linting_has_its_own_page() -> None:
     """Each flag of `lint` is explained there, but for those that all commands share."""
-    shared = argparse.ArgumentParser()
-    add_writing(shared)
+    shared = Parser()
+    shared.add_writing(run=print)
     own = set(missing(main._parser_of("lint"), PAGES["linting"])) - set(flags(shared))  # noqa: SLF001 - the same
     assert own == set()
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.workspace.change import Outcome, Request
-    from taskstate.workspace.workspace import Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 
 class Invocation:
@@ -180,47 +180,14 @@ class Invocation:
             )
         return task
 
+    @cached_property
+    def task(self) -> str:
+        """The id of the task that the argument ID names."""
+        return self.task_id(self.args.id)
 
-def add_common(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that all commands have."""
-    common = parser.add_argument_group("common flags")
-    common.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
-    common.add_argument(
-        "--root", metavar="DIR", help="root of the repository (default: TASKSTATE_ROOT, or the nearest one upwards)"
-    )
-    common.add_argument("--config", metavar="FILE", help="path to the configuration file")
-    common.add_argument("--quiet", action="store_true", help="print only errors and JSON")
-    common.add_argument("--verbose", action="store_true", help="print more details")
-    common.add_argument("--no-color", action="store_true", help="disable colours (also: NO_COLOR)")
-
-
-def add_writing(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of commands that write."""
-    writing = parser.add_argument_group("writing")
-    writing.add_argument(
-        "--actor",
-        metavar="NAME",
-        help="name to record as author (default: TASKSTATE_ACTOR, the git user, or the login)",
-    )
-    writing.add_argument(
-        "--expect-revision",
-        metavar="TOKEN",
-        help="fail if the file is not at this revision, such as 14 or 14-1a2b3c4d",
-    )
-    writing.add_argument(
-        "--dry-run", action="store_true", help="print the changes as a unified diff, and write nothing"
-    )
-    writing.add_argument(
-        "--force-secrets",
-        action="store_true",
-        help="write even if the text looks like it contains credentials; this is recorded in the audit",
-    )
-    add_common(parser)
-
-
-def add_task(parser: argparse.ArgumentParser) -> None:
-    """Add the argument that names a task."""
-    parser.add_argument("id", metavar="ID", help="task: 101, #101, TASK-101, task-101-state.md or a path")
+    def load_task(self) -> Loaded:
+        """Return the task that the argument ID names, loaded from its state file."""
+        return self.workspace.load(self.workspace.locate(self.task))
 
 
 def _print(text: str, stream: Any) -> None:  # noqa: ANN401 - a text stream

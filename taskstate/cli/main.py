@@ -6,14 +6,14 @@ imports dominate the start-up time. To add a command, add its module and a row t
 
 from __future__ import annotations
 
-import argparse
 import errno
 import os
 import sys
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
 
-from taskstate.cli.invocation import Invocation, add_common
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 from taskstate.version import VERSION
 
@@ -58,36 +58,6 @@ COMMANDS = {
     "merge-driver": ("merge_driver", "merge two versions of a state file; called by git"),
     "demo": ("demo", "run a demonstration in a temporary repository"),
 }
-
-
-class _Help(argparse.HelpFormatter):
-    """Formats help; argparse creates one per argument, and its default would import `shutil` to find the line width."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=_columns() - 2)
-
-
-def _columns() -> int:
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
-        return int(columns)
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
-    except (OSError, ValueError, AttributeError):  # no terminal
-        return 80
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser that reports errors as a `TaskstateError`, in one line."""
-
-    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - whatever argparse takes
-        super().__init__(**{"formatter_class": _Help, **options})
-
-    def error(self, message: str) -> NoReturn:
-        """Raise the usage error that the command line reports."""
-        raise TaskstateError(
-            f"{self.prog.removeprefix('taskstate ')}: {message}", help=f"see `{self.prog} --help`", code="usage"
-        )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -187,6 +157,3 @@ def _our_fault(error: Exception) -> TaskstateError:
         log.write(masked("".join(traceback.format_exception(error))))  # a traceback quotes values, which may be secret
     message = f"a fault of taskstate's own: {type(error).__name__}"
     return TaskstateError(message, help=f"please report it; the details are in {log.name}", code="fault")
-
-
-__all__ = ["COMMANDS", "add_common", "main"]

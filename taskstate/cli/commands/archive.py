@@ -9,20 +9,20 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from taskstate.cli.arguments import Parser
 from taskstate.cli.commands.archive_actions import VERBS
-from taskstate.cli.invocation import add_writing
+from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 from taskstate.model.names import own_file
 
 if TYPE_CHECKING:
     import argparse
 
-    from taskstate.cli.invocation import Invocation
     from taskstate.workspace.change import Outcome
     from taskstate.workspace.workspace import Workspace
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
     parser.usage = (
         "%(prog)s [ID ...] [--all] [--keep N] [--force] [--check [--fix]] [flags]\n"
@@ -51,8 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --check: archive the tasks over the limit, and stage the changes of files that are staged",
     )
-    add_writing(parser)
-    parser.set_defaults(run=run)
+    parser.add_writing(run=run)
 
 
 def run(invocation: Invocation) -> int:

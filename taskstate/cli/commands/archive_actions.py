@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
     from taskstate.archive.verify import ArchiveVerdict
-    from taskstate.cli.invocation import Invocation
 
 _WRITING = ("dry_run", "expect_revision", "actor")
 

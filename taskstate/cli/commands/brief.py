@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from taskstate.cli.invocation import add_common, add_task
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 
-if TYPE_CHECKING:
-    import argparse
 
-    from taskstate.cli.invocation import Invocation
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    add_task(parser)
+    parser.add_task()
     parser.add_argument("--role", default="", metavar="R", help="role to write the brief for")
     parser.add_argument(
         "--budget",
@@ -23,8 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="TOKENS",
         help="maximum number of tokens (default: 4000, and no more sessions than archiving keeps)",
     )
-    add_common(parser)
-    parser.set_defaults(run=run)
+    parser.add_common(run=run)
 
 
 def run(invocation: Invocation) -> int:
@@ -34,6 +27,6 @@ def run(invocation: Invocation) -> int:
     budget = invocation.args.budget
     if budget is not None and budget < 1:
         raise TaskstateError(f"--budget {budget} is no budget", help="say how many tokens, at least 1", code="usage")
-    loaded = invocation.workspace.load(invocation.workspace.locate(invocation.task_id(invocation.args.id)))
+    loaded = invocation.load_task()
     result = brief(invocation.workspace, loaded, role=invocation.args.role, budget=budget)
     return invocation.print_result(shape(loaded, result, invocation.args.role), result.text)

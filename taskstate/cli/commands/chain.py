@@ -4,48 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.cli.invocation import add_common, add_task, add_writing
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable
 
-    from taskstate.cli.invocation import Invocation
     from taskstate.tasks.chain_inputs import InputStatus, Link, PullResult
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    output = actions.add_parser(
-        "output", help="print the output of a task", description="Print the Chain Output of a task, verbatim."
-    )
-    add_task(output)
+    output = parser.add_action("output", "print the output of a task", "Print the Chain Output of a task, verbatim.")
     output.add_argument("--part", metavar="NAME", help="print only this part, such as summary or api-contract")
     output.add_argument("--code", action="store_true", help="print only the contents of code fences")
-    add_common(output)
-    output.set_defaults(run=run_output)
-    pull = actions.add_parser(
+    output.add_common(run=run_output)
+    pull = parser.add_action(
         "pull",
-        help="pull the outputs of upstream tasks",
-        description="Update the Chain Inputs of tasks from the outputs of their upstream tasks.",
+        "pull the outputs of upstream tasks",
+        "Update the Chain Inputs of tasks from the outputs of their upstream tasks.",
+        task=False,
     )
     pull.add_argument("ids", metavar="ID", nargs="*", help="tasks: 101, #101, TASK-101, task-101-state.md or a path")
     pull.add_argument("--all", action="store_true", help="pull into all tasks of the repository")
     pull.add_argument("--from", dest="source", metavar="UPSTREAM", help="pull only the output of this task")
-    add_writing(pull)
-    pull.set_defaults(run=run_pull)
-    status = actions.add_parser(
+    pull.add_writing(run=run_pull)
+    status = parser.add_action(
         "status",
-        help="show the state of the inputs of tasks",
-        description="Show which Chain Inputs are missing, stale, unknown or circular. Exit with status 1 if any are.",
+        "show the state of the inputs of tasks",
+        "Show which Chain Inputs are missing, stale, unknown or circular. Exit with status 1 if any are.",
+        task=False,
     )
     status.add_argument(
         "ids", metavar="ID", nargs="*", help="tasks to check (default: all that depend on another task)"
     )
-    add_common(status)
-    status.set_defaults(run=run_status)
+    status.add_common(run=run_status)
 
 
 # output
@@ -57,7 +51,7 @@ def run_output(invocation: Invocation) -> int:
     from taskstate.tasks.chain_inputs import output
     from taskstate.tasks.chain_output import find_parts, parts
 
-    task_output = output(invocation.workspace, invocation.task_id(invocation.args.id))
+    task_output = output(invocation.workspace, invocation.task)
     chosen = (
         find_parts(task_output.text, invocation.args.part, task_output.id)
         if invocation.args.part

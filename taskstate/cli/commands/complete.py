@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from taskstate.cli.invocation import add_task, add_writing
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 
-if TYPE_CHECKING:
-    import argparse
 
-    from taskstate.cli.invocation import Invocation
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
     parser.description = (
         "Complete a task and propagate its output to the tasks that depend on it. This requires that all features "
         "pass with evidence, all criteria are checked, the output is written, all roles are done and no handoff is "
         "open; otherwise list what is missing."
     )
-    add_task(parser)
+    parser.add_task()
     parser.add_argument("--force", action="store_true", help="complete even if something is missing (requires --note)")
     parser.add_argument("--note", metavar="TEXT", help="reason for --force; it is recorded")
-    add_writing(parser)
-    parser.set_defaults(run=run)
+    parser.add_writing(run=run)
 
 
 def run(invocation: Invocation) -> int:
@@ -39,7 +32,7 @@ def run(invocation: Invocation) -> int:
     if args.force and not note.strip():
         raise TaskstateError("--note is empty", help="say why what is missing is let pass", code="empty")
     try:
-        outcome = complete(invocation.workspace, invocation.task_id(args.id), invocation.request(), note=note)
+        outcome = complete(invocation.workspace, invocation.task, invocation.request(), note=note)
     except Incomplete as error:
         if invocation.as_json:
             message = f"{error.message}: {'; '.join(error.gaps)}"

@@ -4,59 +4,49 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from taskstate.cli.arguments import Parser
 from taskstate.cli.commands import context_export
-from taskstate.cli.invocation import add_common, add_task, add_writing
+from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
-    import argparse
-
-    from taskstate.cli.invocation import Invocation
     from taskstate.context.capture_plan import CaptureRequest
     from taskstate.context.seal_context import SealResult
 
 _CHANGED = 1  # exit status
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    init = actions.add_parser(
+    init = parser.add_action(
         "init",
-        help="capture and seal the context of a task",
-        description="Capture and seal title, description, scope, criteria, standards, commands and paths of a task. "
+        "capture and seal the context of a task",
+        "Capture and seal title, description, scope, criteria, standards, commands and paths of a task. "
         "Values in the state file take precedence over the task file and the configuration.",
     )
     _add_capturing(init)
     init.add_argument("--base-commit", metavar="SHA", help="commit that the work starts from (default: HEAD)")
-    add_writing(init)
-    init.set_defaults(run=run_init)
-    show = actions.add_parser("show", help="show the sealed context", description="Show the sealed context of a task.")
-    add_task(show)
-    add_common(show)
-    show.set_defaults(run=run_show)
-    check = actions.add_parser(
+    init.add_writing(run=run_init)
+    show = parser.add_action("show", "show the sealed context", "Show the sealed context of a task.")
+    show.add_common(run=run_show)
+    check = parser.add_action(
         "check",
-        help="check whether the sealed context is still valid",
-        description="Check the seal, cited sections, task file and HEAD; exit with status 1 if any of them changed.",
+        "check whether the sealed context is still valid",
+        "Check the seal, cited sections, task file and HEAD; exit with status 1 if any of them changed.",
     )
-    add_task(check)
-    add_common(check)
-    check.set_defaults(run=run_check)
-    rebuild = actions.add_parser(
+    check.add_common(run=run_check)
+    rebuild = parser.add_action(
         "rebuild",
-        help="capture and seal the context again",
-        description="Capture a sealed context again from its task file, standards and configuration, show the "
+        "capture and seal the context again",
+        "Capture a sealed context again from its task file, standards and configuration, show the "
         "changes, and seal it.",
     )
     _add_capturing(rebuild)
-    add_writing(rebuild)
-    rebuild.set_defaults(run=run_rebuild)
-    context_export.configure(actions)
+    rebuild.add_writing(run=run_rebuild)
+    context_export.configure(parser)
 
 
-def _add_capturing(parser: argparse.ArgumentParser) -> None:
-    add_task(parser)
+def _add_capturing(parser: Parser) -> None:
     parser.add_argument(
         "--from", dest="source", metavar="TASK.yaml", help="task file to read (default: the recorded one)"
     )
@@ -70,7 +60,7 @@ def run_init(invocation: Invocation) -> int:
     from taskstate.context.seal_context import init
 
     capture_request = _capture_request(invocation)._replace(base_commit=invocation.flag_value("base_commit"))
-    sealed = init(invocation.workspace, invocation.task_id(invocation.args.id), capture_request, invocation.request())
+    sealed = init(invocation.workspace, invocation.task, capture_request, invocation.request())
     return _print_sealed(invocation, sealed, "sealed")
 
 
@@ -79,7 +69,7 @@ def run_rebuild(invocation: Invocation) -> int:
     from taskstate.context.seal_context import rebuild
 
     task_id, capture_request, request = (
-        invocation.task_id(invocation.args.id),
+        invocation.task,
         _capture_request(invocation),
         invocation.request(),
     )
@@ -116,7 +106,7 @@ def run_show(invocation: Invocation) -> int:
     """Show the sealed context."""
     from taskstate.context.view import broken_notes, moved_notes, shape, text
 
-    loaded = invocation.workspace.load(invocation.workspace.locate(invocation.task_id(invocation.args.id)))
+    loaded = invocation.load_task()
     context = shape(loaded)
     warnings = (*broken_notes(loaded), *moved_notes(invocation.workspace, loaded))
     invocation.print_notes(warnings)
@@ -128,7 +118,7 @@ def run_check(invocation: Invocation) -> int:
     from taskstate.context.check import check
     from taskstate.context.view import check_shape, check_text
 
-    checked = check(invocation.workspace, invocation.task_id(invocation.args.id))
+    checked = check(invocation.workspace, invocation.task)
     invocation.print_notes(checked.notes)
     return invocation.print_result(
         check_shape(checked), check_text(checked), status=_CHANGED if checked.findings else 0

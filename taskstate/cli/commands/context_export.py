@@ -6,37 +6,26 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from taskstate.cli.invocation import add_common, add_task
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 from taskstate.syntax.spans import CONTROLS
 
-if TYPE_CHECKING:
-    import argparse
 
-    from taskstate.cli.invocation import Invocation
-
-
-def configure(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:  # argparse names it nowhere else
+def configure(parser: Parser) -> None:
     """Declare the actions."""
-    export = actions.add_parser(
-        "export",
-        help="print the context for a role",
-        description="Print the context that a role needs, as canonical JSON.",
+    export = parser.add_action(
+        "export", "print the context for a role", "Print the context that a role needs, as canonical JSON."
     )
-    add_task(export)
     export.add_argument("--role", required=True, metavar="R", help="role to export for")
     export.add_argument("--output", metavar="FILE", help="write to a file instead of standard output")
-    add_common(export)
-    export.set_defaults(run=run_export)
-    budget = actions.add_parser(
+    export.add_common(run=run_export)
+    budget = parser.add_action(
         "budget",
-        help="count tokens",
-        description="Count the tokens of a task by part and role: as a whole, as an export, and as a brief.",
+        "count tokens",
+        "Count the tokens of a task by part and role: as a whole, as an export, and as a brief.",
     )
-    add_task(budget)
-    add_common(budget)
-    budget.set_defaults(run=run_budget)
+    budget.add_common(run=run_budget)
 
 
 def run_export(invocation: Invocation) -> int:
@@ -47,7 +36,7 @@ def run_export(invocation: Invocation) -> int:
     from taskstate.model.canonical_json import canonical_json, sha256
 
     workspace, role = invocation.workspace, invocation.args.role
-    loaded = workspace.load(workspace.locate(invocation.task_id(invocation.args.id)))
+    loaded = invocation.load_task()
     require_exportable(loaded)
     exported = export(workspace.config, loaded.state, role)
     text = canonical_json(exported)
@@ -76,7 +65,7 @@ def run_budget(invocation: Invocation) -> int:
     from taskstate.context.preconditions import require_exportable
     from taskstate.workflow.token_budget import budget, shape, table
 
-    loaded = invocation.workspace.load(invocation.workspace.locate(invocation.task_id(invocation.args.id)))
+    loaded = invocation.load_task()
     require_exportable(loaded)
     counts = budget(invocation.workspace, loaded)
     return invocation.print_result(shape(counts), table(counts))

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.cli.invocation import add_task, add_writing
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
-    import argparse
-
-    from taskstate.cli.invocation import Invocation
     from taskstate.tasks.decompose import Suggestion
 
 _COLUMNS = ("ID", "SESSIONS", "WORK", "AFTER", "FEATURES")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    add_task(parser)
+    parser.add_task()
     parser.add_argument("--apply", action="store_true", help="create the subtasks, and move the open features there")
-    add_writing(parser)
-    parser.set_defaults(run=run)
+    parser.add_writing(run=run)
 
 
 def run(invocation: Invocation) -> int:
     """Suggest subtasks, or create them."""
     from taskstate.tasks.decompose import decompose, suggest
 
-    task = invocation.task_id(invocation.args.id)
+    task = invocation.task
     if invocation.args.apply:
         suggestion, outcome = decompose(invocation.workspace, task, invocation.request())
         text = f"{outcome.path}: divided into {', '.join(each.id for each in suggestion.subtasks)}"

@@ -9,15 +9,11 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
-from taskstate.cli.invocation import add_common
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
-
-if TYPE_CHECKING:
-    import argparse
-
-    from taskstate.cli.invocation import Invocation
 
 _SHOWN_LINES = 14
 _MOST_SESSIONS = 60
@@ -38,10 +34,9 @@ _FAULTS = (
 )
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    add_common(parser)
-    parser.set_defaults(run=run)
+    parser.add_common(run=run)
 
 
 def run(invocation: Invocation) -> int:

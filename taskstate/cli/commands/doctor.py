@@ -6,19 +6,17 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskstate.cli.invocation import add_writing
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
-    import argparse
-
-    from taskstate.cli.invocation import Invocation
     from taskstate.workflow.doctor import Problem
 
 _RENUMBER = ("renumber", "OLD", "NEW")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
     # A positional of three words, since argparse has no optional sub-commands.
     parser.add_argument(
@@ -30,8 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fix", action="store_true", help="repair problems where nothing can be lost")
     parser.add_argument("--reseal", metavar="ID", help="accept manual changes to a block that only taskstate writes")
     parser.add_argument("--note", metavar="TEXT", help="reason for --reseal; it is recorded")
-    add_writing(parser)
-    parser.set_defaults(run=run)
+    parser.add_writing(run=run)
 
 
 def run(invocation: Invocation) -> int:

@@ -4,39 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.cli.invocation import add_common, add_task, add_writing
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
-    from taskstate.cli.invocation import Invocation
     from taskstate.verification.excerpts import ExcerptStatus
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    add = actions.add_parser(
-        "add",
-        help="record an excerpt",
-        description="Record an excerpt of a file and its hash, under an id for citing it in prompts.",
+    add = parser.add_action(
+        "add", "record an excerpt", "Record an excerpt of a file and its hash, under an id for citing it in prompts."
     )
-    add_task(add)
     add.add_argument("--type", metavar="T", required=True, help="type in one word: plan, standard, log, design, …")
     add.add_argument("--path", metavar="P", required=True, help="path of the file, from the root of the repository")
     add.add_argument("--lines", metavar="A-B", default="", help="first and last line (default: the whole file)")
-    add_writing(add)
-    add.set_defaults(run=run_add)
-    show = actions.add_parser(
+    add.add_writing(run=run_add)
+    show = parser.add_action(
         "show",
-        help="show an excerpt, or list all",
-        description="Show an excerpt; exit with status 1 if its source has changed. Without an id, list all excerpts.",
+        "show an excerpt, or list all",
+        "Show an excerpt; exit with status 1 if its source has changed. Without an id, list all excerpts.",
     )
-    add_task(show)
     show.add_argument("evidence", metavar="EID", nargs="?", default="", help="id of the excerpt, such as plan-1")
-    add_common(show)
-    show.set_defaults(run=run_show)
+    show.add_common(run=run_show)
 
 
 def run_add(invocation: Invocation) -> int:
@@ -46,7 +38,7 @@ def run_add(invocation: Invocation) -> int:
     args = invocation.args
     added = add(
         invocation.workspace,
-        invocation.task_id(args.id),
+        invocation.task,
         Source(args.type, args.path, args.lines),
         invocation.request(),
     )
@@ -60,7 +52,7 @@ def run_show(invocation: Invocation) -> int:
     """Show an excerpt compared with its source."""
     from taskstate.verification.excerpts import SAME, citation, listed, show
 
-    task = invocation.task_id(invocation.args.id)
+    task = invocation.task
     if not invocation.args.evidence:
         excerpts = listed(invocation.workspace, task)
         lines = [citation(each, task) for each in excerpts]

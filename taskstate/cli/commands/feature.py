@@ -4,29 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.cli.invocation import add_task, add_writing
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
-    import argparse
-
-    from taskstate.cli.invocation import Invocation
     from taskstate.tasks.checklist import FeatureResult
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    add = actions.add_parser(
-        "add", help="add a feature", description="Add a feature to the checklist; it does not pass yet."
-    )
+    add = parser.add_action("add", "add a feature", "Add a feature to the checklist; it does not pass yet.")
     _add_ids(add)
     add.add_argument("text", metavar="TEXT", help="description of the feature, in one line")
-    add_writing(add)
-    add.set_defaults(run=run_add)
-    passing = actions.add_parser(
-        "pass", help="record that a feature passes", description="Record that a feature was tested and passes."
-    )
+    add.add_writing(run=run_add)
+    passing = parser.add_action("pass", "record that a feature passes", "Record that a feature was tested and passes.")
     _add_ids(passing)
     proof = passing.add_mutually_exclusive_group(required=True)
     proof.add_argument("--evidence", metavar="TEXT", help="how it was tested, with the result")
@@ -40,19 +32,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     passing.add_argument(
         "--timeout", type=float, metavar="SECONDS", help="maximum duration of --run (default: unlimited)"
     )
-    add_writing(passing)
-    passing.set_defaults(run=run_pass)
-    fail = actions.add_parser(
-        "fail", help="record that a feature does not pass", description="Record that a feature was tested and fails."
+    passing.add_writing(run=run_pass)
+    fail = parser.add_action(
+        "fail", "record that a feature does not pass", "Record that a feature was tested and fails."
     )
     _add_ids(fail)
     fail.add_argument("--evidence", metavar="TEXT", default="does not pass", help="how it was tested, with the result")
-    add_writing(fail)
-    fail.set_defaults(run=run_fail)
+    fail.add_writing(run=run_fail)
 
 
-def _add_ids(parser: argparse.ArgumentParser) -> None:
-    add_task(parser)
+def _add_ids(parser: Parser) -> None:
     parser.add_argument("feature", metavar="FID", help="id of the feature, such as jwt-1")
 
 
@@ -63,7 +52,7 @@ def run_add(invocation: Invocation) -> int:
     args = invocation.args
     outcome = add_feature(
         invocation.workspace,
-        invocation.task_id(args.id),
+        invocation.task,
         args.feature,
         invocation.text_of(args.text),
         invocation.request(),
@@ -96,7 +85,7 @@ def _set(invocation: Invocation, tested: FeatureResult) -> int:
     from taskstate.tasks.checklist import set_feature
 
     args = invocation.args
-    outcome = set_feature(invocation.workspace, invocation.task_id(args.id), args.feature, tested, invocation.request())
+    outcome = set_feature(invocation.workspace, invocation.task, args.feature, tested, invocation.request())
     message = f"{outcome.path}: feature {args.feature} {'passes' if tested.passes else 'does not pass'}"
     return invocation.print_outcome(
         outcome, message, feature=args.feature, passes=tested.passes, evidence=tested.evidence
@@ -138,7 +127,7 @@ def _run(invocation: Invocation) -> FeatureResult:
     from taskstate.verification.command_evidence import run_command
 
     args, allow = invocation.args, invocation.workspace.config.secrets.allow
-    require_feature(invocation.workspace, invocation.task_id(args.id), args.feature)
+    require_feature(invocation.workspace, invocation.task, args.feature)
     command = one_line(args.command, what="--run")
     ran = run_command(invocation.workspace.root, command, timeout=args.timeout)
     if ran.exit_status:

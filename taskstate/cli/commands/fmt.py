@@ -5,15 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.cli.invocation import add_writing, standard_input
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation, standard_input
 from taskstate.cli.paths import real, shown
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
-    import argparse
     from pathlib import Path
-
-    from taskstate.cli.invocation import Invocation
 
 
 class _FormatResult(NamedTuple):
@@ -25,7 +23,7 @@ class _FormatResult(NamedTuple):
     failed: tuple[str, ...]
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "paths",
@@ -38,8 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--diff", action="store_true", help="write nothing; print the changes as a unified diff, and exit like --check"
     )
     parser.add_argument("--stdin-filename", metavar="NAME", help="file name to assume for standard input")
-    add_writing(parser)
-    parser.set_defaults(run=run)
+    parser.add_writing(run=run)
 
 
 def run(invocation: Invocation) -> int:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from taskstate.cli.invocation import add_common, add_task, add_writing
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 
 if TYPE_CHECKING:
-    import argparse
-
-    from taskstate.cli.invocation import Invocation
     from taskstate.handoff.create import HandoffResult
     from taskstate.handoff.document import Handoff
 
@@ -30,47 +28,29 @@ _LISTS = (
 )
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    _configure_new(
-        actions.add_parser(
-            "new", help="hand over a phase", description="Write a handoff document of at most one screen."
-        )
+    _configure_new(parser.add_action("new", "hand over a phase", "Write a handoff document of at most one screen."))
+    show = parser.add_action(
+        "show", "show the open handoff", "Show the open handoff, and which of its facts have changed since."
     )
-    show = actions.add_parser(
-        "show",
-        help="show the open handoff",
-        description="Show the open handoff, and which of its facts have changed since.",
-    )
-    add_task(show)
-    add_common(show)
-    show.set_defaults(run=run_show)
-    accept = actions.add_parser(
-        "accept", help="accept the open handoff", description="Accept the open handoff, and archive it."
-    )
-    add_task(accept)
+    show.add_common(run=run_show)
+    accept = parser.add_action("accept", "accept the open handoff", "Accept the open handoff, and archive it.")
     accept.add_argument("--agent", default="", metavar="NAME", help="name of the accepting agent (default: the actor)")
-    add_writing(accept)
-    accept.set_defaults(run=run_accept)
-    listing = actions.add_parser("list", help="list the handoffs", description="List all handoffs of a task.")
-    add_task(listing)
-    add_common(listing)
-    listing.set_defaults(run=run_list)
-    successor = actions.add_parser(
-        "successor", help="print the prompt for the next agent", description="Print the prompt for the next agent."
+    accept.add_writing(run=run_accept)
+    listing = parser.add_action("list", "list the handoffs", "List all handoffs of a task.")
+    listing.add_common(run=run_list)
+    successor = parser.add_action(
+        "successor", "print the prompt for the next agent", "Print the prompt for the next agent."
     )
-    add_task(successor)
-    add_common(successor)
-    successor.set_defaults(run=run_successor)
+    successor.add_common(run=run_successor)
 
 
-def _configure_new(parser: argparse.ArgumentParser) -> None:
-    add_task(parser)
+def _configure_new(parser: Parser) -> None:
     for flag, name, metavar, text in _TEXTS:
         parser.add_argument(flag, dest=name, default="", metavar=metavar, help=text)
     for flag, name, metavar, text in _LISTS:
-        parser.add_argument(flag, dest=name, action="append", default=[], metavar=metavar, help=f"{text} (repeatable)")
+        parser.add_repeatable(flag, metavar, text, dest=name)
     parser.add_argument(
         "--from",
         dest="source",
@@ -87,8 +67,7 @@ def _configure_new(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write even if nothing has changed since the last handoff, or the open one is lost",
     )
-    add_writing(parser)
-    parser.set_defaults(run=run_new)
+    parser.add_writing(run=run_new)
 
 
 def run_new(invocation: Invocation) -> int:
@@ -98,7 +77,7 @@ def run_new(invocation: Invocation) -> int:
 
     args = invocation.args
     handoff_request = HandoffRequest(_given(invocation), draft=args.draft, force=args.force)
-    written = hand_over(invocation.workspace, invocation.task_id(args.id), handoff_request, invocation.request())
+    written = hand_over(invocation.workspace, invocation.task, handoff_request, invocation.request())
     if written.outcome is None:
         return _print_draft(invocation, written)
     metadata = written.metadata
@@ -155,7 +134,7 @@ def run_show(invocation: Invocation) -> int:
     """Show the open handoff, or the newest one."""
     from taskstate.handoff.accept import fields_of, show
 
-    shown = show(invocation.workspace, invocation.task_id(invocation.args.id))
+    shown = show(invocation.workspace, invocation.task)
     document = shown.file.document
     body = shown.file.reading.body.of(document.text)
     notes = [f"! {note}" for note in shown.notes] or ["all that was verified still holds"]
@@ -173,7 +152,7 @@ def run_accept(invocation: Invocation) -> int:
 
     args, request = invocation.args, invocation.request()
     agent = one_line(args.agent, what="--agent") if args.agent else request.stamp.actor
-    accepted = accept(invocation.workspace, invocation.task_id(args.id), agent, request)
+    accepted = accept(invocation.workspace, invocation.task, agent, request)
     return invocation.print_outcome(
         accepted.outcome, f"{accepted.path}: accepted by {agent}", handoff_path=accepted.path, agent=agent
     )
@@ -184,7 +163,7 @@ def run_list(invocation: Invocation) -> int:
     from taskstate.handoff.document_files import list_documents
 
     workspace = invocation.workspace
-    task = workspace.load(workspace.locate(invocation.task_id(invocation.args.id))).state.id
+    task = invocation.load_task().state.id
     documents, unreadable = list_documents(workspace, task)
     keys = ("status", "phase", "created_at", "from_agent", "accepted_by")
     data: list[dict[str, Any]] = [
@@ -211,7 +190,7 @@ def run_successor(invocation: Invocation) -> int:
     """Print the prompt for the next agent."""
     from taskstate.handoff.prompt import prompt
 
-    prompt_result = prompt(invocation.workspace, invocation.task_id(invocation.args.id))
+    prompt_result = prompt(invocation.workspace, invocation.task)
     if prompt_result.file.status != "open":
         _aside(
             invocation, f"nothing is handed over at the moment; this is from {prompt_result.path}, which was accepted"

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from taskstate.cli.invocation import add_common
-
-if TYPE_CHECKING:
-    import argparse
-
-    from taskstate.cli.invocation import Invocation
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "--pre-commit", action="store_true", help="add the lint and archive hooks to .pre-commit-config.yaml"
     )
     parser.add_argument("--dry-run", action="store_true", help="print what would be done, and write nothing")
-    add_common(parser)
-    parser.set_defaults(run=run)
+    parser.add_common(run=run)
 
 
 def run(invocation: Invocation) -> int:

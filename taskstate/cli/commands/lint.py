@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from taskstate.cli.arguments import Parser
 from taskstate.cli.commands.lint_report import _now, check_flags, checking, print_report
-from taskstate.cli.invocation import add_writing
+from taskstate.cli.invocation import Invocation
 from taskstate.cli.paths import real, shown
 from taskstate.errors import TaskstateError
 from taskstate.lint.reporters import FORMATS
 
 if TYPE_CHECKING:
-    import argparse
     from pathlib import Path
 
-    from taskstate.cli.invocation import Invocation
     from taskstate.lint.runner import LintRun, Report
     from taskstate.model.config import Config
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "paths",
@@ -49,8 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", metavar="N", type=int, default=0, help="number of processes (default: one per core)")
     parser.add_argument("--watch", action="store_true", help="check again whenever a file changes, until Ctrl-C")
     parser.add_argument("--stdin-filename", metavar="NAME", help="file name to assume for standard input")
-    add_writing(parser)
-    parser.set_defaults(run=run)
+    parser.add_writing(run=run)
 
 
 def run(invocation: Invocation) -> int:

@@ -6,6 +6,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from taskstate.cli.invocation import Invocation
 from taskstate.cli.terminal import shows_colour
 from taskstate.errors import TaskstateError
 from taskstate.lint.reporters import FOR_PEOPLE, Run, reporter
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TextIO
 
-    from taskstate.cli.invocation import Invocation
     from taskstate.lint.runner import LintRun, Report
     from taskstate.model.config import Config
 

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from taskstate.cli.commands.lint_report import checking, print_report, rendered, status_of
-from taskstate.cli.invocation import standard_input
+from taskstate.cli.invocation import Invocation, standard_input
 from taskstate.cli.paths import real
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
@@ -17,7 +17,6 @@ from taskstate.storage.files import MAX_BYTES
 from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
-    from taskstate.cli.invocation import Invocation
     from taskstate.lint.runner import LintRun
     from taskstate.model.config import Config
 

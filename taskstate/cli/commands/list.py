@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from taskstate.cli.invocation import add_common
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 from taskstate.model.statuses import OF_TASKS
 
-if TYPE_CHECKING:
-    import argparse
 
-    from taskstate.cli.invocation import Invocation
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
     parser.add_argument("--status", choices=OF_TASKS, help="list only tasks with this status")
     parser.add_argument("--area", metavar="NAME", help="list only tasks of this area")
@@ -24,8 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     standing.add_argument(
         "--blocked", action="store_true", help="list only open tasks that are blocked or wait for another task"
     )
-    add_common(parser)
-    parser.set_defaults(run=run)
+    parser.add_common(run=run)
 
 
 def run(invocation: Invocation) -> int:

@@ -8,24 +8,18 @@ either may be unreadable in the middle of a merge.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from taskstate.cli.invocation import add_common
-
-if TYPE_CHECKING:
-    import argparse
-
-    from taskstate.cli.invocation import Invocation
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
     parser.add_argument("base", metavar="BASE", help="file with the common version (%%O)")
     parser.add_argument("ours", metavar="OURS", help="file with our version, overwritten by the result (%%A)")
     parser.add_argument("theirs", metavar="THEIRS", help="file with the other version (%%B)")
     parser.add_argument("name", metavar="NAME", help="path of the merged file in the repository (%%P)")
-    add_common(parser)
-    parser.set_defaults(run=run)
+    parser.add_common(run=run)
 
 
 def run(invocation: Invocation) -> int:

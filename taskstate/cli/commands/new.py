@@ -5,19 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskstate.cli.invocation import add_task, add_writing, standard_input
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation, standard_input
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
-    import argparse
-
-    from taskstate.cli.invocation import Invocation
     from taskstate.tasks.create import NewTask
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    add_task(parser)
+    parser.add_task()
     parser.add_argument(
         "--title", default="", metavar="T", help="title, in one line (required unless the task file has one)"
     )
@@ -30,19 +28,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--description", default="", metavar="TEXT", help="description of the task; - reads standard input"
     )
-    parser.add_argument(
-        "--criterion", action="append", default=[], metavar="TEXT", help="acceptance criterion (repeatable)"
-    )
-    parser.add_argument(
-        "--feature", action="append", default=[], metavar="ID=TEXT", help="feature of the checklist (repeatable)"
-    )
-    parser.add_argument("--depends-on", action="append", default=[], metavar="ID", help="upstream task (repeatable)")
+    parser.add_repeatable("--criterion", "TEXT", "acceptance criterion")
+    parser.add_repeatable("--feature", "ID=TEXT", "feature of the checklist")
+    parser.add_repeatable("--depends-on", "ID", "upstream task")
     parser.add_argument(
         "--priority", default="", choices=("P0", "P1", "P2", "P3"), help="priority, P0 being the most urgent"
     )
     parser.add_argument("--area", default="", metavar="NAME", help="part of the product, such as backend")
-    add_writing(parser)
-    parser.set_defaults(run=run)
+    parser.add_writing(run=run)
 
 
 def run(invocation: Invocation) -> int:
@@ -69,7 +62,7 @@ def _task(invocation: Invocation) -> NewTask:
 
     args = invocation.args
     task = NewTask(
-        id=invocation.task_id(args.id),
+        id=invocation.task,
         title=args.title,
         description=invocation.text_of(args.description),
         criteria=tuple(args.criterion),

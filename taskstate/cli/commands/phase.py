@@ -4,78 +4,54 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.cli.invocation import add_common, add_task, add_writing
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 from taskstate.model.statuses import DONE, OF_OBJECTIVES
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator, Mapping
 
-    from taskstate.cli.invocation import Invocation
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    add = actions.add_parser("add", help="add a phase", description="Add a phase to the Feature Checklist.")
+    add = parser.add_action("add", "add a phase", "Add a phase to the Feature Checklist.")
     _add_ids(add, "number or short name of the new phase")
     add.add_argument("--name", required=True, metavar="TEXT", help="title of the phase, in one line")
-    add.add_argument(
-        "--objective",
-        action="append",
-        default=[],
-        dest="objectives",
-        metavar="TEXT",
-        help="objective, in one line (repeatable)",
-    )
-    add_writing(add)
-    add.set_defaults(run=run_add)
-    set_ = actions.add_parser(
-        "set", help="set the status of an objective", description="Set the status of an objective."
-    )
+    add.add_repeatable("--objective", "TEXT", "objective, in one line", dest="objectives")
+    add.add_writing(run=run_add)
+    set_ = parser.add_action("set", "set the status of an objective", "Set the status of an objective.")
     _add_ids(set_)
     set_.add_argument("objective", metavar="N", help="id of the objective")
     set_.add_argument("--status", required=True, choices=OF_OBJECTIVES, help="new status")
     set_.add_argument("--note", metavar="TEXT", help="what is left to do, or what blocks it (default: keep the note)")
-    add_writing(set_)
-    set_.set_defaults(run=run_set)
-    extend = actions.add_parser("extend", help="add an objective", description="Add one more objective to a phase.")
+    set_.add_writing(run=run_set)
+    extend = parser.add_action("extend", "add an objective", "Add one more objective to a phase.")
     _add_ids(extend)
     extend.add_argument("text", metavar="TEXT", help="objective, in one line")
-    add_writing(extend)
-    extend.set_defaults(run=run_extend)
-    tried = actions.add_parser(
-        "tried", help="record an attempt", description="Record an approach that was tried in a phase."
-    )
+    extend.add_writing(run=run_extend)
+    tried = parser.add_action("tried", "record an attempt", "Record an approach that was tried in a phase.")
     _add_ids(tried)
     tried.add_argument("--approach", required=True, metavar="TEXT", help="approach that was tried")
     tried.add_argument("--result", required=True, metavar="TEXT", help="result of the approach, and its cause")
-    add_writing(tried)
-    tried.set_defaults(run=run_tried)
-    _configure_reading(actions)
+    tried.add_writing(run=run_tried)
+    _configure_reading(parser)
 
 
-def _configure_reading(actions: argparse._SubParsersAction[Any]) -> None:
-    show = actions.add_parser("show", help="show the phases", description="Show the phases of a task, or one of them.")
-    add_task(show)
+def _configure_reading(parser: Parser) -> None:
+    show = parser.add_action("show", "show the phases", "Show the phases of a task, or one of them.")
     show.add_argument("phase", metavar="P", nargs="?", help="phase to show (default: all)")
-    add_common(show)
-    show.set_defaults(run=run_show)
-    export = actions.add_parser(
-        "export", help="export a phase as JSON", description="Export a phase as a JSON progress file."
-    )
+    show.add_common(run=run_show)
+    export = parser.add_action("export", "export a phase as JSON", "Export a phase as a JSON progress file.")
     _add_ids(export)
     export.add_argument(
         "--output",
         metavar="FILE",
         help="output file (default: print it, and write to the task's artifacts; `-`: only print it)",
     )
-    add_writing(export)
-    export.set_defaults(run=run_export)
+    export.add_writing(run=run_export)
 
 
-def _add_ids(parser: argparse.ArgumentParser, phase_help: str = "phase, such as 3") -> None:
-    add_task(parser)
+def _add_ids(parser: Parser, phase_help: str = "phase, such as 3") -> None:
     parser.add_argument("phase", metavar="P", help=phase_help)
 
 
@@ -86,7 +62,7 @@ def run_add(invocation: Invocation) -> int:
     args = invocation.args
     objectives = tuple(invocation.text_of(text) for text in args.objectives)
     phase = (args.phase, invocation.text_of(args.name))
-    outcome = add_phase(invocation.workspace, invocation.task_id(args.id), phase, objectives, invocation.request())
+    outcome = add_phase(invocation.workspace, invocation.task, phase, objectives, invocation.request())
     return invocation.print_outcome(outcome, f"{outcome.path}: phase {args.phase} added", phase=args.phase)
 
 
@@ -97,7 +73,7 @@ def run_set(invocation: Invocation) -> int:
     args = invocation.args
     update = ObjectiveUpdate(args.status, None if args.note is None else invocation.text_of(args.note))
     objective = (args.phase, args.objective)
-    outcome = set_objective(invocation.workspace, invocation.task_id(args.id), objective, update, invocation.request())
+    outcome = set_objective(invocation.workspace, invocation.task, objective, update, invocation.request())
     return invocation.print_outcome(
         outcome, f"{outcome.path}: objective {args.objective} of phase {args.phase} is {args.status}"
     )
@@ -110,7 +86,7 @@ def run_extend(invocation: Invocation) -> int:
     args = invocation.args
     outcome = extend(
         invocation.workspace,
-        invocation.task_id(args.id),
+        invocation.task,
         args.phase,
         invocation.text_of(args.text),
         invocation.request(),
@@ -124,9 +100,7 @@ def run_tried(invocation: Invocation) -> int:
 
     args = invocation.args
     attempt = (invocation.text_of(args.approach), invocation.text_of(args.result))
-    outcome = record_attempt(
-        invocation.workspace, invocation.task_id(args.id), args.phase, attempt, invocation.request()
-    )
+    outcome = record_attempt(invocation.workspace, invocation.task, args.phase, attempt, invocation.request())
     return invocation.print_outcome(outcome, f"{outcome.path}: recorded what was tried in phase {args.phase}")
 
 
@@ -134,8 +108,7 @@ def run_show(invocation: Invocation) -> int:
     """Show the phases, or one."""
     from taskstate.handoff.phases import find_phase, read_phases
 
-    workspace = invocation.workspace
-    state = workspace.load(workspace.locate(invocation.task_id(invocation.args.id))).state
+    state = invocation.load_task().state
     if invocation.args.phase is not None:
         value = find_phase(state, invocation.args.phase).value
         return invocation.print_result(value, "\n".join(_table(value)))
@@ -170,7 +143,7 @@ def run_export(invocation: Invocation) -> int:
     from taskstate.handoff.phases import export, find_phase
 
     args, workspace = invocation.args, invocation.workspace
-    task = invocation.task_id(args.id)
+    task = invocation.task
     if args.output == "-":
         from taskstate.syntax.json_edit import json_text
 

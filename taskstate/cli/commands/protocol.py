@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from taskstate.cli.invocation import add_common
-
-if TYPE_CHECKING:
-    import argparse
-
-    from taskstate.cli.invocation import Invocation
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
     parser.add_argument("id", metavar="ID", nargs="?", default="", help="task to insert into the commands")
     parser.add_argument(
@@ -22,8 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--agent", default="", metavar="A", help="claude, codex, cursor or generic: add how this agent ends a session"
     )
     parser.add_argument("--short", action="store_true", help="print the short form, which is part of every brief")
-    add_common(parser)
-    parser.set_defaults(run=run)
+    parser.add_common(run=run)
 
 
 def run(invocation: Invocation) -> int:
@@ -31,7 +24,7 @@ def run(invocation: Invocation) -> int:
     from taskstate.handoff import protocol
 
     args = invocation.args
-    task, kind = invocation.task_id(args.id) if args.id else "", ""
+    task, kind = invocation.task if args.id else "", ""
     if task:
         path = invocation.workspace.locate(task)  # fails if there is no such task
         kind = invocation.workspace.load(path).state.kind if args.short else ""

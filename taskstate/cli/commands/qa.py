@@ -4,58 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.cli.invocation import add_common, add_task, add_writing, standard_input
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation, standard_input
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
-    from taskstate.cli.invocation import Invocation
     from taskstate.model.tool_blocks import CheckResult
     from taskstate.verification.qa.record import RoleComparison
 
 _DIGITS = 10  # of an exit status, which on some systems is a large number
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    record = actions.add_parser(
+    record = parser.add_action(
         "record",
-        help="record the results in a log",
-        description="Record the results in a log as the baseline, or with --role as the results of that role.",
+        "record the results in a log",
+        "Record the results in a log as the baseline, or with --role as the results of that role.",
     )
-    add_task(record)
     record.add_argument(
         "--from", dest="log", metavar="LOG", required=True, help="log of the checks; - reads standard input"
     )
     record.add_argument("--role", metavar="R", default="", help="role that ran the checks")
-    record.add_argument(
-        "--result",
-        action="append",
-        default=[],
-        metavar="NAME=TEXT",
-        help='result that is not in the log, such as test="212 passed, 1 failed" (repeatable)',
-    )
-    record.add_argument(
-        "--exit-status",
-        action="append",
-        default=[],
-        metavar="NAME=N",
-        help="exit status of a check, such as lint=0 (repeatable)",
-    )
-    add_writing(record)
-    record.set_defaults(run=run_record)
-    compare = actions.add_parser(
+    record.add_repeatable("--result", "NAME=TEXT", 'result that is not in the log, such as test="212 passed, 1 failed"')
+    record.add_repeatable("--exit-status", "NAME=N", "exit status of a check, such as lint=0")
+    record.add_writing(run=run_record)
+    compare = parser.add_action(
         "compare",
-        help="compare a role's results with the baseline",
-        description="Compare a role's results with the baseline; exit with status 1 if any became worse.",
+        "compare a role's results with the baseline",
+        "Compare a role's results with the baseline; exit with status 1 if any became worse.",
     )
-    add_task(compare)
     compare.add_argument("--role", metavar="R", required=True, help="role whose results to compare")
-    add_common(compare)
-    compare.set_defaults(run=run_compare)
+    compare.add_common(run=run_compare)
 
 
 def run_record(invocation: Invocation) -> int:
@@ -65,9 +47,7 @@ def run_record(invocation: Invocation) -> int:
     args = invocation.args
     texts = dict(_pairs(args.result, "--result", 'test="212 passed"'))
     qa_request = QaRequest(_log(args.log), texts, dict(_statuses(args.exit_status)))
-    recorded = record(
-        invocation.workspace, invocation.task_id(args.id), qa_request, invocation.request(), role=args.role
-    )
+    recorded = record(invocation.workspace, invocation.task, qa_request, invocation.request(), role=args.role)
     results = {name: result._asdict() for name, result in sorted(recorded.results.items())}
     owner = f"results of the {args.role}" if args.role else "baseline"
     lines = [f"{recorded.outcome.path}: {owner} recorded", *_table(recorded.results)]
@@ -119,7 +99,7 @@ def run_compare(invocation: Invocation) -> int:
     """Compare a role's results with the baseline."""
     from taskstate.verification.qa.record import compare_role
 
-    role_comparison = compare_role(invocation.workspace, invocation.task_id(invocation.args.id), invocation.args.role)
+    role_comparison = compare_role(invocation.workspace, invocation.task, invocation.args.role)
     comparison = role_comparison.comparison
     data = {
         "regressions": [each._asdict() for each in comparison.regressions],

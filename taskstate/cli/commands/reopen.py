@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from taskstate.cli.invocation import add_task, add_writing
-
-if TYPE_CHECKING:
-    import argparse
-
-    from taskstate.cli.invocation import Invocation
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    add_task(parser)
+    parser.add_task()
     parser.add_argument("--note", metavar="TEXT", required=True, help="reason; it is recorded")
-    add_writing(parser)
-    parser.set_defaults(run=run)
+    parser.add_writing(run=run)
 
 
 def run(invocation: Invocation) -> int:
@@ -25,7 +18,5 @@ def run(invocation: Invocation) -> int:
     from taskstate.tasks.complete import reopen
 
     args = invocation.args
-    outcome = reopen(
-        invocation.workspace, invocation.task_id(args.id), invocation.request(), note=invocation.text_of(args.note)
-    )
+    outcome = reopen(invocation.workspace, invocation.task, invocation.request(), note=invocation.text_of(args.note))
     return invocation.print_outcome(outcome, f"{outcome.path}: in progress again")

@@ -3,45 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from taskstate.cli.invocation import add_common, add_task, add_writing, standard_input
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation, standard_input
 from taskstate.model.statuses import BLOCKED, OF_ROLES
 
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any
 
-    from taskstate.cli.invocation import Invocation
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    show = actions.add_parser(
-        "show", help="show the roles", description="Show the status and the findings of a task's roles."
-    )
-    add_task(show)
-    add_common(show)
-    show.set_defaults(run=run_show)
-    _configure_set(actions)
-    _configure_findings(actions)
-    reopen = actions.add_parser(
-        "reopen",
-        help="reopen a role",
-        description="Reopen a role. Later roles become pending again and lose their snapshots.",
+    show = parser.add_action("show", "show the roles", "Show the status and the findings of a task's roles.")
+    show.add_common(run=run_show)
+    _configure_set(parser)
+    _configure_findings(parser)
+    reopen = parser.add_action(
+        "reopen", "reopen a role", "Reopen a role. Later roles become pending again and lose their snapshots."
     )
     _add_role(reopen)
     reopen.add_argument("--note", metavar="T", required=True, help="reason; it is recorded")
-    add_writing(reopen)
-    reopen.set_defaults(run=run_reopen)
+    reopen.add_writing(run=run_reopen)
 
 
-def _configure_set(actions: Any) -> None:  # noqa: ANN401 - argparse has no public name for it
-    setting = actions.add_parser(
+def _configure_set(parser: Parser) -> None:
+    setting = parser.add_action(
         "set",
-        help="set the status of a role",
-        description="Begin a role, which verifies the previous role's snapshot; or finish it, which verifies its own.",
+        "set the status of a role",
+        "Begin a role, which verifies the previous role's snapshot; or finish it, which verifies its own.",
     )
     _add_role(setting)
     setting.add_argument(
@@ -52,31 +38,25 @@ def _configure_set(actions: Any) -> None:  # noqa: ANN401 - argparse has no publ
     )
     setting.add_argument("--qa-log", metavar="P", help="log of the role's checks, kept as an artifact")
     setting.add_argument("--session-id", metavar="X", help="session id of the agent")
-    add_writing(setting)
-    setting.set_defaults(run=run_set)
+    setting.add_writing(run=run_set)
 
 
-def _configure_findings(actions: Any) -> None:  # noqa: ANN401 - as above
-    block = actions.add_parser("block", help="block a role", description="Record a finding that blocks a role.")
+def _configure_findings(parser: Parser) -> None:
+    block = parser.add_action("block", "block a role", "Record a finding that blocks a role.")
     _add_role(block)
     block.add_argument("--finding", metavar="TEXT", required=True, help="what is wrong and where, in one line")
-    add_writing(block)
-    block.set_defaults(run=run_block)
-    unblock = actions.add_parser(
-        "unblock",
-        help="remove a finding",
-        description="Remove a finding; without findings the role is no longer blocked.",
+    block.add_writing(run=run_block)
+    unblock = parser.add_action(
+        "unblock", "remove a finding", "Remove a finding; without findings the role is no longer blocked."
     )
     _add_role(unblock)
     which = unblock.add_mutually_exclusive_group(required=True)
     which.add_argument("--finding", metavar="TEXT", help="text of the finding, or its number in `role show`")
     which.add_argument("--all", action="store_true", help="remove all findings of the role")
-    add_writing(unblock)
-    unblock.set_defaults(run=run_unblock)
+    unblock.add_writing(run=run_unblock)
 
 
-def _add_role(parser: argparse.ArgumentParser) -> None:
-    add_task(parser)
+def _add_role(parser: Parser) -> None:
     parser.add_argument("role", metavar="ROLE", help="implementer, reviewer, validator, or a role of the configuration")
 
 
@@ -85,7 +65,7 @@ def run_show(invocation: Invocation) -> int:
     from taskstate.workflow.status import role_table, roles_shape
 
     workspace = invocation.workspace
-    loaded = workspace.load(workspace.locate(invocation.task_id(invocation.args.id)))
+    loaded = invocation.load_task()
     names = workspace.config.roles
     data = {"id": loaded.state.id, "path": loaded.relative, "roles": roles_shape(loaded, names)}
     return invocation.print_result(data, role_table(loaded, names))
@@ -98,7 +78,7 @@ def run_set(invocation: Invocation) -> int:
 
     args = invocation.args
     setting = RoleChange(status=args.status, log=_log(args.qa_log), session_id=args.session_id)
-    outcome = set_role(invocation.workspace, invocation.task_id(args.id), args.role, setting, invocation.request())
+    outcome = set_role(invocation.workspace, invocation.task, args.role, setting, invocation.request())
     text = f"{outcome.path}: {args.role} is {args.status.replace('_', ' ')}"
     return invocation.print_outcome(outcome, text, role=args.role, status=args.status)
 
@@ -117,7 +97,7 @@ def run_block(invocation: Invocation) -> int:
 
     args = invocation.args
     finding = invocation.text_of(args.finding)
-    outcome = block(invocation.workspace, invocation.task_id(args.id), args.role, finding, invocation.request())
+    outcome = block(invocation.workspace, invocation.task, args.role, finding, invocation.request())
     return invocation.print_outcome(outcome, f"{outcome.path}: {args.role} is blocked", role=args.role, status=BLOCKED)
 
 
@@ -127,7 +107,7 @@ def run_unblock(invocation: Invocation) -> int:
 
     args = invocation.args
     finding = None if args.all else invocation.text_of(args.finding)
-    outcome = unblock(invocation.workspace, invocation.task_id(args.id), args.role, finding, invocation.request())
+    outcome = unblock(invocation.workspace, invocation.task, args.role, finding, invocation.request())
     removed = "all findings" if args.all else "a finding"
     return invocation.print_outcome(outcome, f"{outcome.path}: {removed} of {args.role} taken back", role=args.role)
 
@@ -138,5 +118,5 @@ def run_reopen(invocation: Invocation) -> int:
 
     args = invocation.args
     note = invocation.text_of(args.note)
-    outcome = reopen(invocation.workspace, invocation.task_id(args.id), args.role, note, invocation.request())
+    outcome = reopen(invocation.workspace, invocation.task, args.role, note, invocation.request())
     return invocation.print_outcome(outcome, f"{outcome.path}: {args.role} is back at work", role=args.role)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.cli.invocation import add_common, add_task, add_writing
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
-    import argparse
-
-    from taskstate.cli.invocation import Invocation
     from taskstate.tasks.sessions import NewSession, SessionView
 
 _MAX_SUMMARY = 80  # characters of a session in a list
@@ -18,44 +16,23 @@ _LISTS = ("did", "issues", "next", "commits", "verification")
 _TEXTS = ("state", "agent")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    _configure_add(actions.add_parser("add", help="add a session", description="Append a session to the Progress Log."))
-    listing = actions.add_parser(
-        "list", help="list all sessions", description="List all sessions, including archived ones."
-    )
-    add_task(listing)
-    add_common(listing)
-    listing.set_defaults(run=run_list)
-    show = actions.add_parser(
-        "show", help="show a session", description="Show a session from the state file or the archive."
-    )
-    add_task(show)
+    _configure_add(parser.add_action("add", "add a session", "Append a session to the Progress Log."))
+    listing = parser.add_action("list", "list all sessions", "List all sessions, including archived ones.")
+    listing.add_common(run=run_list)
+    show = parser.add_action("show", "show a session", "Show a session from the state file or the archive.")
     show.add_argument("number", metavar="N", type=int, help="number of the session")
-    add_common(show)
-    show.set_defaults(run=run_show)
+    show.add_common(run=run_show)
 
 
-def _configure_add(parser: argparse.ArgumentParser) -> None:
-    add_task(parser)
-    parser.add_argument("--did", action="append", default=[], metavar="TEXT", help="work done (repeatable)")
-    parser.add_argument(
-        "--issue", action="append", default=[], dest="issues", metavar="TEXT", help="issue encountered (repeatable)"
-    )
+def _configure_add(parser: Parser) -> None:
+    parser.add_repeatable("--did", "TEXT", "work done")
+    parser.add_repeatable("--issue", "TEXT", "issue encountered", dest="issues")
     parser.add_argument("--state", default="", metavar="TEXT", help="current state of the work")
-    parser.add_argument("--next", action="append", default=[], metavar="TEXT", help="next step (repeatable)")
-    parser.add_argument(
-        "--commit", action="append", default=[], dest="commits", metavar="SHA", help="commit made (repeatable)"
-    )
-    parser.add_argument(
-        "--verified",
-        action="append",
-        default=[],
-        dest="verification",
-        metavar="TEXT",
-        help="what was verified, and how (repeatable)",
-    )
+    parser.add_repeatable("--next", "TEXT", "next step")
+    parser.add_repeatable("--commit", "SHA", "commit made", dest="commits")
+    parser.add_repeatable("--verified", "TEXT", "what was verified, and how", dest="verification")
     parser.add_argument("--agent", default="", metavar="NAME", help="name of the agent")
     parser.add_argument(
         "--from",
@@ -63,8 +40,7 @@ def _configure_add(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="read the session from JSON with the keys did, issues, state, next, commits, …",
     )
-    add_writing(parser)
-    parser.set_defaults(run=run_add)
+    parser.add_writing(run=run_add)
 
 
 def run_add(invocation: Invocation) -> int:
@@ -72,9 +48,7 @@ def run_add(invocation: Invocation) -> int:
     from taskstate.tasks.overview import warning
     from taskstate.tasks.sessions import add
 
-    outcome = add(
-        invocation.workspace, invocation.task_id(invocation.args.id), _entry(invocation), invocation.request()
-    )
+    outcome = add(invocation.workspace, invocation.task, _entry(invocation), invocation.request())
     status = invocation.print_outcome(outcome, f"{outcome.path}: session added")
     invocation.print_warning(warning(outcome.state, invocation.workspace.config.size))
     return status
@@ -118,7 +92,7 @@ def run_list(invocation: Invocation) -> int:
     """List all sessions."""
     from taskstate.tasks.sessions import all_sessions
 
-    sessions = all_sessions(invocation.workspace, invocation.task_id(invocation.args.id))
+    sessions = all_sessions(invocation.workspace, invocation.task)
     lines = [
         f"{each.number:>4}  {each.time or '?':16}  {'archived' if each.archived else '':8}  {_summary(each)}"
         for each in sessions
@@ -138,7 +112,7 @@ def run_show(invocation: Invocation) -> int:
     """Show a session."""
     from taskstate.tasks.sessions import find_session
 
-    session = find_session(invocation.workspace, invocation.task_id(invocation.args.id), invocation.args.number)
+    session = find_session(invocation.workspace, invocation.task, invocation.args.number)
     shape = session._asdict()
     text = shape.pop("entry")
     return invocation.print_result(shape, text)

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.cli.invocation import add_common, add_task
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
-    import argparse
-
-    from taskstate.cli.invocation import Invocation
     from taskstate.syntax.document import Section
     from taskstate.workspace.workspace import Loaded
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    add_task(parser)
+    parser.add_task()
     parser.add_argument("--section", metavar="NAME", help="print this section or subsection, verbatim")
-    add_common(parser)
-    parser.set_defaults(run=run)
+    parser.add_common(run=run)
 
 
 def run(invocation: Invocation) -> int:
     """Show a task, or one of its sections."""
     from taskstate.tasks.overview import overview, task_shape, warning
 
-    loaded = invocation.workspace.load(invocation.workspace.locate(invocation.task_id(invocation.args.id)))
+    loaded = invocation.load_task()
     if invocation.args.section:
         section = _section(loaded, invocation.args.section)
         text = section.span.of(loaded.document.text).strip("\r\n")

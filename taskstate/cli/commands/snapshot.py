@@ -5,32 +5,28 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from taskstate.cli.invocation import add_common, add_task, add_writing
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 
 if TYPE_CHECKING:
-    import argparse
-
-    from taskstate.cli.invocation import Invocation
     from taskstate.verification.snapshots.drift import Difference, DriftReport
 
 _SHORT = 12  # digits of a hash in a report
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    take = actions.add_parser(
+    take = parser.add_action(
         "take",
-        help="record the working tree of a role",
-        description="Record the exact working tree, staged or not, with its diffs; git's own data is not changed.",
+        "record the working tree of a role",
+        "Record the exact working tree, staged or not, with its diffs; git's own data is not changed.",
     )
     _add_role(take)
-    add_writing(take)
-    take.set_defaults(run=run_take)
-    verify = actions.add_parser(
+    take.add_writing(run=run_take)
+    verify = parser.add_action(
         "verify",
-        help="compare the working tree with a snapshot",
-        description="Compare the working tree with a role's snapshot; on drift, print a report and exit with status 1.",
+        "compare the working tree with a snapshot",
+        "Compare the working tree with a role's snapshot; on drift, print a report and exit with status 1.",
     )
     _add_role(verify)
     verify.add_argument(
@@ -40,11 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="first restore these files from the snapshot; for a name that begins with -: --restore=./-name",
     )
-    add_writing(verify)
-    verify.set_defaults(run=run_verify)
-    diff = actions.add_parser(
-        "diff", help="show the diff of a role", description="Show the diff that a role's snapshot kept."
-    )
+    verify.add_writing(run=run_verify)
+    diff = parser.add_action("diff", "show the diff of a role", "Show the diff that a role's snapshot kept.")
     _add_role(diff)
     diff.add_argument(
         "--type",
@@ -53,21 +46,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="diff from the base commit, or from the previous role's snapshot (default: from-base)",
     )
     diff.add_argument("--path", action="store_true", help="print the path of the gzipped diff instead")
-    add_common(diff)
-    diff.set_defaults(run=run_diff)
-    resolve = actions.add_parser(
-        "resolve",
-        help="accept drift",
-        description="Accept the working tree and HEAD as they are, and record who did so and why.",
+    diff.add_common(run=run_diff)
+    resolve = parser.add_action(
+        "resolve", "accept drift", "Accept the working tree and HEAD as they are, and record who did so and why."
     )
-    add_task(resolve)
     resolve.add_argument("--note", metavar="TEXT", required=True, help="reason; it is recorded")
-    add_writing(resolve)
-    resolve.set_defaults(run=run_resolve)
+    resolve.add_writing(run=run_resolve)
 
 
-def _add_role(parser: argparse.ArgumentParser) -> None:
-    add_task(parser)
+def _add_role(parser: Parser) -> None:
     parser.add_argument("--role", metavar="R", required=True, help="role of the snapshot, such as implementer")
 
 
@@ -75,9 +62,7 @@ def run_take(invocation: Invocation) -> int:
     """Take a snapshot."""
     from taskstate.verification.snapshots.take import take
 
-    taken = take(
-        invocation.workspace, invocation.task_id(invocation.args.id), invocation.args.role, invocation.request()
-    )
+    taken = take(invocation.workspace, invocation.task, invocation.args.role, invocation.request())
     text = f"{taken.outcome.path}: snapshot of {invocation.args.role} taken: {taken.stat}"
     return invocation.print_outcome(
         taken.outcome, text, role=invocation.args.role, diff_stat=taken.stat, files=taken.number
@@ -91,7 +76,7 @@ def run_verify(invocation: Invocation) -> int:
     from taskstate.verification.snapshots.verify import compare, count_up
 
     args, workspace = invocation.args, invocation.workspace
-    task = invocation.task_id(args.id)
+    task = invocation.task
     require_role(args.role, workspace.config.roles)
     restored: tuple[str, ...] = ()
     if args.restore:
@@ -151,7 +136,7 @@ def run_diff(invocation: Invocation) -> int:
     from taskstate.verification.snapshots.restore import diff_of
 
     args = invocation.args
-    diff = diff_of(invocation.workspace, invocation.task_id(args.id), args.role, args.type)
+    diff = diff_of(invocation.workspace, invocation.task, args.role, args.type)
     if args.path:
         return invocation.print_result({"path": diff.path, "role": args.role, "type": args.type}, diff.path)
     if invocation.as_json:
@@ -184,7 +169,7 @@ def run_resolve(invocation: Invocation) -> int:
 
     resolved = resolve(
         invocation.workspace,
-        invocation.task_id(invocation.args.id),
+        invocation.task,
         invocation.text_of(invocation.args.note),
         invocation.request(),
     )

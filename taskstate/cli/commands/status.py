@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from taskstate.cli.invocation import add_common
-
-if TYPE_CHECKING:
-    import argparse
-
-    from taskstate.cli.invocation import Invocation
+from taskstate.cli.arguments import Parser
+from taskstate.cli.invocation import Invocation
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "id", metavar="ID", nargs="?", help="task to show, whatever its status (default: all tasks in progress)"
     )
-    add_common(parser)
-    parser.set_defaults(run=run)
+    parser.add_common(run=run)
 
 
 def run(invocation: Invocation) -> int:

@@ -1,0 +1,103 @@
+"""The parser of a command, with the arguments that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from taskstate.errors import TaskstateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from taskstate.cli.invocation import Invocation
+
+    Run = Callable[[Invocation], int]
+
+
+class _Help(argparse.HelpFormatter):
+    """Formats help; argparse creates one per argument, and its default would import `shutil` to find the line width."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except (OSError, ValueError, AttributeError):  # no terminal
+        return 80
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that reports errors as a `TaskstateError`, in one line."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - whatever argparse takes
+        super().__init__(**{"formatter_class": _Help, **options})
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the usage error that the command line reports."""
+        raise TaskstateError(
+            f"{self.prog.removeprefix('taskstate ')}: {message}", help=f"see `{self.prog} --help`", code="usage"
+        )
+
+    @cached_property
+    def _action_parsers(self) -> argparse._SubParsersAction[Parser]:
+        return self.add_subparsers(title="actions", metavar="ACTION", required=True)
+
+    def add_action(self, name: str, summary: str, description: str, *, task: bool = True) -> Parser:
+        """Return the parser of a new action; unless `task` is false, its first argument names a task."""
+        parser = self._action_parsers.add_parser(name, help=summary, description=description)
+        if task:
+            parser.add_task()
+        return parser
+
+    def add_task(self) -> None:
+        """Add the argument that names a task."""
+        self.add_argument("id", metavar="ID", help="task: 101, #101, TASK-101, task-101-state.md or a path")
+
+    def add_repeatable(self, flag: str, metavar: str, summary: str, *, dest: str | None = None) -> None:
+        """Add a flag that may be given several times; its values form a list."""
+        self.add_argument(flag, action="append", default=[], dest=dest, metavar=metavar, help=f"{summary} (repeatable)")
+
+    def add_common(self, *, run: Run) -> None:
+        """Add the flags that all commands have; they come last in the help. `run` carries out the command or action."""
+        common = self.add_argument_group("common flags")
+        common.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
+        common.add_argument(
+            "--root", metavar="DIR", help="root of the repository (default: TASKSTATE_ROOT, or the nearest one upwards)"
+        )
+        common.add_argument("--config", metavar="FILE", help="path to the configuration file")
+        common.add_argument("--quiet", action="store_true", help="print only errors and JSON")
+        common.add_argument("--verbose", action="store_true", help="print more details")
+        common.add_argument("--no-color", action="store_true", help="disable colours (also: NO_COLOR)")
+        self.set_defaults(run=run)
+
+    def add_writing(self, *, run: Run) -> None:
+        """Add the flags of commands that write, and the common ones."""
+        writing = self.add_argument_group("writing")
+        writing.add_argument(
+            "--actor",
+            metavar="NAME",
+            help="name to record as author (default: TASKSTATE_ACTOR, the git user, or the login)",
+        )
+        writing.add_argument(
+            "--expect-revision",
+            metavar="TOKEN",
+            help="fail if the file is not at this revision, such as 14 or 14-1a2b3c4d",
+        )
+        writing.add_argument(
+            "--dry-run", action="store_true", help="print the changes as a unified diff, and write nothing"
+        )
+        writing.add_argument(
+            "--force-secrets",
+            action="store_true",
+            help="write even if the text looks like it contains credentials; this is recorded in the audit",
+        )
+        self.add_common(run=run)
