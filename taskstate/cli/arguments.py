@@ -35,6 +35,11 @@ def _columns() -> int:
         return 80
 
 
+def usage_error(message: str, *, help: str) -> TaskstateError:  # noqa: A002 - as `TaskstateError` names it
+    """Return the error for arguments that are wrong or do not go together."""
+    return TaskstateError(message, help=help, code="usage")
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that reports errors as a `TaskstateError`, in one line."""
 
@@ -43,9 +48,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise the usage error that the command line reports."""
-        raise TaskstateError(
-            f"{self.prog.removeprefix('taskstate ')}: {message}", help=f"see `{self.prog} --help`", code="usage"
-        )
+        raise usage_error(f"{self.prog.removeprefix('taskstate ')}: {message}", help=f"see `{self.prog} --help`")
 
     @cached_property
     def _action_parsers(self) -> argparse._SubParsersAction[Parser]:

@@ -82,28 +82,22 @@ class Invocation:
         name = self.args.actor or os.environ.get("TASKSTATE_ACTOR") or git.user_name(self.workspace.root) or _login()
         return escaping.one_line(name, what="the actor's name")
 
-    def print_outcome(self, outcome: Outcome, text: str, **more: object) -> int:
-        """Print the outcome of a change, and return the exit status."""
-        data = {
-            "path": outcome.path,
-            "revision": outcome.revision,
-            "changed": outcome.changed,
-            **more,
-            "notes": [*outcome.notes, *outcome.warnings],
-        }
+    def print_outcome(self, outcome: Outcome, done: str = "", *, text: str = "", **more: object) -> int:
+        """Print the outcome of a change, and return the exit status.
+
+        What was `done` is printed after the path of the file; `text` replaces both.
+        """
+        data = {**outcome_shape(outcome), **more, "notes": [*outcome.notes, *outcome.warnings]}
         self.print_problems(outcome.warnings)
         if self.args.dry_run:
             data["diff"] = outcome.diff
             return self.print_result(data, outcome.diff or "nothing would change")
-        message = "\n".join(
-            [
-                text if outcome.changed else f"{outcome.path}: nothing to change",
-                *(f"  {note}" for note in outcome.notes),
-            ]
-        )
-        return self.print_result(
-            data, f"{message}\n  {outcome.path} is at revision {outcome.revision}" if self.args.verbose else message
-        )
+        if not outcome.changed:
+            text, done = "", "nothing to change"
+        lines = [text or f"{outcome.path}: {done}", *(f"  {note}" for note in outcome.notes)]
+        if self.args.verbose:
+            lines.append(f"  {outcome.path} is at revision {outcome.revision}")
+        return self.print_result(data, "\n".join(lines))
 
     def print_result(self, data: object, text: str, *, status: int = 0) -> int:
         """Print a result as JSON or as text, and return the exit status."""
@@ -155,10 +149,7 @@ class Invocation:
         Raises:
             TaskstateError: it cannot be read, or is not UTF-8.
         """
-        from taskstate.storage import files
-
-        data = standard_input(files.MAX_BYTES) if name == "-" else files.read(Path(name))
-        return decoded(data, name)
+        return decoded(read_bytes(name), name)
 
     def text_of(self, value: str) -> str:
         """Return a text argument; `-` reads standard input."""
@@ -190,6 +181,11 @@ class Invocation:
         return self.workspace.load(self.workspace.locate(self.task))
 
 
+def outcome_shape(outcome: Outcome) -> dict[str, object]:
+    """Return the part of an outcome that the JSON of every change contains."""
+    return {"path": outcome.path, "revision": outcome.revision, "changed": outcome.changed}
+
+
 def _print(text: str, stream: Any) -> None:  # noqa: ANN401 - a text stream
     stream.write(with_newlines(printable(text), "\n").rstrip("\n") + "\n")
 
@@ -201,6 +197,13 @@ def standard_input(limit: int) -> bytes:
         message = f"standard input holds more than {limit // 1024**2} MiB"
         raise TaskstateError(message, help="split it", code="too-large")
     return data
+
+
+def read_bytes(name: str) -> bytes:
+    """Return the content of the file `name`, or of standard input for `-`."""
+    from taskstate.storage import files
+
+    return standard_input(files.MAX_BYTES) if name == "-" else files.read(Path(name))
 
 
 def _working_folder() -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +22,13 @@ def shows_colour(stream: TextIO, *, refused: bool) -> bool:
     if os.environ.get("FORCE_COLOR", "") not in {"", "0"}:
         return True
     return is_terminal(stream)
+
+
+def write_bytes(data: bytes) -> None:
+    """Write to standard output byte for byte: text output would change line ends on Windows."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
 
 
 def boxed(lines: tuple[str, ...], stream: TextIO) -> tuple[str, ...]:

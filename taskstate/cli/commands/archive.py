@@ -9,10 +9,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskstate.cli.arguments import Parser
+from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.commands.archive_actions import VERBS
-from taskstate.cli.invocation import Invocation
-from taskstate.errors import TaskstateError
+from taskstate.cli.invocation import Invocation, outcome_shape
 from taskstate.model.names import own_file
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def run(invocation: Invocation) -> int:
     keep = invocation.workspace.config.size.keep_sessions if invocation.args.keep is None else invocation.args.keep
     for wrong, message, help_ in _clashes(invocation.args, keep):
         if wrong:
-            raise TaskstateError(message, help=help_, code="usage")
+            raise usage_error(message, help=help_)
     return _check(invocation, keep) if invocation.args.check else _archive(invocation, keep)
 
 
@@ -82,11 +81,8 @@ def _archive(invocation: Invocation, keep: int) -> int:
     tasks = list(dict.fromkeys(invocation.task_id(task) for task in invocation.args.ids))
     outcomes = _archived(invocation, tasks or _tasks_to_archive(invocation, keep), keep)
     if len(tasks) == 1:
-        return invocation.print_outcome(outcomes[0], f"{outcomes[0].path}: archived")
-    data = [
-        {"path": o.path, "revision": o.revision, "changed": o.changed, "notes": list(o.notes), "diff": o.diff}
-        for o in outcomes
-    ]
+        return invocation.print_outcome(outcomes[0], "archived")
+    data = [{**outcome_shape(each), "notes": list(each.notes), "diff": each.diff} for each in outcomes]
     return invocation.print_result(
         data, "\n".join(_line(invocation, outcome) for outcome in outcomes) or "no task is over the limit"
     )
@@ -152,9 +148,7 @@ def _fix(invocation: Invocation, tasks: list[str], keep: int, *, status: int) ->
     outcomes = _archived(invocation, tasks, keep)
     staged = restage(invocation.workspace, tasks)
     data = {
-        "archived": [
-            {"path": o.path, "revision": o.revision, "changed": o.changed, "notes": list(o.notes)} for o in outcomes
-        ],
+        "archived": [{**outcome_shape(each), "notes": list(each.notes)} for each in outcomes],
         "staged": list(staged),
     }
     text = "\n".join([*(_line(invocation, outcome) for outcome in outcomes), *(f"staged {path}" for path in staged)])

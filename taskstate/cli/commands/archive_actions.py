@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from taskstate.cli.arguments import usage_error
 from taskstate.cli.invocation import Invocation
-from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
     from taskstate.archive.verify import ArchiveVerdict
@@ -19,7 +19,7 @@ def run_verify(invocation: Invocation, *names: str) -> int:
 
     _refuse_flags(invocation, "verify", *_WRITING, "all")
     if not names:
-        raise TaskstateError("archive verify: ID is missing", help="name a task, or several", code="usage")
+        raise usage_error("archive verify: ID is missing", help="name a task, or several")
     verdicts = [verify(invocation.workspace, invocation.task_id(name)) for name in names]
     data = [_shape(verdict) for verdict in verdicts]
     text = "\n".join(_text(verdict) for verdict in verdicts)
@@ -68,11 +68,11 @@ def run_restore(invocation: Invocation, *names: str) -> int:
     _refuse_flags(invocation, "restore")
     if len(names) != 1:
         message = "archive restore takes one task" if names else "archive restore: ID is missing"
-        raise TaskstateError(message, help="`taskstate archive restore ID [--all]`", code="usage")
+        raise usage_error(message, help="`taskstate archive restore ID [--all]`")
     outcome = restore(
         invocation.workspace, invocation.task_id(names[0]), invocation.request(), everything=invocation.args.all
     )
-    return invocation.print_outcome(outcome, f"{outcome.path}: restored")
+    return invocation.print_outcome(outcome, "restored")
 
 
 def run_search(invocation: Invocation, *words: str) -> int:
@@ -83,8 +83,9 @@ def run_search(invocation: Invocation, *words: str) -> int:
     name, *texts = words or ("",)
     text = " ".join(texts)
     if not name or not text.strip():
-        message = f"archive search: {'TEXT' if name else 'ID'} is missing"
-        raise TaskstateError(message, help="`taskstate archive search ID TEXT`", code="usage")
+        raise usage_error(
+            f"archive search: {'TEXT' if name else 'ID'} is missing", help="`taskstate archive search ID TEXT`"
+        )
     hits = search(invocation.workspace, invocation.task_id(name), text)
     lines = [
         f"{each.number:>4}  {each.time or '?':16}  {'archived' if each.archived else '':8}  {each.line}"
@@ -97,8 +98,7 @@ def _refuse_flags(invocation: Invocation, verb: str, *more: str) -> None:
     """Refuse flags that have no effect on this action, since their user expects one."""
     for flag in ("keep", "force", "check", "fix", "summarizer", *more):
         if getattr(invocation.args, flag) not in (None, False):
-            message = f"archive {verb} does not take --{flag.replace('_', '-')}"
-            raise TaskstateError(message, help="leave it out", code="usage")
+            raise usage_error(f"archive {verb} does not take --{flag.replace('_', '-')}", help="leave it out")
 
 
 VERBS = {"verify": run_verify, "restore": run_restore, "search": run_search}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from taskstate.cli.arguments import Parser
+from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
-from taskstate.errors import TaskstateError
 
 
 def configure(parser: Parser) -> None:
@@ -26,7 +25,7 @@ def run(invocation: Invocation) -> int:
 
     budget = invocation.args.budget
     if budget is not None and budget < 1:
-        raise TaskstateError(f"--budget {budget} is no budget", help="say how many tokens, at least 1", code="usage")
+        raise usage_error(f"--budget {budget} is no budget", help="say how many tokens, at least 1")
     loaded = invocation.load_task()
     result = brief(invocation.workspace, loaded, role=invocation.args.role, budget=budget)
     return invocation.print_result(shape(loaded, result, invocation.args.role), result.text)

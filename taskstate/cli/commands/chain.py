@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.cli.arguments import Parser
-from taskstate.cli.invocation import Invocation
+from taskstate.cli.arguments import Parser, usage_error
+from taskstate.cli.invocation import Invocation, outcome_shape
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
@@ -86,16 +86,14 @@ def run_pull(invocation: Invocation) -> int:
 
     args = invocation.args
     if bool(args.ids) == args.all:
-        message = "chain pull takes either the tasks' ids or --all"
-        raise TaskstateError(message, help="name the tasks, or give --all", code="usage")
+        raise usage_error("chain pull takes either the tasks' ids or --all", help="name the tasks, or give --all")
     if args.expect_revision and len(args.ids) != 1:
-        message = "--expect-revision is that of one task"
-        raise TaskstateError(message, help="name that one alone", code="usage")
+        raise usage_error("--expect-revision is that of one task", help="name that one alone")
     source = invocation.task_id(args.source) if args.source else ""
     if len(args.ids) == 1:
         pulled = pull(invocation.workspace, invocation.task_id(args.ids[0]), invocation.request(), source=source)
-        text = "\n".join([f"{pulled.outcome.path}: inputs brought up to date", pulled.inputs.rstrip("\n")])
-        return invocation.print_outcome(pulled.outcome, text, diff=pulled.inputs)
+        inputs = pulled.inputs.rstrip("\n")
+        return invocation.print_outcome(pulled.outcome, f"inputs brought up to date\n{inputs}", diff=pulled.inputs)
     return _pull_all(invocation, source)
 
 
@@ -140,8 +138,7 @@ def _lines(pulled: PullResult) -> list[str]:
 
 def _shape(pulled: PullResult) -> dict[str, Any]:
     outcome = pulled.outcome
-    shape = {"path": outcome.path, "revision": outcome.revision, "changed": outcome.changed}
-    return shape | {"notes": list(outcome.notes), "diff": outcome.diff or pulled.inputs}
+    return outcome_shape(outcome) | {"notes": list(outcome.notes), "diff": outcome.diff or pulled.inputs}
 
 
 # status

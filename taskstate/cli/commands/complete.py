@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskstate.cli.arguments import Parser
+from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 
@@ -27,7 +27,7 @@ def run(invocation: Invocation) -> int:
     args = invocation.args
     if args.force != (args.note is not None):
         message = "complete --force needs a reason" if args.force else "--note is the reason for --force"
-        raise TaskstateError(message, help='give both: --force --note "WHY"', code="usage")
+        raise usage_error(message, help='give both: --force --note "WHY"')
     note = invocation.text_of(args.note) if args.force else ""
     if args.force and not note.strip():
         raise TaskstateError("--note is empty", help="say why what is missing is let pass", code="empty")
@@ -39,4 +39,4 @@ def run(invocation: Invocation) -> int:
             raise TaskstateError(message, help=error.help, code=error.code) from error
         invocation.print_problems(tuple(f"  {gap}" for gap in error.gaps))
         raise
-    return invocation.print_outcome(outcome, f"{outcome.path}: complete")
+    return invocation.print_outcome(outcome, "complete")

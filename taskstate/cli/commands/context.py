@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.cli.arguments import Parser
+from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.commands import context_export
 from taskstate.cli.invocation import Invocation
-from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
     from taskstate.context.capture_plan import CaptureRequest
@@ -88,17 +87,19 @@ def _capture_request(invocation: Invocation) -> CaptureRequest:
 
     source = invocation.flag_value("source", name="--from")
     if source == "-":
-        message = "--from - would read the task file from standard input, and nobody could read it again"
-        raise TaskstateError(message, help="name a file of the repository", code="usage")
+        raise usage_error(
+            "--from - would read the task file from standard input, and nobody could read it again",
+            help="name a file of the repository",
+        )
     name = path_from_root(invocation.workspace, source) if source else ""
     return CaptureRequest(task_file=name, shorten=invocation.args.shorten)
 
 
-def _print_sealed(invocation: Invocation, sealed: SealResult, action: str, **more: object) -> int:
+def _print_sealed(invocation: Invocation, sealed: SealResult, action: str, **more: str) -> int:
     from taskstate.context.view import rows_shape, table
 
     outcome = sealed.outcome
-    text = f"{outcome.path}: {action}\n\n{table(sealed.rows)}\n"
+    text = f"{action}\n\n{table(sealed.rows)}\n"
     return invocation.print_outcome(outcome, text, seal=sealed.seal, parts=rows_shape(sealed.rows), **more)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from pathlib import Path
 
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
+from taskstate.cli.terminal import write_bytes
 from taskstate.syntax.spans import CONTROLS
 
 
@@ -56,8 +56,7 @@ def run_export(invocation: Invocation) -> int:
 def _write(text: str) -> None:
     """Write JSON as bytes, the same on every system; control characters are escaped."""
     safe = re.compile(CONTROLS).sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-    sys.stdout.flush()
-    sys.stdout.buffer.write(safe.encode())
+    write_bytes(safe.encode())
 
 
 def run_budget(invocation: Invocation) -> int:

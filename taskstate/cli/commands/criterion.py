@@ -22,6 +22,4 @@ def run(invocation: Invocation, *, checked: bool) -> int:
 
     args = invocation.args
     outcome = set_criterion(invocation.workspace, invocation.task, args.number, invocation.request(), checked=checked)
-    return invocation.print_outcome(
-        outcome, f"{outcome.path}: criterion {args.number} {'checked' if checked else 'unchecked'}"
-    )
+    return invocation.print_outcome(outcome, f"criterion {args.number} {'checked' if checked else 'unchecked'}")

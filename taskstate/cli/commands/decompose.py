@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.cli.arguments import Parser
+from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
-from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
     from taskstate.tasks.decompose import Suggestion
@@ -28,13 +27,12 @@ def run(invocation: Invocation) -> int:
     task = invocation.task
     if invocation.args.apply:
         suggestion, outcome = decompose(invocation.workspace, task, invocation.request())
-        text = f"{outcome.path}: divided into {', '.join(each.id for each in suggestion.subtasks)}"
+        text = f"divided into {', '.join(each.id for each in suggestion.subtasks)}"
         return invocation.print_outcome(outcome, text, **_shape(suggestion))
     if invocation.args.expect_revision or invocation.args.dry_run:
-        raise TaskstateError(
+        raise usage_error(
             "without --apply nothing is written, so there is nothing to do dry or to expect a revision of",
             help="add --apply, or leave that flag out",
-            code="usage",
         )
     suggestion = suggest(invocation.workspace, task)
     data = {"path": suggestion.path, "revision": suggestion.token, "changed": False, **_shape(suggestion)}

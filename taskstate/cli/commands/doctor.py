@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskstate.cli.arguments import Parser
+from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 
@@ -38,7 +38,7 @@ def run(invocation: Invocation) -> int:
     if invocation.args.reseal is not None:
         return _reseal(invocation)
     if invocation.args.note is not None:
-        raise TaskstateError("doctor --note belongs to --reseal", help="name the task with --reseal", code="usage")
+        raise usage_error("doctor --note belongs to --reseal", help="name the task with --reseal")
     return _check(invocation)
 
 
@@ -87,14 +87,14 @@ def _reseal(invocation: Invocation) -> int:
     from taskstate.workflow.repairs import reseal
 
     if not invocation.args.note:
-        raise TaskstateError("doctor --reseal: --note is missing", help="say why the change is right", code="usage")
+        raise usage_error("doctor --reseal: --note is missing", help="say why the change is right")
     outcome = reseal(
         invocation.workspace,
         invocation.task_id(invocation.args.reseal),
         invocation.text_of(invocation.args.note),
         invocation.request(),
     )
-    return invocation.print_outcome(outcome, f"{outcome.path}: sealed anew")
+    return invocation.print_outcome(outcome, "sealed anew")
 
 
 def _renumber(invocation: Invocation) -> int:
@@ -103,7 +103,7 @@ def _renumber(invocation: Invocation) -> int:
 
     action = invocation.args.action
     if len(action) != len(_RENUMBER) or action[0] != _RENUMBER[0]:
-        raise TaskstateError("doctor: that is no action", help="write `doctor renumber OLD NEW`", code="usage")
+        raise usage_error("doctor: that is no action", help="write `doctor renumber OLD NEW`")
     _, old, new = action
     own = own_file(old)
     if own and own.type == "state" and os.path.isfile(old):
@@ -111,4 +111,4 @@ def _renumber(invocation: Invocation) -> int:
     else:
         path = invocation.workspace.locate(parse_task_id(old))
     outcome = renumber(invocation.workspace, path, parse_task_id(new), invocation.request())
-    return invocation.print_outcome(outcome, f"{outcome.path}: renumbered")
+    return invocation.print_outcome(outcome, "renumbered")

@@ -44,7 +44,7 @@ def run_add(invocation: Invocation) -> int:
     )
     text = f"{added.excerpt.id}\n{added.citation}"
     return invocation.print_outcome(
-        added.outcome, text, id=added.excerpt.id, citation=added.citation, evidence=added.excerpt._asdict()
+        added.outcome, text=text, id=added.excerpt.id, citation=added.citation, evidence=added.excerpt._asdict()
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.cli.arguments import Parser
+from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 
@@ -57,7 +57,7 @@ def run_add(invocation: Invocation) -> int:
         invocation.text_of(args.text),
         invocation.request(),
     )
-    return invocation.print_outcome(outcome, f"{outcome.path}: feature {args.feature} added")
+    return invocation.print_outcome(outcome, f"feature {args.feature} added")
 
 
 def run_pass(invocation: Invocation) -> int:
@@ -66,8 +66,7 @@ def run_pass(invocation: Invocation) -> int:
 
     args = invocation.args
     if args.timeout is not None and (args.command is None or not args.timeout > 0):
-        message = "--timeout is the time that --run may take"
-        raise TaskstateError(message, help="give seconds above 0, together with --run", code="usage")
+        raise usage_error("--timeout is the time that --run may take", help="give seconds above 0, together with --run")
     if args.command is not None:
         return _set(invocation, _run(invocation))
     evidence = _evidence(invocation) if args.commit is None else _commit(invocation)
@@ -86,7 +85,7 @@ def _set(invocation: Invocation, tested: FeatureResult) -> int:
 
     args = invocation.args
     outcome = set_feature(invocation.workspace, invocation.task, args.feature, tested, invocation.request())
-    message = f"{outcome.path}: feature {args.feature} {'passes' if tested.passes else 'does not pass'}"
+    message = f"feature {args.feature} {'passes' if tested.passes else 'does not pass'}"
     return invocation.print_outcome(
         outcome, message, feature=args.feature, passes=tested.passes, evidence=tested.evidence
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.cli.arguments import Parser
+from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation, standard_input
 from taskstate.cli.paths import real, shown
+from taskstate.cli.terminal import write_bytes
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
@@ -125,8 +125,7 @@ def _run_stdin(invocation: Invocation) -> int:
 
     name = invocation.args.stdin_filename
     if not name:
-        message = "fmt: - needs --stdin-filename"
-        raise TaskstateError(message, help="name the file, such as task-101-state.md", code="usage")
+        raise usage_error("fmt: - needs --stdin-filename", help="name the file, such as task-101-state.md")
     formatted = format_bytes(standard_input(MAX_BYTES), name)
     status = 1 if formatted.changed and (invocation.args.check or invocation.args.diff) else 0
     if invocation.as_json:
@@ -138,6 +137,5 @@ def _run_stdin(invocation: Invocation) -> int:
     elif invocation.args.check:
         invocation.print_text(f"would be reformatted: {name}" if formatted.changed else "")
     else:
-        # As bytes: text output would change line ends on Windows.
-        sys.stdout.buffer.write(formatted.after.encode())
+        write_bytes(formatted.after.encode())
     return status

@@ -24,4 +24,4 @@ def run_sync(invocation: Invocation) -> int:
     from taskstate.tasks.git_history import sync
 
     outcome = sync(invocation.workspace, invocation.task, invocation.request(), since=invocation.args.since)
-    return invocation.print_outcome(outcome, f"{outcome.path}: git history written")
+    return invocation.print_outcome(outcome, "git history written")

@@ -82,7 +82,7 @@ def run_new(invocation: Invocation) -> int:
         return _print_draft(invocation, written)
     metadata = written.metadata
     if args.dry_run:
-        return invocation.print_outcome(written.outcome, "", handoff_path=written.path, **metadata)
+        return invocation.print_outcome(written.outcome, handoff_path=written.path, **metadata)
     outcome = written.outcome
     data = {
         "path": outcome.path,
@@ -154,7 +154,7 @@ def run_accept(invocation: Invocation) -> int:
     agent = one_line(args.agent, what="--agent") if args.agent else request.stamp.actor
     accepted = accept(invocation.workspace, invocation.task, agent, request)
     return invocation.print_outcome(
-        accepted.outcome, f"{accepted.path}: accepted by {agent}", handoff_path=accepted.path, agent=agent
+        accepted.outcome, text=f"{accepted.path}: accepted by {agent}", handoff_path=accepted.path, agent=agent
     )
 
 

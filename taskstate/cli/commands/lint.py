@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.cli.arguments import Parser
+from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.commands.lint_report import _now, check_flags, checking, print_report
 from taskstate.cli.invocation import Invocation
 from taskstate.cli.paths import real, shown
@@ -94,9 +94,7 @@ def _codes(text: str) -> tuple[str, ...]:
     codes = tuple(code.strip().upper() for code in text.split(",") if code.strip())
     for code in codes:
         if not any(row.code.startswith(code) for row in TABLE):
-            raise TaskstateError(
-                f"no lint rule has the code {code}", help="`taskstate rule` lists the rules", code="usage"
-            )
+            raise usage_error(f"no lint rule has the code {code}", help="`taskstate rule` lists the rules")
     return codes
 
 

@@ -6,9 +6,9 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from taskstate.cli.arguments import usage_error
 from taskstate.cli.invocation import Invocation
 from taskstate.cli.terminal import shows_colour
-from taskstate.errors import TaskstateError
 from taskstate.lint.reporters import FOR_PEOPLE, Run, reporter
 from taskstate.syntax.spans import printable
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TextIO
 
+    from taskstate.errors import TaskstateError
     from taskstate.lint.runner import LintRun, Report
     from taskstate.model.config import Config
 
@@ -72,7 +73,7 @@ def check_flags(invocation: Invocation) -> None:
 
 
 def _clash(problem: str, help_: str) -> TaskstateError:
-    return TaskstateError(f"lint: {problem}", help=help_, code="usage")
+    return usage_error(f"lint: {problem}", help=help_)
 
 
 def print_report(invocation: Invocation, report: Report, diff: str = "") -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from taskstate.cli.arguments import usage_error
 from taskstate.cli.commands.lint_report import checking, print_report, rendered, status_of
 from taskstate.cli.invocation import Invocation, standard_input
 from taskstate.cli.paths import real
-from taskstate.cli.terminal import is_terminal
-from taskstate.errors import TaskstateError
+from taskstate.cli.terminal import is_terminal, write_bytes
 from taskstate.lint import engine
 from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.lint.runner import Report
@@ -25,9 +25,7 @@ def run(invocation: Invocation, config: Config) -> int:
     """Lint standard input under the given name; with `--fix`, print the fixed text."""
     name = invocation.args.stdin_filename
     if not name:
-        raise TaskstateError(
-            "lint: - needs --stdin-filename", help="name the file, such as task-101-state.md", code="usage"
-        )
+        raise usage_error("lint: - needs --stdin-filename", help="name the file, such as task-101-state.md")
     data = standard_input(MAX_BYTES)
     with checking(invocation, config) as settings:
         fixed = _fixed(data, name, settings, unsafe=invocation.args.unsafe_fixes) if invocation.args.fix else data
@@ -70,9 +68,7 @@ def _give_back(invocation: Invocation, data: bytes, report: Report) -> int:
     if is_terminal(sys.stdout):  # for a person, not for an editor: escape control characters
         sys.stdout.write(printable(data.decode("utf-8", errors="replace")))
     else:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        write_bytes(data)
     if report.findings and not (invocation.args.quiet and status == 0):
         sys.stderr.write(rendered(invocation, report, sys.stderr))
     return status

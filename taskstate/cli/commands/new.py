@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskstate.cli.arguments import Parser
+from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation, standard_input
 from taskstate.errors import TaskstateError
 
@@ -45,15 +45,13 @@ def run(invocation: Invocation) -> int:
 
     task = _task(invocation)
     if not task.title:
-        raise TaskstateError(
-            "new: --title is missing", help="give the task a title, or a task file that has one", code="usage"
-        )
+        raise usage_error("new: --title is missing", help="give the task a title, or a task file that has one")
     outcome = create(invocation.workspace, task, invocation.request())
     if invocation.args.source == STANDARD_INPUT:
         note = "the task file came from standard input, so it is not recorded: section 1 is the source"
         outcome = outcome._replace(notes=(*outcome.notes, note))
     size = guidance(invocation.workspace.config.size.max_sessions)
-    return invocation.print_outcome(outcome, f"{outcome.path}: created\n  {size}", id=task.id)
+    return invocation.print_outcome(outcome, f"created\n  {size}", id=task.id)
 
 
 def _task(invocation: Invocation) -> NewTask:
@@ -89,13 +87,14 @@ def _standard_input(description: str) -> bytes:
     from taskstate.tasks.create import STANDARD_INPUT
 
     if description == STANDARD_INPUT:
-        message = "standard input cannot be both the description and the task file"
-        raise TaskstateError(message, help="put one of them into a file", code="usage")
+        raise usage_error(
+            "standard input cannot be both the description and the task file", help="put one of them into a file"
+        )
     return standard_input(MOST_BYTES)
 
 
 def _feature(text: str) -> tuple[str, str]:
     feature_id, equals, description = text.partition("=")
     if not equals:
-        raise TaskstateError(f"--feature {text!r} has no =", help="write it as ID=TEXT", code="usage")
+        raise usage_error(f"--feature {text!r} has no =", help="write it as ID=TEXT")
     return feature_id, description

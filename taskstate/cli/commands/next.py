@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.cli.arguments import Parser
+from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
-from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
     from taskstate.tasks.next_task import Choice, Ready
@@ -26,7 +25,7 @@ def run(invocation: Invocation) -> int:
 
     count = 1 if invocation.args.count is None else invocation.args.count
     if count < 1:
-        raise TaskstateError(f"--count {count} names nothing", help="give 1 or more", code="usage")
+        raise usage_error(f"--count {count} names nothing", help="give 1 or more")
     choice = choose(invocation.workspace, max(count, _MAX_LISTED) if invocation.as_json else count)
     invocation.print_problems(choice.unreadable)
     return invocation.print_result(_shape(choice), "\n".join(_lines(choice)))

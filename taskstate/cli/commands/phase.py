@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from taskstate.cli.arguments import Parser
-from taskstate.cli.invocation import Invocation
+from taskstate.cli.invocation import Invocation, outcome_shape
 from taskstate.model.statuses import DONE, OF_OBJECTIVES
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def run_add(invocation: Invocation) -> int:
     objectives = tuple(invocation.text_of(text) for text in args.objectives)
     phase = (args.phase, invocation.text_of(args.name))
     outcome = add_phase(invocation.workspace, invocation.task, phase, objectives, invocation.request())
-    return invocation.print_outcome(outcome, f"{outcome.path}: phase {args.phase} added", phase=args.phase)
+    return invocation.print_outcome(outcome, f"phase {args.phase} added", phase=args.phase)
 
 
 def run_set(invocation: Invocation) -> int:
@@ -74,9 +74,7 @@ def run_set(invocation: Invocation) -> int:
     update = ObjectiveUpdate(args.status, None if args.note is None else invocation.text_of(args.note))
     objective = (args.phase, args.objective)
     outcome = set_objective(invocation.workspace, invocation.task, objective, update, invocation.request())
-    return invocation.print_outcome(
-        outcome, f"{outcome.path}: objective {args.objective} of phase {args.phase} is {args.status}"
-    )
+    return invocation.print_outcome(outcome, f"objective {args.objective} of phase {args.phase} is {args.status}")
 
 
 def run_extend(invocation: Invocation) -> int:
@@ -91,7 +89,7 @@ def run_extend(invocation: Invocation) -> int:
         invocation.text_of(args.text),
         invocation.request(),
     )
-    return invocation.print_outcome(outcome, f"{outcome.path}: an objective added to phase {args.phase}")
+    return invocation.print_outcome(outcome, f"an objective added to phase {args.phase}")
 
 
 def run_tried(invocation: Invocation) -> int:
@@ -101,7 +99,7 @@ def run_tried(invocation: Invocation) -> int:
     args = invocation.args
     attempt = (invocation.text_of(args.approach), invocation.text_of(args.result))
     outcome = record_attempt(invocation.workspace, invocation.task, args.phase, attempt, invocation.request())
-    return invocation.print_outcome(outcome, f"{outcome.path}: recorded what was tried in phase {args.phase}")
+    return invocation.print_outcome(outcome, f"recorded what was tried in phase {args.phase}")
 
 
 def run_show(invocation: Invocation) -> int:
@@ -152,9 +150,9 @@ def run_export(invocation: Invocation) -> int:
     output = Path(args.output) if args.output is not None else None
     exported = export(workspace, task, args.phase, output, invocation.request())
     outcome = exported.outcome
-    data = {"path": outcome.path, "revision": outcome.revision, "changed": outcome.changed}
+    data = outcome_shape(outcome) | {"progress": exported.value}
     where = f"{outcome.path}: phase {args.phase} {'written' if outcome.changed else 'was there already'}"
     if args.dry_run or output is None:
         invocation.print_notes(() if args.dry_run or invocation.as_json else (where,))
-        return invocation.print_result(data | {"progress": exported.value}, exported.text)
-    return invocation.print_result(data | {"progress": exported.value}, where)
+        return invocation.print_result(data, exported.text)
+    return invocation.print_result(data, where)

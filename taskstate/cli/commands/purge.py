@@ -17,6 +17,4 @@ def run(invocation: Invocation) -> int:
     from taskstate.verification.snapshots.purge import purge
 
     outcome = purge(invocation.workspace, invocation.task, invocation.request())
-    return invocation.print_outcome(
-        outcome, f"{outcome.path}: delta data and artifacts dropped; who left what stays as events"
-    )
+    return invocation.print_outcome(outcome, "delta data and artifacts dropped; who left what stays as events")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.cli.arguments import Parser
-from taskstate.cli.invocation import Invocation, standard_input
+from taskstate.cli.arguments import Parser, usage_error
+from taskstate.cli.invocation import Invocation, read_bytes
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
@@ -50,17 +50,15 @@ def run_record(invocation: Invocation) -> int:
     recorded = record(invocation.workspace, invocation.task, qa_request, invocation.request(), role=args.role)
     results = {name: result._asdict() for name, result in sorted(recorded.results.items())}
     owner = f"results of the {args.role}" if args.role else "baseline"
-    lines = [f"{recorded.outcome.path}: {owner} recorded", *_table(recorded.results)]
+    lines = [f"{owner} recorded", *_table(recorded.results)]
     return invocation.print_outcome(recorded.outcome, "\n".join(lines), role=args.role or None, results=results)
 
 
 def _log(name: str) -> bytes:
-    from pathlib import Path
-
     from taskstate.storage import files
 
     try:
-        return standard_input(files.MAX_BYTES) if name == "-" else files.read(Path(name))
+        return read_bytes(name)
     except TaskstateError as error:
         if error.code != "too-large":
             raise
@@ -76,7 +74,7 @@ def _pairs(values: Sequence[str], flag: str, example: str) -> Iterator[tuple[str
         name, equals, text = value.partition("=")
         if not equals or not name or name in names:
             message = f"{flag} gives {name!r} twice" if name in names else f"{flag} {value!r} has no name and value"
-            raise TaskstateError(f"qa record: {message}", help=f"write {flag} {example}", code="usage")
+            raise usage_error(f"qa record: {message}", help=f"write {flag} {example}")
         names.add(name)
         yield name, text
 
@@ -84,8 +82,9 @@ def _pairs(values: Sequence[str], flag: str, example: str) -> Iterator[tuple[str
 def _statuses(values: Sequence[str]) -> Iterator[tuple[str, int]]:
     for name, text in _pairs(values, "--exit-status", "test=0"):
         if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS):
-            message = f"qa record: {text!r} is no exit status"
-            raise TaskstateError(message, help="write a whole number, such as --exit-status test=1", code="usage")
+            raise usage_error(
+                f"qa record: {text!r} is no exit status", help="write a whole number, such as --exit-status test=1"
+            )
         yield name, int(text)
 
 

@@ -19,4 +19,4 @@ def run(invocation: Invocation) -> int:
 
     args = invocation.args
     outcome = reopen(invocation.workspace, invocation.task, invocation.request(), note=invocation.text_of(args.note))
-    return invocation.print_outcome(outcome, f"{outcome.path}: in progress again")
+    return invocation.print_outcome(outcome, "in progress again")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from taskstate.cli.arguments import Parser
-from taskstate.cli.invocation import Invocation, standard_input
+from taskstate.cli.invocation import Invocation, read_bytes
 from taskstate.model.statuses import BLOCKED, OF_ROLES
 
 
@@ -77,18 +75,11 @@ def run_set(invocation: Invocation) -> int:
     from taskstate.tasks.role_rules import RoleChange
 
     args = invocation.args
-    setting = RoleChange(status=args.status, log=_log(args.qa_log), session_id=args.session_id)
+    log = None if args.qa_log is None else read_bytes(args.qa_log)
+    setting = RoleChange(status=args.status, log=log, session_id=args.session_id)
     outcome = set_role(invocation.workspace, invocation.task, args.role, setting, invocation.request())
-    text = f"{outcome.path}: {args.role} is {args.status.replace('_', ' ')}"
+    text = f"{args.role} is {args.status.replace('_', ' ')}"
     return invocation.print_outcome(outcome, text, role=args.role, status=args.status)
-
-
-def _log(name: str | None) -> bytes | None:
-    from taskstate.storage import files
-
-    if name is None:
-        return None
-    return standard_input(files.MAX_BYTES) if name == "-" else files.read(Path(name))
 
 
 def run_block(invocation: Invocation) -> int:
@@ -98,7 +89,7 @@ def run_block(invocation: Invocation) -> int:
     args = invocation.args
     finding = invocation.text_of(args.finding)
     outcome = block(invocation.workspace, invocation.task, args.role, finding, invocation.request())
-    return invocation.print_outcome(outcome, f"{outcome.path}: {args.role} is blocked", role=args.role, status=BLOCKED)
+    return invocation.print_outcome(outcome, f"{args.role} is blocked", role=args.role, status=BLOCKED)
 
 
 def run_unblock(invocation: Invocation) -> int:
@@ -109,7 +100,7 @@ def run_unblock(invocation: Invocation) -> int:
     finding = None if args.all else invocation.text_of(args.finding)
     outcome = unblock(invocation.workspace, invocation.task, args.role, finding, invocation.request())
     removed = "all findings" if args.all else "a finding"
-    return invocation.print_outcome(outcome, f"{outcome.path}: {removed} of {args.role} taken back", role=args.role)
+    return invocation.print_outcome(outcome, f"{removed} of {args.role} taken back", role=args.role)
 
 
 def run_reopen(invocation: Invocation) -> int:
@@ -119,4 +110,4 @@ def run_reopen(invocation: Invocation) -> int:
     args = invocation.args
     note = invocation.text_of(args.note)
     outcome = reopen(invocation.workspace, invocation.task, args.role, note, invocation.request())
-    return invocation.print_outcome(outcome, f"{outcome.path}: {args.role} is back at work", role=args.role)
+    return invocation.print_outcome(outcome, f"{args.role} is back at work", role=args.role)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.cli.arguments import Parser
+from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
-from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
     from taskstate.tasks.sessions import NewSession, SessionView
@@ -49,7 +48,7 @@ def run_add(invocation: Invocation) -> int:
     from taskstate.tasks.sessions import add
 
     outcome = add(invocation.workspace, invocation.task, _entry(invocation), invocation.request())
-    status = invocation.print_outcome(outcome, f"{outcome.path}: session added")
+    status = invocation.print_outcome(outcome, "session added")
     invocation.print_warning(warning(outcome.state, invocation.workspace.config.size))
     return status
 
@@ -68,9 +67,7 @@ def _entry(invocation: Invocation) -> NewSession:
         values[key] = invocation.text_of(getattr(invocation.args, key)) or values.get(key, "")
     for key, flag in (("did", "--did"), ("state", "--state"), ("next", "--next")):
         if not values[key]:
-            raise TaskstateError(
-                f"session add: {flag} is missing", help="say what was done, the state, and the next step", code="usage"
-            )
+            raise usage_error(f"session add: {flag} is missing", help="say what was done, the state, and the next step")
     return NewSession(**values)
 
 

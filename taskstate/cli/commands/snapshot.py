@@ -63,7 +63,7 @@ def run_take(invocation: Invocation) -> int:
     from taskstate.verification.snapshots.take import take
 
     taken = take(invocation.workspace, invocation.task, invocation.args.role, invocation.request())
-    text = f"{taken.outcome.path}: snapshot of {invocation.args.role} taken: {taken.stat}"
+    text = f"snapshot of {invocation.args.role} taken: {taken.stat}"
     return invocation.print_outcome(
         taken.outcome, text, role=invocation.args.role, diff_stat=taken.stat, files=taken.number
     )
@@ -148,16 +148,13 @@ def run_diff(invocation: Invocation) -> int:
 
 
 def _show(invocation: Invocation, content: bytes) -> None:
-    from taskstate.cli.terminal import is_terminal, shows_colour
+    from taskstate.cli.terminal import is_terminal, shows_colour, write_bytes
     from taskstate.lint.reporters.colors import Painter
     from taskstate.syntax.spans import printable
 
     colour = shows_colour(sys.stdout, refused=invocation.args.no_color)
     if not colour and not is_terminal(sys.stdout):
-        sys.stdout.flush()
-        # As bytes, so that `git apply` accepts it: a diff need not be UTF-8, and its line ends count.
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
+        write_bytes(content)  # so that `git apply` accepts it: a diff need not be UTF-8, and its line ends count
         return
     text = printable(content.decode("utf-8", "replace")).replace("\r", "\\r")
     sys.stdout.write(Painter(colour).diff(text))
@@ -174,5 +171,5 @@ def run_resolve(invocation: Invocation) -> int:
         invocation.request(),
     )
     retaken = f"; snapshot of {' and '.join(resolved.retaken)} taken anew" if resolved.retaken else ""
-    text = f"{resolved.outcome.path}: the working tree is accepted as it is{retaken}"
+    text = f"the working tree is accepted as it is{retaken}"
     return invocation.print_outcome(resolved.outcome, text, retaken=list(resolved.retaken), base_commit=resolved.base)
