@@ -1,4 +1,4 @@
-"""Shared wording of messages: a list cut short, the closest known name, a file that is not UTF-8."""
+"""Shared wording of messages: counts, a list cut short, the closest known name, a file that is not UTF-8."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ def first_of(names: Sequence[str], most: int, *, separator: str = ", ", last: st
     """Return the first `most` names on one line, with the number of those left out."""
     more = f"{last}{len(names) - most} more" if len(names) > most else ""
     return separator.join(names[:most]) + more
+
+
+def counted(number: int, noun: str, ending: str = "s") -> str:
+    """Return a number with its noun, which takes `ending` in the plural."""
+    return f"{number} {noun}{'' if number == 1 else ending}"
 
 
 def closest(word: str, known: Sequence[str], *, cutoff: float = 0.6) -> str:

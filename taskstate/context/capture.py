@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.context.capture_citations import captured_citations
 from taskstate.context.capture_paths import captured_paths, left_out_notes, looks_like_paths, paths_among, pattern_of
 from taskstate.errors import TaskstateError
+from taskstate.messages import counted
 from taskstate.model.static_context import SEALED_VALUES, StaticPart
 from taskstate.syntax import escaping
 from taskstate.syntax.spans import size_in_bytes
@@ -84,7 +85,7 @@ class _Capture:
         criteria = self.criteria(current.criteria, task_file.criteria if task_file else ())
         citations = captured_citations(self.inputs, values)
         self.notes += citations.notes
-        self.add_row("standards", _counted(len(citations.citations), "citation"), citations.source)
+        self.add_row("standards", counted(len(citations.citations), "citation"), citations.source)
         commands = self.commands(values["area"])
         paths = self.paths(scope_in)
         static = StaticPart(description, scope_in, scope_out, criteria, citations.citations, commands, paths)
@@ -115,7 +116,7 @@ class _Capture:
         result = offered if is_taken else current
         if not is_taken and not is_same:
             self.warn_long("the description", current)
-        summary = _counted(len(result.split("\n")), "line") if result else ""
+        summary = counted(len(result.split("\n")), "line") if result else ""
         self.add_row("description", summary, self.source(current, offered if is_taken or is_same else ""))
         return result
 
@@ -175,7 +176,7 @@ class _Capture:
             source = self.source(current, offered if is_taken or current == offered else ())
         for command in result:
             self.warn_long("a validation command", command)
-        self.add_row("validation", _counted(len(result), "command") if result else "", source)
+        self.add_row("validation", counted(len(result), "command") if result else "", source)
         return result
 
     def paths(self, scope_in: tuple[str, ...]) -> tuple[str, ...]:
@@ -301,7 +302,3 @@ def _words(text: str) -> list[str]:
 def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Return whether two lists of texts are equal but for white space."""
     return [_words(each) for each in one] == [_words(each) for each in other]
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import usage_error
 from taskstate.cli.invocation import Invocation
+from taskstate.messages import counted
 
 if TYPE_CHECKING:
     from taskstate.archive.verify import ArchiveVerdict
@@ -52,13 +53,7 @@ def _text(verdict: ArchiveVerdict) -> str:
         return "\n".join(f"{each.path}:{each.line}: {each.message}; {each.help}" for each in verdict.problems)
     if not verdict.batches:
         return f"{verdict.path}: nothing is archived"
-    return (
-        f"{verdict.path}: {_counted(verdict.sessions, 'session')} in {_counted(verdict.batches, 'batch', 'es')}, whole"
-    )
-
-
-def _counted(number: int, word: str, plural: str = "s") -> str:
-    return f"{number} {word}{'' if number == 1 else plural}"
+    return f"{verdict.path}: {counted(verdict.sessions, 'session')} in {counted(verdict.batches, 'batch', 'es')}, whole"
 
 
 def run_restore(invocation: Invocation, *names: str) -> int:

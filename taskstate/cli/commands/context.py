@@ -67,11 +67,7 @@ def run_rebuild(invocation: Invocation) -> int:
     """Show the changes of capturing the context again, and seal it."""
     from taskstate.context.seal_context import rebuild
 
-    task_id, capture_request, request = (
-        invocation.task,
-        _capture_request(invocation),
-        invocation.request(),
-    )
+    task_id, capture_request, request = invocation.task, _capture_request(invocation), invocation.request()
     planned = rebuild(invocation.workspace, task_id, capture_request, request._replace(dry_run=True))
     if request.dry_run:
         return _print_sealed(invocation, planned, "sealed anew")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
+from taskstate.messages import counted
 
 if TYPE_CHECKING:
     from taskstate.tasks.decompose import Suggestion
@@ -57,11 +58,7 @@ def _text(suggestion: Suggestion) -> str:
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     pace, count = suggestion.pace, sum(len(each.features) for each in suggestion.subtasks)
-    pace_text = f"{_counted(pace.sessions, 'session')} for {_counted(pace.features, 'feature')}"
+    pace_text = f"{counted(pace.sessions, 'session')} for {counted(pace.features, 'feature')}"
     basis = "as so far" if pace.own else "assumed: none passes yet"
-    head = f"task {suggestion.id}: {_counted(count, 'open feature')}, at {pace_text} ({basis})"
+    head = f"task {suggestion.id}: {counted(count, 'open feature')}, at {pace_text} ({basis})"
     return "\n".join([head, "", *lines, "", f"`taskstate decompose {suggestion.id} --apply` creates them"])
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

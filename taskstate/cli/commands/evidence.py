@@ -36,12 +36,7 @@ def run_add(invocation: Invocation) -> int:
     from taskstate.verification.excerpts import Source, add
 
     args = invocation.args
-    added = add(
-        invocation.workspace,
-        invocation.task,
-        Source(args.type, args.path, args.lines),
-        invocation.request(),
-    )
+    added = add(invocation.workspace, invocation.task, Source(args.type, args.path, args.lines), invocation.request())
     text = f"{added.excerpt.id}\n{added.citation}"
     return invocation.print_outcome(
         added.outcome, text=text, id=added.excerpt.id, citation=added.citation, evidence=added.excerpt._asdict()

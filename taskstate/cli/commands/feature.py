@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 def configure(parser: Parser) -> None:
     """Declare the arguments."""
     add = parser.add_action("add", "add a feature", "Add a feature to the checklist; it does not pass yet.")
-    _add_ids(add)
+    _add_feature(add)
     add.add_argument("text", metavar="TEXT", help="description of the feature, in one line")
     add.add_writing(run=run_add)
     passing = parser.add_action("pass", "record that a feature passes", "Record that a feature was tested and passes.")
-    _add_ids(passing)
+    _add_feature(passing)
     proof = passing.add_mutually_exclusive_group(required=True)
     proof.add_argument("--evidence", metavar="TEXT", help="how it was tested, with the result")
     proof.add_argument(
@@ -36,12 +36,12 @@ def configure(parser: Parser) -> None:
     fail = parser.add_action(
         "fail", "record that a feature does not pass", "Record that a feature was tested and fails."
     )
-    _add_ids(fail)
+    _add_feature(fail)
     fail.add_argument("--evidence", metavar="TEXT", default="does not pass", help="how it was tested, with the result")
     fail.add_writing(run=run_fail)
 
 
-def _add_ids(parser: Parser) -> None:
+def _add_feature(parser: Parser) -> None:
     parser.add_argument("feature", metavar="FID", help="id of the feature, such as jwt-1")
 
 
@@ -51,11 +51,7 @@ def run_add(invocation: Invocation) -> int:
 
     args = invocation.args
     outcome = add_feature(
-        invocation.workspace,
-        invocation.task,
-        args.feature,
-        invocation.text_of(args.text),
-        invocation.request(),
+        invocation.workspace, invocation.task, args.feature, invocation.text_of(args.text), invocation.request()
     )
     return invocation.print_outcome(outcome, f"feature {args.feature} added")
 

@@ -9,6 +9,7 @@ from taskstate.cli.invocation import Invocation, standard_input
 from taskstate.cli.paths import real, shown
 from taskstate.cli.terminal import write_bytes
 from taskstate.errors import TaskstateError
+from taskstate.messages import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,7 +66,7 @@ def _text(invocation: Invocation, result: _FormatResult) -> str:
 
 
 def _count(number: int, what: str) -> str:
-    return f"{number} file{'' if number == 1 else 's'} {what}" if number else ""
+    return f"{counted(number, 'file')} {what}" if number else ""
 
 
 def _paths(invocation: Invocation) -> tuple[Path, ...]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation, outcome_shape
+from taskstate.messages import counted
 from taskstate.model.statuses import DONE, OF_OBJECTIVES
 
 if TYPE_CHECKING:
@@ -15,34 +16,30 @@ if TYPE_CHECKING:
 def configure(parser: Parser) -> None:
     """Declare the arguments."""
     add = parser.add_action("add", "add a phase", "Add a phase to the Feature Checklist.")
-    _add_ids(add, "number or short name of the new phase")
+    _add_phase(add, "number or short name of the new phase")
     add.add_argument("--name", required=True, metavar="TEXT", help="title of the phase, in one line")
     add.add_repeatable("--objective", "TEXT", "objective, in one line", dest="objectives")
     add.add_writing(run=run_add)
     set_ = parser.add_action("set", "set the status of an objective", "Set the status of an objective.")
-    _add_ids(set_)
+    _add_phase(set_)
     set_.add_argument("objective", metavar="N", help="id of the objective")
     set_.add_argument("--status", required=True, choices=OF_OBJECTIVES, help="new status")
     set_.add_argument("--note", metavar="TEXT", help="what is left to do, or what blocks it (default: keep the note)")
     set_.add_writing(run=run_set)
     extend = parser.add_action("extend", "add an objective", "Add one more objective to a phase.")
-    _add_ids(extend)
+    _add_phase(extend)
     extend.add_argument("text", metavar="TEXT", help="objective, in one line")
     extend.add_writing(run=run_extend)
     tried = parser.add_action("tried", "record an attempt", "Record an approach that was tried in a phase.")
-    _add_ids(tried)
+    _add_phase(tried)
     tried.add_argument("--approach", required=True, metavar="TEXT", help="approach that was tried")
     tried.add_argument("--result", required=True, metavar="TEXT", help="result of the approach, and its cause")
     tried.add_writing(run=run_tried)
-    _configure_reading(parser)
-
-
-def _configure_reading(parser: Parser) -> None:
     show = parser.add_action("show", "show the phases", "Show the phases of a task, or one of them.")
     show.add_argument("phase", metavar="P", nargs="?", help="phase to show (default: all)")
     show.add_common(run=run_show)
     export = parser.add_action("export", "export a phase as JSON", "Export a phase as a JSON progress file.")
-    _add_ids(export)
+    _add_phase(export)
     export.add_argument(
         "--output",
         metavar="FILE",
@@ -51,7 +48,7 @@ def _configure_reading(parser: Parser) -> None:
     export.add_writing(run=run_export)
 
 
-def _add_ids(parser: Parser, phase_help: str = "phase, such as 3") -> None:
+def _add_phase(parser: Parser, phase_help: str = "phase, such as 3") -> None:
     parser.add_argument("phase", metavar="P", help=phase_help)
 
 
@@ -83,11 +80,7 @@ def run_extend(invocation: Invocation) -> int:
 
     args = invocation.args
     outcome = extend(
-        invocation.workspace,
-        invocation.task,
-        args.phase,
-        invocation.text_of(args.text),
-        invocation.request(),
+        invocation.workspace, invocation.task, args.phase, invocation.text_of(args.text), invocation.request()
     )
     return invocation.print_outcome(outcome, f"an objective added to phase {args.phase}")
 
@@ -119,8 +112,7 @@ def _table(phase: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of a phase: its title, its objectives, and the approaches tried."""
     objectives = phase["objectives"]
     done = sum(each["status"] == DONE for each in objectives)
-    handoffs = phase["handoff_count"]
-    progress = f"{done} of {len(objectives)} done, {handoffs} handoff{'' if handoffs == 1 else 's'}"
+    progress = f"{done} of {len(objectives)} done, {counted(phase['handoff_count'], 'handoff')}"
     yield f"Phase {phase['phase']}: {_flat(phase['phase_name'])} ({progress})"
     for each in objectives:
         mark = ">" if each["id"] == phase["current_objective"] else " "

@@ -11,17 +11,6 @@ def configure(parser: Parser) -> None:
     """Declare the arguments."""
     show = parser.add_action("show", "show the roles", "Show the status and the findings of a task's roles.")
     show.add_common(run=run_show)
-    _configure_set(parser)
-    _configure_findings(parser)
-    reopen = parser.add_action(
-        "reopen", "reopen a role", "Reopen a role. Later roles become pending again and lose their snapshots."
-    )
-    _add_role(reopen)
-    reopen.add_argument("--note", metavar="T", required=True, help="reason; it is recorded")
-    reopen.add_writing(run=run_reopen)
-
-
-def _configure_set(parser: Parser) -> None:
     setting = parser.add_action(
         "set",
         "set the status of a role",
@@ -37,9 +26,6 @@ def _configure_set(parser: Parser) -> None:
     setting.add_argument("--qa-log", metavar="P", help="log of the role's checks, kept as an artifact")
     setting.add_argument("--session-id", metavar="X", help="session id of the agent")
     setting.add_writing(run=run_set)
-
-
-def _configure_findings(parser: Parser) -> None:
     block = parser.add_action("block", "block a role", "Record a finding that blocks a role.")
     _add_role(block)
     block.add_argument("--finding", metavar="TEXT", required=True, help="what is wrong and where, in one line")
@@ -52,6 +38,12 @@ def _configure_findings(parser: Parser) -> None:
     which.add_argument("--finding", metavar="TEXT", help="text of the finding, or its number in `role show`")
     which.add_argument("--all", action="store_true", help="remove all findings of the role")
     unblock.add_writing(run=run_unblock)
+    reopen = parser.add_action(
+        "reopen", "reopen a role", "Reopen a role. Later roles become pending again and lose their snapshots."
+    )
+    _add_role(reopen)
+    reopen.add_argument("--note", metavar="T", required=True, help="reason; it is recorded")
+    reopen.add_writing(run=run_reopen)
 
 
 def _add_role(parser: Parser) -> None:

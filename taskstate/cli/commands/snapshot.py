@@ -165,10 +165,7 @@ def run_resolve(invocation: Invocation) -> int:
     from taskstate.verification.snapshots.accept_drift import resolve
 
     resolved = resolve(
-        invocation.workspace,
-        invocation.task,
-        invocation.text_of(invocation.args.note),
-        invocation.request(),
+        invocation.workspace, invocation.task, invocation.text_of(invocation.args.note), invocation.request()
     )
     retaken = f"; snapshot of {' and '.join(resolved.retaken)} taken anew" if resolved.retaken else ""
     text = f"the working tree is accepted as it is{retaken}"

@@ -12,6 +12,7 @@ from taskstate.lint.diagnostics import ERROR, WARNING
 from taskstate.lint.reporters import colors
 from taskstate.lint.reporters.colors import Painter
 from taskstate.lint.reporters.concise import headline, one_line
+from taskstate.messages import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,12 +36,12 @@ def report(findings: Sequence[Finding], run: Run) -> str:
 def summary(findings: Sequence[Finding], *, files: int) -> str:
     """Return the number of findings in words, and how many of them can be fixed."""
     if not findings:
-        return f"No findings in {_count(files, 'file')}."
+        return f"No findings in {counted(files, 'file')}."
     errors = sum(finding.diagnostic.severity == ERROR for finding in findings)
-    kinds = [_count(errors, "error")] if errors else []
-    kinds += [_count(len(findings) - errors, "warning")] if errors < len(findings) else []
+    kinds = [counted(errors, "error")] if errors else []
+    kinds += [counted(len(findings) - errors, "warning")] if errors < len(findings) else []
     affected = len({finding.path for finding in findings})
-    return f"Found {' and '.join(kinds)} in {affected} of {_count(files, 'file')}.{_fixable_note(findings)}"
+    return f"Found {' and '.join(kinds)} in {affected} of {counted(files, 'file')}.{_fixable_note(findings)}"
 
 
 def _fixable_note(findings: Sequence[Finding]) -> str:
@@ -52,10 +53,6 @@ def _fixable_note(findings: Sequence[Finding]) -> str:
         return f" {safe} can be mended with --fix."
     unsafe = f"{len(fixes) - safe} with --fix --unsafe-fixes"
     return f" {safe} can be mended with --fix, {unsafe}." if safe else f" {unsafe.replace(' ', ' can be mended ', 1)}."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _shown(finding: Finding, colours: Painter) -> str:
