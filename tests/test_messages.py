@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from taskstate.errors import TaskstateError
-from taskstate.messages import closest, decoded, first_of
+from taskstate.messages import closest, counted, decoded, first_of
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,9 @@ def test_first_wrong_byte_is_named() -> None:
     with pytest.raises(TaskstateError, match=r"take it back$") as refused:
         decoded(b"\xff", "a.md", advice="take it back", code="config")
     assert refused.value.code == "config"
+
+
+def test_a_count_agrees_with_its_noun() -> None:
+    """One thing is in the singular; none and several are in the plural, with the ending given."""
+    assert [counted(number, "file") for number in (0, 1, 2)] == ["0 files", "1 file", "2 files"]
+    assert counted(2, "batch", "es") == "2 batches"
