@@ -21,6 +21,12 @@ def counted(number: int, noun: str, ending: str = "s") -> str:
     return f"{number} {noun}{'' if number == 1 else ending}"
 
 
+def one_line(text: str, most: int) -> str:
+    """Return a text as one line of at most `most` characters; an ellipsis stands for what is cut off."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "\u2026"
+
+
 def closest(word: str, known: Sequence[str], *, cutoff: float = 0.6) -> str:
     """Return the known word most similar to `word`, or an empty string below the similarity `cutoff` (0 to 1)."""
     from difflib import get_close_matches

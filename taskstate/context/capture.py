@@ -9,10 +9,11 @@ reaches it. At a rebuild the task file and the configuration win. Pure: reading 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from taskstate.context.capture_citations import captured_citations
 from taskstate.context.capture_paths import captured_paths, left_out_notes, looks_like_paths, paths_among, pattern_of
+from taskstate.context.task_file import TaskFile
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted
 from taskstate.model.static_context import SEALED_VALUES, StaticPart
@@ -20,18 +21,23 @@ from taskstate.syntax import escaping
 from taskstate.syntax.spans import size_in_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from taskstate.context.sources import CaptureInput
-    from taskstate.context.task_file import TaskFile
     from taskstate.validation.schema_files import KeyPath
 
 
+T = TypeVar("T")
 MAX_VALUE_BYTES = 2048  # of one value: every reader of the task pays for it each time
 OWN, FRONT_MATTER = "section 1", "front matter"
 NONE = "none"
 ALL_AREAS = "*"
 _MARK = "\u2026 see "  # before the pointer to the full text
+
+
+def _words(value: str | Sequence[Any]) -> list[Any]:
+    """Return the words of a text, or of each text in nested tuples: white space makes no difference."""
+    return value.split() if isinstance(value, str) else [_words(each) for each in value]
 
 
 class CapturedField(NamedTuple):
@@ -45,7 +51,7 @@ class CapturedField(NamedTuple):
 class CapturedContext(NamedTuple):
     """The captured values: title, priority and area, and the static part; with a row for each part, and remarks.
 
-    `kept_parts` names the parts of the state file that stay although the task file differs.
+    `kept` names the parts of the state file that stay although the task file differs.
     """
 
     values: Mapping[str, str]
@@ -71,6 +77,8 @@ class _Capture:
         self.inputs = inputs
         self.current = inputs.static
         self.task_file = inputs.task_file
+        self.offered = inputs.task_file or TaskFile(name="", sha="")
+        self.versions = inputs.task_file_versions
         self.rows: list[CapturedField] = []
         self.notes: list[str] = []
         self.kept_parts: list[str] = []
@@ -78,11 +86,10 @@ class _Capture:
 
     def captured(self) -> CapturedContext:
         """Return the values of all parts."""
-        task_file, current = self.task_file, self.current
         values = {key: self.value(key) for key in SEALED_VALUES}
-        description = self.description(current.description, task_file.description if task_file else "")
-        scope_in, scope_out = self.scope(task_file.scope_in, task_file.scope_out) if task_file else self.scope((), ())
-        criteria = self.criteria(current.criteria, task_file.criteria if task_file else ())
+        description = self.description()
+        scope_in, scope_out = self.scope()
+        criteria = self.criteria()
         citations = captured_citations(self.inputs, values)
         self.notes += citations.notes
         self.add_row("standards", counted(len(citations.citations), "citation"), citations.source)
@@ -93,87 +100,58 @@ class _Capture:
 
     def value(self, key: str) -> str:
         """Return the title, priority or area, as `key` says."""
-        current, offered = self.inputs.values.get(key, ""), getattr(self.task_file, key, "")
-        copies = (_words(getattr(each, key)) for each in self.inputs.task_file_versions)
-        is_same = _words(current) == _words(offered)
-        is_taken = self.should_take(
-            key, current=current, offered=offered, is_same=is_same, is_copy=_words(current) in copies
-        )
+        current, offered = self.inputs.values.get(key, ""), getattr(self.offered, key)
+        is_taken = self.should_take(key, current, offered, [getattr(each, key) for each in self.versions])
         result = escaping.one_line(" ".join(offered.split()), what=f"the {key}") if is_taken else current
-        self.add_row(
-            key, result, self.source(current, offered if is_taken or current == offered else "", own=FRONT_MATTER)
-        )
+        source = self.source(current, offered if is_taken or current == offered else "", own=FRONT_MATTER)
+        self.add_row(key, result, source)
         return result
 
-    def description(self, current: str, offered: str) -> str:
+    def description(self) -> str:
         """Return the description."""
-        copies = (_words(_written(each.description)) for each in self.inputs.task_file_versions)
-        is_copy = _words(current) in copies
-        offered = _written(offered)
-        offered = self.fitted("the description", offered, ("description",), current)
-        is_same = _words(current) == _words(offered)
-        is_taken = self.should_take("description", current=current, offered=offered, is_same=is_same, is_copy=is_copy)
-        result = offered if is_taken else current
-        if not is_taken and not is_same:
+        current, copies = self.current.description, [_written(each.description) for each in self.versions]
+        offered = self.fitted("the description", _written(self.offered.description), ("description",), current)
+        result, source = self.chosen("description", current, offered, copies)
+        if _words(result) != _words(offered):
             self.warn_long("the description", current)
-        summary = counted(len(result.split("\n")), "line") if result else ""
-        self.add_row("description", summary, self.source(current, offered if is_taken or is_same else ""))
+        self.add_row("description", counted(len(result.split("\n")), "line") if result else "", source)
         return result
 
-    def scope(self, offered_in: tuple[str, ...], offered_out: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    def scope(self) -> tuple[tuple[str, ...], ...]:
         """Return the items in scope, and those out of scope."""
-        current = self.current.scope_in, self.current.scope_out
-        offered = (
-            self.all_fitted("an item of the scope", offered_in, ("scope", "in"), current[0]),
-            self.all_fitted("an item of the scope", offered_out, ("scope", "out"), current[1]),
+        current, what = self.current, "an item of the scope"
+        fitted_in = self.all_fitted(what, self.offered.scope_in, ("scope", "in"), current.scope_in)
+        fitted_out = self.all_fitted(what, self.offered.scope_out, ("scope", "out"), current.scope_out)
+        copies = [_scope(each.scope_in, each.scope_out) for each in self.versions]
+        result, source = self.chosen(
+            "scope", _scope(current.scope_in, current.scope_out), _scope(fitted_in, fitted_out), copies
         )
-        is_same = _same(current[0], offered[0]) and _same(current[1], offered[1])
-        is_copy = any(
-            _same(current[0], each.scope_in) and _same(current[1], each.scope_out)
-            for each in self.inputs.task_file_versions
-        )
-        is_taken = self.should_take(
-            "scope", current=any(current), offered=any(offered), is_same=is_same, is_copy=is_copy
-        )
-        result = offered if is_taken else current
-        summary = f"{len(result[0])} in, {len(result[1])} out" if any(result) else ""
-        self.add_row("scope", summary, self.source(any(current), any(offered) and (is_taken or is_same)))
-        return result
+        self.add_row("scope", f"{len(result[0])} in, {len(result[1])} out" if result else "", source)
+        return result or ((), ())
 
-    def criteria(self, current: tuple[str, ...], offered: tuple[str, ...]) -> tuple[str, ...]:
+    def criteria(self) -> tuple[str, ...]:
         """Return the acceptance criteria."""
-        offered = self.all_fitted("a criterion", offered, ("acceptance_criteria",), current)
-        is_same = _same(current, offered)
-        is_copy = any(_same(current, each.criteria) for each in self.inputs.task_file_versions)
-        is_taken = self.should_take(
-            "acceptance criteria", current=current, offered=offered, is_same=is_same, is_copy=is_copy
-        )
-        result = offered if is_taken else current
-        summary = str(len(result)) if result else ""
-        self.add_row("acceptance criteria", summary, self.source(current, offered if is_taken or is_same else ()))
+        current = self.current.criteria
+        offered = self.all_fitted("a criterion", self.offered.criteria, ("acceptance_criteria",), current)
+        copies = [each.criteria for each in self.versions]
+        result, source = self.chosen("acceptance criteria", current, offered, copies)
+        self.add_row("acceptance criteria", str(len(result)) if result else "", source)
         return result
 
     def commands(self, area: str) -> tuple[str, ...]:
         """Return the validation commands: the task's own, else those of its area, else those of all areas."""
-        current, offered = self.current.commands, self.task_file.commands if self.task_file else ()
-        configured = self.inputs.config.validation.get(area, ()) if area else ()
-        config_source = f"{self.inputs.config_name}, {area}"
+        current, offered = self.current.commands, self.offered.commands
+        by_area, config_name = self.inputs.config.validation, self.inputs.config_name
+        configured, config_source = by_area.get(area, ()) if area else (), f"{config_name}, {area}"
         if not configured:
-            configured, config_source = (
-                self.inputs.config.validation.get(ALL_AREAS, ()),
-                f"{self.inputs.config_name}, all areas",
-            )
+            configured, config_source = by_area.get(ALL_AREAS, ()), f"{config_name}, all areas"
         # Commands in section 1 may have come from an older configuration. A task file would name the task's own: at a
         # rebuild with one that names none, the configuration's replace them.
         if configured and not offered and (not current or (self.inputs.rebuild and self.task_file)):
             result, source = configured, config_source
         else:
-            is_copy = any(current == each.commands for each in self.inputs.task_file_versions)
-            is_taken = self.should_take(
-                "validation", current=current, offered=offered, is_same=current == offered, is_copy=is_copy
-            )
-            result = offered if is_taken else current
-            source = self.source(current, offered if is_taken or current == offered else ())
+            copies = [each.commands for each in self.versions]
+            result, source = self.chosen("validation", current, offered, copies, content=tuple)
         for command in result:
             self.warn_long("a validation command", command)
         self.add_row("validation", counted(len(result), "command") if result else "", source)
@@ -181,42 +159,46 @@ class _Capture:
 
     def paths(self, scope_in: tuple[str, ...]) -> tuple[str, ...]:
         """Return the repository paths, sorted: macros are resolved, globs stay."""
-        macros, current = self.inputs.config.scope, captured_paths(self.current.paths, self.inputs.config.scope)
-        file_scope = self.task_file.scope_in if self.task_file else ()
+        macros, file_scope = self.inputs.config.scope, self.offered.scope_in
+        current = captured_paths(self.current.paths, macros)
         path_items = paths_among(file_scope) if file_scope else scope_in if looks_like_paths(scope_in) else ()
-        offered = captured_paths([pattern_of(each) for each in path_items], macros)
+        offered = captured_paths(_patterns(path_items), macros)
         self.notes += left_out_notes(file_scope, path_items)
-        is_same = [pattern_of(each) for each in current] == [pattern_of(each) for each in offered]
-        is_copy = any(self.is_copy_of(current, each) for each in self.inputs.task_file_versions)
+        copies = []
+        for each in self.versions:
+            with suppress(TaskstateError):  # an older task file may use a macro that no longer exists
+                copies.append(captured_paths(_patterns(paths_among(each.scope_in)), macros))
         # Without a task file the scope only fills an empty part: paths that are there may be more precise.
-        is_taken = (not file_scope and not current) or self.should_take(
-            "repository paths", current=current, offered=offered, is_same=is_same, is_copy=is_copy
-        )
-        result = offered if is_taken else current
-        source = self.source(current, offered if is_taken or is_same else ()) if file_scope or current else "scope"
+        if file_scope or current:
+            result, source = self.chosen("repository paths", current, offered, copies, content=_patterns)
+        else:
+            result, source = offered, "scope"
         self.add_row("repository paths", str(len(result)) if result else "", source)
         return result
 
-    def is_copy_of(self, current: tuple[str, ...], task_file: TaskFile) -> bool:
-        """Return whether repository paths are the same as those in a task file's scope."""
-        with suppress(TaskstateError):  # an older task file may use a macro that no longer exists
-            file_paths = captured_paths(
-                [pattern_of(each) for each in paths_among(task_file.scope_in)], self.inputs.config.scope
-            )
-            return [pattern_of(each) for each in current] == [pattern_of(each) for each in file_paths]
-        return False
-
     # Shared by all parts
 
-    def should_take(self, part: str, *, current: object, offered: object, is_same: bool, is_copy: bool) -> bool:
+    def chosen(
+        self, part: str, current: T, offered: T, copies: Sequence[T], *, content: Callable[[Any], object] = _words
+    ) -> tuple[T, str]:
+        """Return the value of a part, the present or the offered one, and its source; see `should_take`."""
+        is_taken = self.should_take(part, current, offered, copies, content=content)
+        is_same = content(current) == content(offered)
+        return (offered if is_taken else current), self.source(current, (is_taken or is_same) and offered)
+
+    def should_take(
+        self, part: str, current: T, offered: T, copies: Sequence[T], *, content: Callable[[Any], object] = _words
+    ) -> bool:
         """Return whether a part is taken from the task file; otherwise remark on it where the two differ.
 
-        `is_copy` says that the current value is an unedited copy of the task file, which gives way to its new value.
+        A present value with the same `content` as one of the `copies`, those of the known versions of the task file, is
+        an unedited copy, which gives way to the new value.
         """
         length_notes, self._length_notes = self._length_notes, []
-        if not offered or (current and is_same):
+        if not offered or (current and content(current) == content(offered)):
             self.notes += length_notes
             return False
+        is_copy = content(current) in map(content, copies)
         if current and not self.inputs.rebuild and not is_copy:
             self.kept_parts.append(part)
             self.notes.append(
@@ -295,10 +277,10 @@ def _written(description: str) -> str:
     )
 
 
-def _words(text: str) -> list[str]:
-    return text.split()
+def _scope(inside: tuple[str, ...], outside: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the items in scope and those out of scope as one value, which is empty where both are."""
+    return (inside, outside) if inside or outside else ()
 
 
-def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return whether two lists of texts are equal but for white space."""
-    return [_words(each) for each in one] == [_words(each) for each in other]
+def _patterns(items: Sequence[str]) -> list[str]:
+    return [pattern_of(each) for each in items]

@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.context.citations import truncated
-from taskstate.context.task_file import default_requirement, parse_reference
+from taskstate.context.task_file import TaskFile, default_requirement, parse_reference
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 
@@ -104,14 +104,10 @@ def _own_citations(
     inputs: CaptureInput, current: Mapping[Key, Mapping[str, Any]], mapped: Mapping[Key, None]
 ) -> tuple[dict[Key, _OwnCitation], tuple[Key, ...]]:
     """Return the task's own citations, and those of section 1 that no source names any more."""
-    requirements = (
-        {(normalized_path(each.file), each.section): each.requirement for each in inputs.task_file.standards}
-        if inputs.task_file
-        else {}
-    )
+    task_file = inputs.task_file or TaskFile(name="", sha="")
     from_file = {
-        key: _OwnCitation(requirement, inputs.task_file.name if inputs.task_file else "")
-        for key, requirement in requirements.items()
+        (normalized_path(each.file), each.section): _OwnCitation(each.requirement, task_file.name)
+        for each in task_file.standards
     }
     if inputs.rebuild and inputs.task_file:
         return from_file, tuple(key for key in current if key not in from_file and key not in mapped)

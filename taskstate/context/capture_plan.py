@@ -71,16 +71,9 @@ def plan_capture(
     earlier = _earlier_task_file(workspace, name, sha) if name and changed else None
     current = read_static(state)
     values = {key: state.text(key) or "" for key in SEALED_VALUES}
+    config, shorten = workspace.config, capture_request.shorten
     inputs = CaptureInput(
-        values,
-        current,
-        task_file,
-        workspace.config,
-        sources.config_name,
-        sources.cite,
-        rebuild,
-        capture_request.shorten,
-        earlier,
+        values, current, task_file, config, sources.config_name, sources.cite, rebuild, shorten, earlier
     )
     notes = _require_fences(loaded, inputs)
     captured = capture(inputs)
@@ -143,9 +136,8 @@ def _other_source(inputs: CaptureInput, part: str) -> str:
     task_file, area = inputs.task_file, inputs.values.get("area", "")
     if part == STANDARDS:
         in_task_file = bool(task_file and task_file.standards)
-        in_config = bool(
-            configured_citations(inputs.config, area, inputs.values.get("priority", ""), inputs.config_name)
-        )
+        priority = inputs.values.get("priority", "")
+        in_config = bool(configured_citations(inputs.config, area, priority, inputs.config_name))
     else:
         in_task_file = bool(task_file and task_file.commands)
         in_config = bool(inputs.config.validation.keys() & {area, ALL_AREAS})

@@ -109,10 +109,9 @@ def _seal_findings(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> 
         or _rebuilt_version(workspace, loaded, seal)
     )
     if sealed is None:
-        message = (
-            f"section 1, or {' or '.join(SEALED_VALUES)}, does not match the seal; what was sealed is in no version "
-        )
-        yield ContextFinding("TS601", f"{message}that can be found here", help_)
+        mismatch = f"section 1, or {' or '.join(SEALED_VALUES)}, does not match the seal"
+        message = f"{mismatch}; what was sealed is in no version that can be found here"
+        yield ContextFinding("TS601", message, help_)
         return
     changes = ["section 1 is"] if sealed.text != now else []
     for key in SEALED_VALUES:
@@ -150,9 +149,8 @@ def _citation_findings(workspace: Workspace, loaded: Loaded, context: Context) -
             current = standard.lines(section) or ()
             hashes = f"{sha} then, {citations.content_sha(current)} now"
             message = f"{name} says something else than when it was cited ({hashes})"
-            yield ContextFinding(
-                "TS602", message, _rebuild(loaded.state.id), differences(cited, current) if cited else ()
-            )
+            diff = differences(cited, current) if cited else ()
+            yield ContextFinding("TS602", message, _rebuild(loaded.state.id), diff)
         elif status.fault:
             yield ContextFinding("TS602", *_missing_section(name, file, section, standard))
 
@@ -161,10 +159,8 @@ def _missing_section(name: str, file: str, section: str, standard: Standard | No
     if standard is None:
         return f"{name} is cited, and {files.shown(file)} is not there or cannot be read", "correct the citation"
     nearest = standard.nearest(section)
-    return (
-        f"{name} is cited, and there is no such heading",
-        f"did you mean {file}#{nearest}?" if nearest else "correct it",
-    )
+    help_ = f"did you mean {file}#{nearest}?" if nearest else "correct it"
+    return f"{name} is cited, and there is no such heading", help_
 
 
 def _standard(workspace: Workspace, file: str) -> Standard | None:
@@ -183,9 +179,8 @@ def _task_file_findings(workspace: Workspace, loaded: Loaded, context: Context) 
         data = files.read_part(files.inside(workspace.root, name), 0, task_file.MOST_BYTES + 1)
     except TaskstateError:
         message = f"the task file {files.shown(name)} is not there or cannot be read"
-        yield ContextFinding(
-            "TS604", message, f"name another one: `taskstate context rebuild {loaded.state.id} --from FILE`"
-        )
+        help_ = f"name another one: `taskstate context rebuild {loaded.state.id} --from FILE`"
+        yield ContextFinding("TS604", message, help_)
         return
     if sha in task_file.blob_ids(data):
         return
@@ -197,17 +192,12 @@ def _task_file_findings(workspace: Workspace, loaded: Loaded, context: Context) 
 
 def _configuration_findings(workspace: Workspace, loaded: Loaded) -> Iterator[ContextFinding]:
     """Yield a finding on the sections that the configuration requires and the task does not cite."""
-    state = loaded.state
-    config_name = Sources(workspace).config_name
-    required = configured_citations(
-        workspace.config, state.text("area") or "", state.text("priority") or "", config_name
-    )
-    cited = {
-        (normalized_path(str(each.get("file"))), str(each.get("section"))) for each in read_static(state).standards
-    }
-    missing = [
-        f"{files.shown(file)}#{files.shown(section)}" for file, section in required if (file, section) not in cited
-    ]
+    state, config_name = loaded.state, Sources(workspace).config_name
+    area, priority = state.text("area") or "", state.text("priority") or ""
+    required = configured_citations(workspace.config, area, priority, config_name)
+    standards = read_static(state).standards
+    cited = {(normalized_path(str(each.get("file"))), str(each.get("section"))) for each in standards}
+    missing = ["#".join(map(files.shown, key)) for key in required if key not in cited]
     if missing:
         message = f"{config_name} asks this task to cite {first_of(missing, _NAMED)}"
         yield ContextFinding("", message, _rebuild(state.id))
@@ -218,9 +208,8 @@ def _head_findings(workspace: Workspace, task_id: str, context: Context) -> Iter
     if changed_paths:
         sealed_at = str(context.git_head)[:10]
         message = f"commits since {sealed_at} touch {first_of([files.shown(path) for path in changed_paths], _NAMED)}"
-        yield ContextFinding(
-            "TS605", message, f"see whether the context still fits; {_rebuild(task_id)} takes note of the new HEAD"
-        )
+        help_ = f"see whether the context still fits; {_rebuild(task_id)} takes note of the new HEAD"
+        yield ContextFinding("TS605", message, help_)
 
 
 def unverifiable_notes(commit: str | None) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -94,11 +94,8 @@ class Standard(_Standard):
         if section is None or lines is None:
             return None
         first = self.document.position(section.span.start).line + 1
-        return CitedSection(
-            line_span=f"L{first}-L{first + len(lines) - 1}",
-            content_sha=content_sha(lines),
-            requirement=_requirement(section.body.of(self.text), section.title),
-        )
+        requirement = _requirement(section.body.of(self.text), section.title)
+        return CitedSection(f"L{first}-L{first + len(lines) - 1}", content_sha(lines), requirement)
 
     def nearest(self, slug: str) -> str:
         """Return the slug most similar to `slug`, or an empty text where the file has no heading."""
@@ -107,7 +104,7 @@ class Standard(_Standard):
 
 def slug_of(title: str) -> str:
     """Return the anchor that GitHub gives a heading, without the number that tells equal headings apart."""
-    text = "".join(_words(_inline(title), line_break="", image_text=False)) if not _MARKUP.isdisjoint(title) else title
+    text = _visible(title, line_break="", image_text=False)
     return "".join("-" if char == " " else char for char in text.lower() if char in " -" or _is_word(char))
 
 
@@ -202,40 +199,27 @@ def truncated(text: str, limit: int = MOST_REQUIREMENT) -> str:
 
 def _plain(markdown: str) -> str:
     """Return a paragraph or heading as plain text, without its markup."""
-    text = (
-        "".join(_words(_inline(markdown), line_break=" ", image_text=True))
-        if not _MARKUP.isdisjoint(markdown)
-        else markdown
+    return " ".join(_visible(markdown, line_break=" ", image_text=True).split())
+
+
+def _visible(markdown: str, *, line_break: str, image_text: bool) -> str:
+    """Return the visible text of inline Markdown; `image_text` includes the alternative text of images."""
+    if _MARKUP.isdisjoint(markdown):
+        return markdown
+    hidden = {"html_inline"} if image_text else {"html_inline", "image"}
+    return "".join(
+        line_break if token.type in {"softbreak", "hardbreak"} else token.content
+        for inline in _parser().parseInline(markdown)[:1]
+        for token in inline.children or ()
+        if token.type not in hidden
     )
-    return " ".join(text.split())
 
 
-def _words(tokens: list[Token], *, line_break: str, image_text: bool) -> Iterator[str]:
-    """Yield the visible text of inline tokens; `image_text` includes the alternative text of images."""
-    for token in tokens:
-        if token.type in {"softbreak", "hardbreak"}:
-            yield line_break
-        elif token.type == "image":
-            yield token.content if image_text else ""
-        elif token.type != "html_inline":
-            yield token.content
-
-
-def _inline(markdown: str) -> list[Token]:
-    tokens = _parser().parseInline(markdown)
-    return (tokens[0].children or []) if tokens else []
-
-
+@cache  # making a parser costs as much as reading 10 KB
 def _parser() -> MarkdownIt:
-    global _markdown  # noqa: PLW0603 - one parser per process; making it costs as much as reading 10 KB
-    if _markdown is None:
-        from markdown_it import MarkdownIt
+    from markdown_it import MarkdownIt
 
-        _markdown = MarkdownIt("commonmark")
-    return _markdown
-
-
-_markdown: MarkdownIt | None = None
+    return MarkdownIt("commonmark")
 
 
 class LineSpanRefresh(NamedTuple):
@@ -261,10 +245,7 @@ def refresh_line_spans(text: str, standard_of: Callable[[str], tuple[Standard, .
     refreshed = apply(text, [edit for _, edit in moved])
     if seal_holds:
         after = parse(refreshed)
-        context = {
-            **blocks.context.values,
-            "seal": context_seal(after, front_matter_values(after)),
-        }
+        context = {**blocks.context.values, "seal": context_seal(after, front_matter_values(after))}
         refreshed = apply(refreshed, set_front_matter(after, "context", context))
     return LineSpanRefresh(refreshed, tuple(section for section, _ in moved), seal_holds)
 

@@ -120,24 +120,18 @@ def _fields(config: Config, state: TaskState, blocks: ToolBlocks) -> dict[str, o
         "description": static.description,
         "scope": {"in": list(static.scope_in), "out": list(static.scope_out)},
         "criteria": list(static.criteria),
-        "standards": sorted(static.standards, key=_section_of),
+        "standards": sorted(static.standards, key=lambda each: [str(each.get(key, "")) for key in ("file", "section")]),
         "commands": list(static.commands),
         "paths": sorted(static.paths),
         "baseline": _present(blocks.baseline.values, _BASELINE),
         "inputs": _inputs(state),
-        "evidence": sorted((_present(each, _EVIDENCE) for each in blocks.evidence), key=_id_of),
+        "evidence": sorted(
+            (_present(each, _EVIDENCE) for each in blocks.evidence), key=lambda each: str(each.get("id", ""))
+        ),
         "coordination": {role.name: _coordination(role) for role in pipeline},
         "qa": {role.name: values for role in pipeline if (values := _present(role.values, _ROLE_QA))},
         "delta": _delta(blocks.delta),
     }
-
-
-def _section_of(citation: Mapping[str, object]) -> tuple[str, str]:
-    return str(citation.get("file", "")), str(citation.get("section", ""))
-
-
-def _id_of(excerpt: Mapping[str, object]) -> str:
-    return str(excerpt.get("id", ""))
 
 
 def _inputs(state: TaskState) -> list[dict[str, object]]:

@@ -6,6 +6,7 @@ A state file keeps hashes and no old texts, so each version is tried until one h
 from __future__ import annotations
 
 import os
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context import citations
@@ -37,11 +38,8 @@ class SealedVersion(NamedTuple):
 
 def find_sealed_version(workspace: Workspace, relative: str, seal: str) -> SealedVersion | None:
     """Return the earlier version of a state file that has this seal, or None where none is found."""
-    for data in _versions(workspace, relative):
-        version = version_with_seal(data, seal)
-        if version is not None:
-            return version
-    return None
+    versions = (version_with_seal(data, seal) for data in _versions(workspace, relative))
+    return next(filter(None, versions), None)
 
 
 def version_with_seal(data: bytes, seal: str) -> SealedVersion | None:
@@ -81,13 +79,9 @@ def read_blob(workspace: Workspace, sha: str) -> bytes | None:
     """Return the content of a blob in git, or None where git does not have it."""
     if git.toplevel(workspace.root) is None:
         return None
-    objects = git.Objects(workspace.root)
-    try:
+    with closing(git.Objects(workspace.root)) as objects, suppress(GitFailed):
         return objects.read(sha)
-    except GitFailed:
-        return None
-    finally:
-        objects.close()
+    return None
 
 
 def _versions(workspace: Workspace, relative: str) -> Iterator[bytes]:
@@ -103,12 +97,10 @@ def _versions(workspace: Workspace, relative: str) -> Iterator[bytes]:
 
 def _commits(workspace: Workspace, relative: str) -> tuple[str, ...]:
     """Return the newest commits that changed a file; none where git fails."""
+    # `log.showSignature` would mix the output of gpg into that of --format.
+    arguments = ["log", f"-{_MOST_COMMITS}", "--format=%H", "--no-show-signature", "--", f":(literal){relative}"]
     try:
-        output = git.run(
-            # `log.showSignature` would mix the output of gpg into that of --format.
-            ["log", f"-{_MOST_COMMITS}", "--format=%H", "--no-show-signature", "--", f":(literal){relative}"],
-            workspace.root,
-        )
+        output = git.run(arguments, workspace.root)
     except GitFailed:
         return ()
     return tuple(output.decode("ascii", "replace").split())
@@ -118,13 +110,8 @@ def _contents_at(workspace: Workspace, revisions: tuple[str, ...], relative: str
     """Yield the contents of a file at each of these commits that has it."""
     if not revisions or "\n" in relative:  # a line feed would end the request to `git cat-file --batch`
         return
-    objects = git.Objects(workspace.root)
-    try:
+    with closing(git.Objects(workspace.root)) as objects, suppress(GitFailed):
         for revision in revisions:
             data = objects.read(f"{revision}:./{os.path.normpath(relative).replace(os.sep, '/')}")
             if data is not None:
                 yield data
-    except GitFailed:
-        return
-    finally:
-        objects.close()

@@ -46,14 +46,9 @@ def read_scope(items: Iterable[str], macros: Mapping[str, tuple[str, ...]]) -> S
     inside: list[tuple[str, ...]] = []
     outside: list[tuple[str, ...]] = []
     for item in items:
-        for pattern_text in _patterns_in(item):
-            target, pattern = (
-                (outside, pattern_text[1:].strip()) if pattern_text.startswith("!") else (inside, pattern_text)
-            )
-            for each in _expanded(pattern, macros, frozenset()):
-                parts = _parts(each)
-                if parts:
-                    target.append(parts)
+        for text in _patterns_in(item):
+            target, pattern = (outside, text[1:].strip()) if text.startswith("!") else (inside, text)
+            target += filter(None, map(_parts, _expanded(pattern, macros, frozenset())))
     return Scope(inside=tuple(inside), outside=tuple(outside))
 
 

@@ -77,10 +77,8 @@ def require_sealable(loaded: Loaded) -> None:
     """
     state = loaded.state
     for conflict in find_conflicts(loaded.document.text):
-        help_ = "settle it, and take its marker lines out; then seal the result"
-        raise unreadable_error(
-            loaded, conflict.span, "a merge conflict stands here", help_=help_, code="merge-conflict"
-        )
+        reason, help_ = "a merge conflict stands here", "settle it, and take its marker lines out; then seal the result"
+        raise unreadable_error(loaded, conflict.span, reason, help_=help_, code="merge-conflict")
     if state.kind != _KIND:
         message = f"{state.id} is a {state.kind} task, which has no static part to seal"
         raise TaskstateError(message, help="name an ordinary task", code="kind")

@@ -127,11 +127,10 @@ def _plan(
     context = _context_block(text, recorded, sources, task_file, request)
     text = apply(text, set_front_matter(parse(text), "context", context))
     require_as_captured(loaded, text, captured, context["seal"])
-    globs = unmatched_globs(workspace, captured.static.paths)
     notes = (
         *change_notes,
         *captured.notes,
-        *unmatched_notes(globs),
+        *unmatched_notes(unmatched_globs(workspace, captured.static.paths)),
         *_state_notes(loaded.state, captured),
         *_dirty_notes(workspace),
     )
@@ -159,11 +158,8 @@ def _context_block(
         **{key: value for key, value in recorded.items() if key.startswith("x-")},
     }
     is_same = all(recorded.get(key) == value for key, value in context.items() if key not in {"sealed_at", "sealed_by"})
-    return (
-        {**context, **{key: recorded[key] for key in ("sealed_at", "sealed_by") if key in recorded}}
-        if is_same
-        else context
-    )
+    unchanged = ("sealed_at", "sealed_by") if is_same else ()
+    return context | {key: recorded[key] for key in unchanged if key in recorded}
 
 
 def _with_first_blocks(plan: _SealPlan, base: str | None) -> _SealPlan:

@@ -120,7 +120,5 @@ def _formatted_bodies(bodies: Mapping[str, str]) -> dict[str, str]:
     """Return the bodies of parts in canonical form: the formatter never touches a section once it is sealed."""
     parts = "\n\n".join(f"### {name}\n\n{body}" for name, body in bodies.items())
     document = parse(format_text(f"{_HEAD}{parts}\n", _NAME))
-    formatted_bodies = {
-        each.title: with_newlines(each.body.of(document.text), "\n").strip("\n") for each in document.sections
-    }
-    return {name: formatted_bodies.get(name, body) for name, body in bodies.items()}
+    formatted = {each.title: with_newlines(each.body.of(document.text), "\n").strip("\n") for each in document.sections}
+    return {name: formatted.get(name, body) for name, body in bodies.items()}

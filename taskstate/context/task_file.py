@@ -113,17 +113,10 @@ def _parse(name: str, data: bytes) -> Node:
     node = read_yaml_file(text)
     if not isinstance(node, Node):
         line = text.count("\n", 0, node[0].span.start) + 1
-        raise TaskstateError(
-            f"{name}, line {line}: {_task_file_message(node[0].message)}",
-            help="correct the task file",
-            code="invalid-input",
-        )
+        reason = node[0].message.replace("the front matter", "the task file")  # the reader usually reads front matters
+        message = f"{name}, line {line}: {reason}"
+        raise TaskstateError(message, help="correct the task file", code="invalid-input")
     return node
-
-
-def _task_file_message(message: str) -> str:
-    """Return a message of the YAML reader with "the task file" for "the front matter", which it usually reads."""
-    return message.replace("the front matter", "the task file")
 
 
 def _validated(name: str, root: Node, lines: Mapping[KeyPath, int]) -> Mapping[str, Any]:

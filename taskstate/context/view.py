@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.context.check import moved_since, unverifiable_notes
 from taskstate.context.preconditions import require_sealed
+from taskstate.messages import one_line
 from taskstate.model.static_context import SEALED_VALUES, read_static, seal_broken, static_text
 from taskstate.model.write_metadata import blocks_of
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from taskstate.context.check import ContextCheck, ContextFinding
     from taskstate.workspace.workspace import Loaded, Workspace
 
+_WIDTH = 48  # characters of a summary in the table
 _SHORT = 10  # digits of a commit's id
 
 
@@ -81,7 +83,10 @@ def moved_notes(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
 
 def table(rows: Sequence[CapturedField]) -> str:
     """Return a table of the captured parts with their sources."""
-    lines = [("PART", "CAPTURED", "FROM"), *((row.part, _truncated(row.summary), row.source or "-") for row in rows)]
+    lines = [
+        ("PART", "CAPTURED", "FROM"),
+        *((row.part, one_line(row.summary, _WIDTH), row.source or "-") for row in rows),
+    ]
     widths = [max(len(line[column]) for line in lines) for column in (0, 1)]
     return "\n".join(f"{part:<{widths[0]}}  {what:<{widths[1]}}  {source}" for part, what, source in lines)
 
@@ -117,7 +122,3 @@ def check_shape(checked: ContextCheck) -> dict[str, object]:
 def _finding_lines(path: str, finding: ContextFinding) -> list[str]:
     code = f"{finding.code} " if finding.code else ""
     return [f"{path}: {code}{finding.message}", *(f"    {line}" for line in finding.diff), f"  help: {finding.help}"]
-
-
-def _truncated(text: str, limit: int = 48) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}\u2026"

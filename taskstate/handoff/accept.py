@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.handoff.create import with_handoffs
 from taskstate.handoff.document import ACCEPTED, OPEN, with_values
-from taskstate.handoff.document_files import (
-    HandoffFile,
-    archive_path,
-    handoff_files,
-    list_documents,
-    open_document,
-)
+from taskstate.handoff.document_files import HandoffFile, archive_path, handoff_files, list_documents, open_document
 from taskstate.handoff.verified_facts import differences
 from taskstate.model.write_metadata import blocks_of, timestamp
 from taskstate.storage import files, journal
@@ -158,7 +152,6 @@ def _is_mentioned(file: HandoffFile, state: TaskState) -> bool:
 def fields_of(file: HandoffFile) -> dict[str, object]:
     """Return the fields of a document as JSON values."""
     handoff = file.reading.handoff
-    current = dict(zip(("file", "location", "goal"), (handoff.file, handoff.location, handoff.goal), strict=True))
     return {
         "handoff_path": file.path,
         "status": file.status,
@@ -168,7 +161,7 @@ def fields_of(file: HandoffFile) -> dict[str, object]:
         "accepted_by": file.values.get("accepted_by"),
         "accepted_at": file.values.get("accepted_at"),
         "action": handoff.action,
-        "current_state": current,
+        "current_state": {"file": handoff.file, "location": handoff.location, "goal": handoff.goal},
         "decisions": list(handoff.decisions),
         "avoid": list(handoff.avoid),
         "context": list(handoff.context),

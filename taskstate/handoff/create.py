@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
@@ -15,18 +16,13 @@ from taskstate.handoff.document import (
     is_unfilled,
     template_values,
 )
-from taskstate.handoff.document_files import (
-    HandoffFile,
-    archive_path,
-    document_name,
-    handoff_files,
-    open_document,
-)
+from taskstate.handoff.document_files import HandoffFile, archive_path, document_name, handoff_files, open_document
 from taskstate.handoff.draft import LENGTHS, DraftSources, draft
 from taskstate.handoff.input import merge_handoffs
 from taskstate.handoff.paths import folder
 from taskstate.handoff.phases import Phase, find_phase, parse_phase_name, read_phases, with_changes
 from taskstate.handoff.verified_facts import WorkingTree, current_tree, state_facts
+from taskstate.messages import one_line
 from taskstate.model.phases import phase_id
 from taskstate.model.statuses import COMPLETE
 from taskstate.model.task_state import KB
@@ -80,8 +76,7 @@ class HandoffResult(NamedTuple):
     @property
     def metadata(self) -> dict[str, Any]:
         """The result that an agent which ends here returns to the agent that started it."""
-        details = f"Handed over; next: {' '.join(self.action.split())}"
-        details = details if len(details) <= _DETAILS else details[: _DETAILS - 1] + "\u2026"
+        details = one_line(f"Handed over; next: {self.action}", _DETAILS)
         progress = {"stage": STAGE, "details": details, "handoff_path": self.path}
         return {"status": "partial", "partial_progress": progress}
 
@@ -170,14 +165,10 @@ def _drafts(
     workspace: Workspace, state: TaskState, phase: Phase | None, documents: tuple[HandoffFile, ...]
 ) -> Iterator[Handoff]:
     """Yield drafts from the state file, the longest first."""
-    last_document = next(
-        (each for each in reversed(documents) if phase and each.text("phase") == phase.part.name), None
-    )
-    sources = DraftSources(
-        state, phase.value if phase else None, last_document.reading.handoff if last_document else Handoff()
-    )
+    earlier = (each.reading.handoff for each in reversed(documents) if phase and each.text("phase") == phase.part.name)
+    sources = DraftSources(state, phase.value if phase else None, next(earlier, Handoff()))
     for length in LENGTHS:
-        yield draft(sources, _exists(workspace), length)
+        yield draft(sources, partial(_exists, workspace), length)
 
 
 def _render(workspace: Workspace, front_matter: Mapping[str, object], handoff: Handoff) -> str:
@@ -210,9 +201,8 @@ def _require_possible(workspace: Workspace, loaded: Loaded, documents: tuple[Han
     state = loaded.state
     if state.status == COMPLETE:
         message = f"task {state.id} is complete, so there is nothing to hand over"
-        raise TaskstateError(
-            message, help=f'`taskstate reopen {state.id} --note "…"` takes it up again', code="complete"
-        )
+        help_ = f'`taskstate reopen {state.id} --note "…"` takes it up again'
+        raise TaskstateError(message, help=help_, code="complete")
     open_path = blocks_of(loaded.document).handoffs.open
     if open_path:
         open_path = _readable_open_path(workspace, open_path, state.id, force=force)
@@ -262,13 +252,8 @@ def _phase(state: TaskState, phases: tuple[Phase, ...], name: str) -> Phase | No
 
 def _require_progress(task_id: str, plan: _HandoffPlan) -> None:
     """Refuse a handoff if no objective or session changed since the last one, as far as that one recorded them."""
-    last = plan.last
-    verified, verified_then = plan.verified, last.verified if last else None
-    if (
-        last
-        and verified_then
-        and (verified_then.sessions, verified_then.objectives) == (verified.sessions, verified.objectives)
-    ):
+    last, now = plan.last, plan.verified
+    if last and (last.verified.sessions, last.verified.objectives) == (now.sessions, now.objectives):
         raise TaskstateError(
             f"nothing has moved on since the last handoff, {last.path}: no objective changed, and no session was added",
             help=f"record what was done (`taskstate session add {task_id} …`, `taskstate phase set {task_id} …`), "
@@ -280,31 +265,24 @@ def _require_progress(task_id: str, plan: _HandoffPlan) -> None:
 def _free_time(workspace: Workspace, task_id: str, phase: str, request: Request) -> str:
     """Return the time of the new document: now, or the next second for which no document of the phase exists."""
     now = request.stamp.now
-    while any(
-        files.size(workspace.state_root / candidate) is not None
-        for path in (f"{folder(task_id)}/{document_name(phase, timestamp(now))}",)
-        for candidate in (path, archive_path(path))
-    ):
+    while True:
+        path = f"{folder(task_id)}/{document_name(phase, timestamp(now))}"
+        if all(files.size(workspace.state_root / each) is None for each in (path, archive_path(path))):
+            return timestamp(now)
         now += _SECOND
-    return timestamp(now)
 
 
-def _exists(workspace: Workspace) -> Any:  # noqa: ANN401 - a function from a path to whether it exists
-    def exists(path: str) -> bool:
-        try:
-            return bool(path) and files.inside(workspace.root, path).exists()
-        except (TaskstateError, OSError):
-            return False
-
-    return exists
+def _exists(workspace: Workspace, path: str) -> bool:
+    try:
+        return bool(path) and files.inside(workspace.root, path).exists()
+    except (TaskstateError, OSError):
+        return False
 
 
 def _missing_flags(handoff: Handoff) -> tuple[str, ...]:
     """Return the flags for the fields that are missing."""
-    values = {field: getattr(handoff, field) for field, _ in _NEEDED}
-    if is_none(values["action"]):
-        values["action"] = ""
-    return tuple(flag for field, flag in _NEEDED if is_unfilled(values[field]))
+    given = handoff._replace(action="") if is_none(handoff.action) else handoff
+    return tuple(flag for field, flag in _NEEDED if is_unfilled(getattr(given, field)))
 
 
 def _require_valid(workspace: Workspace, plan: _HandoffPlan, errors_in: Validator) -> None:

@@ -177,7 +177,7 @@ class HandoffReader(_Reading):
         """The content of the document as one record."""
         action = "\n\n".join(each.text for each in self.passages(ACTION))
         file, location, goal = (self._value(label) for label in LABELS)
-        values = schema.typed_value(self.document.front_matter.node, HANDOFF) if self.document.front_matter.node else {}
+        values = front_matter_of(self.document)
         do_not_reread = values.get("do_not_reread")
         return Handoff(
             phase=str(values.get("phase", "")),
@@ -309,17 +309,8 @@ def read_written_handoff(document: Document, path: str) -> WrittenHandoff:
     values = front_matter_of(document)
     seen = read_seen_state(values.get("verified"))
     keys = ("status", "phase", "created_at", "task_id", "accepted_at")
-    status, phase, created_at, task_id, accepted_at = (str(values.get(key) or "") for key in keys)
-    return WrittenHandoff(
-        path,
-        status,
-        phase,
-        created_at,
-        objectives=seen.objectives or "",
-        sessions=seen.sessions,
-        task_id=task_id,
-        accepted_at=accepted_at,
-    )
+    texts = {key: str(values.get(key) or "") for key in keys}
+    return WrittenHandoff(path, **texts, objectives=seen.objectives or "", sessions=seen.sessions)
 
 
 def with_values(document: Document, values: Mapping[str, object]) -> str:
@@ -355,9 +346,10 @@ def template_values(handoff: Handoff, created_at: str) -> dict[str, object]:
         TaskstateError: a text cannot be escaped.
     """
     placeholder = kind(HANDOFF).placeholder
+    in_code_marks = _path_in_code_marks(handoff.file) if handoff.file else ""
     file, location, goal = (
-        _item(f"{label}: {_path_in_code_marks(value) if label == LABELS[0] and value else value or placeholder}", label)
-        for label, value in zip(LABELS, (handoff.file, handoff.location, handoff.goal), strict=True)
+        escaping.item(f"{label}: {value or placeholder}", what=label)
+        for label, value in zip(LABELS, (in_code_marks, handoff.location, handoff.goal), strict=True)
     )
     return {
         "phase": handoff.phase,
@@ -369,16 +361,12 @@ def template_values(handoff: Handoff, created_at: str) -> dict[str, object]:
         "decisions": _numbered_items(handoff.decisions, "a decision"),
         "avoid": _numbered_items(handoff.avoid, "an approach to avoid"),
         "context": [escaping.item(text, what="an item of context") for text in handoff.context],
-        "references": [_item(_reference(text), "a reference") for text in handoff.references],
+        "references": [escaping.item(_reference(text), what="a reference") for text in handoff.references],
     }
 
 
 def _numbered_items(texts: tuple[str, ...], what: str) -> list[str]:
     return [escaping.item(text, what=what, marker=f"{number}. ") for number, text in enumerate(texts, start=1)]
-
-
-def _item(text: str, what: str) -> str:
-    return escaping.item(text, what=what)
 
 
 def _path_in_code_marks(text: str) -> str:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.handoff.document import Handoff, referenced_path, split_reason
+from taskstate.messages import one_line
 from taskstate.syntax.escaping import is_none
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def draft(sources: DraftSources, exists: Callable[[str], bool], limit: int = LEN
     state, phase, earlier = sources
     shortener = _Shortener(limit)
     newest = state.sessions[-1] if state.sessions else None
-    objective = _current_objective(phase) if phase else None
+    objectives = phase["objectives"] if phase else ()
+    objective = next((each for each in objectives if phase and each["id"] == phase["current_objective"]), None)
     goal = shortener.short(objective["description"]) if objective else ""
     next_steps = [step for step in (newest.next if newest else ()) if not is_none(step)]
     return Handoff(
@@ -64,8 +66,7 @@ class _Shortener(NamedTuple):
     limit: int
 
     def short(self, text: str, limit: int = 0) -> str:
-        line, limit = " ".join(text.split()), limit or self.limit
-        return line if len(line) <= limit else line[: limit - 1] + "\u2026"
+        return one_line(text, limit or self.limit)
 
     def pair(self, statement: str, reason: str) -> str:
         """Return `WHAT: WHY`, each half cut by itself so that neither is lost."""
@@ -82,10 +83,6 @@ class _Shortener(NamedTuple):
         from_earlier = (self.pair(*pair) for pair in map(split_reason, earlier) if all(pair))
         carried_over = [text for text in from_earlier if text not in texts][-_FROM_BEFORE:]
         return self.last((*carried_over, *texts[len(carried_over) - _MOST :]))
-
-
-def _current_objective(phase: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    return next((each for each in phase["objectives"] if each["id"] == phase["current_objective"]), None)
 
 
 def _named_paths(session: Session | None, exists: Callable[[str], bool]) -> Iterator[str]:

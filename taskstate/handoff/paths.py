@@ -21,10 +21,8 @@ def folder(task_id: str) -> str:
 def is_handoff_path(path: str, task_id: str) -> bool:
     """Return whether a path is one for handoff documents of a task, open or archived."""
     parent, _, name = path.rpartition("/")
-    own = own_file(name)
-    return (
-        parent in {folder(task_id), f"{folder(task_id)}/{ACCEPTED_FOLDER}"} and own is not None and own.type == HANDOFF
-    )
+    own, task_folder = own_file(name), folder(task_id)
+    return parent in {task_folder, f"{task_folder}/{ACCEPTED_FOLDER}"} and own is not None and own.type == HANDOFF
 
 
 def timestamp_in(path: str) -> str:

@@ -74,9 +74,8 @@ def find_phase(state: TaskState, name: str) -> Phase:
     parts = phases_in(state)
     matches = [part for part in parts if part.name.casefold() == name.casefold()]
     if len(matches) > 1:
-        raise _ambiguous_error(
-            f"task {state.id} has {len(matches)} phases {matches[0].name}", "give one of them another number"
-        )
+        message = f"task {state.id} has {len(matches)} phases {matches[0].name}"
+        raise _ambiguous_error(message, "give one of them another number")
     if matches:
         return _read_phase(state, matches[0])
     nearest = closest(name, [part.name for part in parts], cutoff=0.0)
@@ -219,10 +218,8 @@ def set_objective(
             return Change(text=loaded.document.text)
         objectives[index] = updated
         current = updated["id"] if update.status == IN_PROGRESS else phase.value["current_objective"]
-        changes: dict[str, Any] = {
-            "objectives": objectives,
-            "current_objective": objective_to_work_on(objectives, current),
-        }
+        current = objective_to_work_on(objectives, current)
+        changes: dict[str, Any] = {"objectives": objectives, "current_objective": current}
         if phase.value["started_at"] is None and update.status in {IN_PROGRESS, DONE}:
             changes["started_at"] = timestamp(request.stamp.now)
         return Change(text=with_changes(loaded, phase, changes, timestamp(request.stamp.now)))
@@ -317,11 +314,10 @@ def export(workspace: Workspace, task_id: str, name: str, output: Path | None, r
     text = json_text(phase.value) + "\n"
     file_name = f"phase-{phase.part.name}-progress.json"
     artifact = artifacts.relative_path(loaded.state.id, file_name)
-    path = (
-        artifacts.absolute_path(workspace, artifact)
-        if output is None
-        else _output_path(workspace, output, loaded.state.id, phase)
-    )
+    if output is None:
+        path, shown = artifacts.absolute_path(workspace, artifact), f"{workspace.config.root}/{artifact}"
+    else:
+        path, shown = _output_path(workspace, output, loaded.state.id, phase), output.as_posix()
     present = None if files.size(path) is None else files.read(path)
     is_same = present == text.encode()
     if not is_same and not request.dry_run:
@@ -331,7 +327,6 @@ def export(workspace: Workspace, task_id: str, name: str, output: Path | None, r
             files.create(path, text.encode())
         else:
             files.replace(path, text.encode())
-    shown = f"{workspace.config.root}/{artifact}" if output is None else output.as_posix()
     return ExportedPhase(text, phase.value, Outcome(path=shown, revision=loaded.token, changed=not is_same))
 
 

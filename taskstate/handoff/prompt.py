@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from taskstate.handoff import token_count
 from taskstate.handoff.accept import find_handoff
 from taskstate.handoff.document import OPEN
+from taskstate.messages import one_line
 from taskstate.model.phases import phases_in
 from taskstate.syntax.nodes import Node
 from taskstate.workspace import templates
@@ -70,9 +71,9 @@ class _Shortener:
 
     def line(self, text: str, limit: int = 0) -> str:
         """Return a text as one line of at most `limit` characters."""
-        line, limit = " ".join(text.split()), limit or self.limit
-        self.was_cut |= len(line) > limit
-        return line if len(line) <= limit else line[: limit - 1] + "\u2026"
+        line = one_line(text, limit or self.limit)
+        self.was_cut |= line.split() != text.split()
+        return line
 
     def lines(self, texts: tuple[str, ...]) -> list[str]:
         """Return the first `max_items` texts, each as one line."""

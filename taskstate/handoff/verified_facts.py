@@ -21,12 +21,8 @@ if TYPE_CHECKING:
     from taskstate.model.tool_blocks import SeenState
     from taskstate.workspace.workspace import Workspace
 
-_BASE_BRANCHES = (
-    "@{upstream}",
-    "origin/HEAD",
-    "main",
-    "master",
-)  # a branch is compared with the first of these that exists
+# A branch is compared with the first of these that exists.
+_BASE_BRANCHES = ("@{upstream}", "origin/HEAD", "main", "master")
 _NAMED = 3  # paths
 _SHORT = 10  # digits of a commit id
 
@@ -44,7 +40,7 @@ def state_facts(state: TaskState, phases: Sequence[Mapping[str, object]]) -> dic
     """Return the facts about the state file for the `verified` block of a handoff document."""
     return {
         "baseline": blocks_of(state.document).baseline.status,
-        "sessions": newest_session_number(state),
+        "sessions": max([state.archived, *(session.number for session in state.sessions)]),  # the highest number
         "objectives": objectives_digest(phases),
     }
 
@@ -63,11 +59,6 @@ def current_tree(workspace: Workspace) -> WorkingTree:
     return WorkingTree(worktree.branch(root), git.head(root), tree, len(dirty))
 
 
-def newest_session_number(state: TaskState) -> int:
-    """Return the highest session number of a task, archived ones included; 0 where it has no sessions."""
-    return max([state.archived, *(session.number for session in state.sessions)])
-
-
 def differences(
     workspace: Workspace, verified: SeenState, state: TaskState, *, revision: int | None
 ) -> tuple[str, ...]:
@@ -75,20 +66,13 @@ def differences(
 
     `revision` is the revision of the state file then, None to leave it out.
     """
-    return (
-        *_git_differences(workspace, verified),
-        *_baseline_differences(verified, state),
-        *_revision_differences(state, revision),
-    )
+    return (*_git_differences(workspace, verified), *_state_differences(verified, state, revision))
 
 
-def _baseline_differences(verified: SeenState, state: TaskState) -> Iterator[str]:
+def _state_differences(verified: SeenState, state: TaskState, revision: int | None) -> Iterator[str]:
     baseline_then, baseline = verified.baseline, blocks_of(state.document).baseline.status
     if "baseline" in verified.values and baseline_then != baseline:
         yield f"the QA baseline is {baseline or 'gone'} now; it was {baseline_then or 'not there'} then"
-
-
-def _revision_differences(state: TaskState, revision: int | None) -> Iterator[str]:
     writes = state.revision - revision if revision is not None else 0
     if writes > 0:
         times = "once" if writes == 1 else f"{writes} times"

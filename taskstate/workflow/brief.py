@@ -203,7 +203,7 @@ def _unit_costs(source: _Source, cuttable_units: list[_CuttableUnit]) -> Iterato
     for cuttable in cuttable_units:
         section = source.sections[cuttable.section]
         unit = section.units[cuttable.unit]
-        heading = 0 if cuttable.section in with_heading else _weight(_heading(section))
+        heading = 0 if cuttable.section in with_heading else _weight(f"## {section.title}")
         with_heading.add(cuttable.section)
         yield heading + _weight(unit.text) - (_weight(unit.short) if unit.short else 0)
 
@@ -218,14 +218,10 @@ def _render(source: _Source, included: set[tuple[int, int]], notes: tuple[str, .
             if (number, index) in included or section.spec.keep == ALWAYS
         ]
         if units:
-            lines += ["", _heading(section), ""]
+            lines += ["", f"## {section.title}", ""]
             lines += [f"{unit.text}{'' if unit.tight else chr(10)}" for unit in units]
             lines[-1] = units[-1].text
     return "\n".join([*lines, *notes]) + "\n"
-
-
-def _heading(section: BriefSection) -> str:
-    return f"## {section.title}"
 
 
 def _left_out(source: _Source, included: set[tuple[int, int]]) -> tuple[Cut, ...]:
@@ -235,9 +231,8 @@ def _left_out(source: _Source, included: set[tuple[int, int]]) -> tuple[Cut, ...
         indices = [index for index, unit in enumerate(section.units) if section.spec.keep != ALWAYS or unit.short]
         missing = [index for index in indices if (number, index) not in included]
         if missing:
-            by_command.setdefault(section.spec.more.format(id=source.task_id), []).append(
-                _missing_text(section, indices, missing)
-            )
+            names = by_command.setdefault(section.spec.more.format(id=source.task_id), [])
+            names.append(_missing_text(section, indices, missing))
     cut = tuple(Cut(", ".join(names), command) for command, names in by_command.items())
     return (*cut, *([source.withheld] if source.withheld else ()))
 

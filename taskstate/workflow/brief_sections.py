@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from taskstate.model.static_context import StaticPart
     from taskstate.model.task_state import Session, TaskState
     from taskstate.model.tool_blocks import ToolBlocks
-    from taskstate.syntax.document import Document, Section
+    from taskstate.syntax.document import Section
 
 ALWAYS = 0  # kept even where it does not fit
 
@@ -125,7 +125,7 @@ def brief_sections(state: TaskState, blocks: ToolBlocks, folder: str, sessions: 
         "session": lambda: _session_units(state.sessions[-1]) if state.sessions else (),
         "phase": lambda: _phase_units(state),
         "inputs": lambda: _input_units(state),
-        "summary": lambda: _summary_units(state),
+        "summary": lambda: units_of(state.summary.section.body.of(state.document.text)) if state.summary else (),
         "sessions": lambda: _earlier_sessions(state, sessions - 1),
         "evidence": lambda: _evidence_units(blocks),
     }
@@ -282,15 +282,13 @@ def _evidence_units(blocks: ToolBlocks) -> tuple[Unit, ...]:
 def _input_units(state: TaskState) -> Iterator[Unit]:
     """Yield the outputs of upstream tasks as block quotes, so that their headings add no sections to the brief."""
     document = state.document
-    comments = {each.comment.start: each for each in chain.inputs_of(document)}
+    inputs = chain.inputs_of(document)
     section = state.section(chain.INPUTS)
     lead = section.own.of(document.text).strip() if section else ""
     if lead not in _NO_INPUTS and not kind(state.kind).is_placeholder(lead):
         yield from units_of(lead)
     for child in document.children(section, PART_LEVEL) if section else ():
-        pulled_input = next(
-            (each for start, each in comments.items() if child.span.start < start < child.span.end), None
-        )
+        pulled_input = next((each for each in inputs if child.span.start < each.comment.start < child.span.end), None)
         if pulled_input is None:
             yield from _filled_section_units(state, child)
             continue
@@ -308,25 +306,20 @@ def _filled_section_units(state: TaskState, section: Section) -> tuple[Unit, ...
     return units_of(trimmed(state.document.text, section.span).of(state.document.text))
 
 
-def _summary_units(state: TaskState) -> tuple[Unit, ...]:
-    return units_of(state.summary.section.body.of(state.document.text)) if state.summary else ()
-
-
 def _other_sections(state: TaskState) -> Iterator[BriefSection]:
     """Yield a section of the brief for each section that the kind declares and the table does not cover."""
     for spec in kind(state.kind).sections:
         section = None if spec.key in _IN_OTHER_SECTIONS | _NOT_SHOWN else state.section(spec.name)
         units = _section_units(state, section, spec.key) if section else ()
         if units:
-            yield BriefSection(
-                SectionSpec(spec.key, spec.name, _SECTION_KEEP.get(spec.key, _DEFAULT_KEEP), SHOW_SECTION), units
-            )
+            keep = _SECTION_KEEP.get(spec.key, _DEFAULT_KEEP)
+            yield BriefSection(SectionSpec(spec.key, spec.name, keep, SHOW_SECTION), units)
 
 
 def _section_units(state: TaskState, section: Section, key: str) -> tuple[Unit, ...]:
-    document = state.document
-    children = document.children(section, PART_LEVEL)
-    lead = _body(document, section.body.start, children[0].span.start if children else section.body.end)
+    children = state.document.children(section, PART_LEVEL)
+    lead_end = children[0].span.start if children else section.body.end
+    lead = state.document.text[section.body.start : lead_end].strip("\r\n")
     if not children:
         return () if not lead or kind(state.kind).is_placeholder(lead) else units_of(lead)
     ordered = reversed(children) if key in _NEWEST_LAST else children
@@ -334,10 +327,6 @@ def _section_units(state: TaskState, section: Section, key: str) -> tuple[Unit, 
         *(units_of(lead) if lead else ()),
         *(unit for child in ordered for unit in _filled_section_units(state, child)),
     )
-
-
-def _body(document: Document, start: int, end: int) -> str:
-    return document.text[start:end].strip("\r\n")
 
 
 def _mappings(value: object) -> list[dict[str, object]]:

@@ -85,15 +85,13 @@ def _check_merge_driver(workspace: Workspace) -> Iterable[Problem]:
         return
     for pattern in state.unreached:
         message = f"git merges {pattern} otherwise than by taskstate's merge driver"
-        yield Problem(
-            "merge-driver", ".gitattributes", message, "run `taskstate init`, and see what overrides it there"
-        )
+        help_ = "run `taskstate init`, and see what overrides it there"
+        yield Problem("merge-driver", ".gitattributes", message, help_)
     command = state.command.split(maxsplit=1)[0] if state.command else ""
     if command and shutil.which(command) is None:
         message = f"git's merge driver is {files.shown(command)}, which is not found"
-        yield Problem(
-            "merge-driver", "", message, "put it on the PATH; until then git reports each merge as a conflict"
-        )
+        help_ = "put it on the PATH; until then git reports each merge as a conflict"
+        yield Problem("merge-driver", "", message, help_)
 
 
 def _check_hooks(workspace: Workspace) -> Iterable[Problem]:
@@ -118,23 +116,18 @@ def _check_files(workspace: Workspace) -> Iterable[Problem]:
         relative = workspace.relative(path)
         try:
             files.size(path)  # raises for a link
-            if path in _state_files(workspace):
-                loaded = workspace.load(path)
-                check_seal(loaded.document, relative)
+            if path in workspace.state_files():
+                check_seal(workspace.load(path).document, relative)
             else:
                 decoded(files.read(path), relative)
         except TaskstateError as error:
             yield Problem("files", relative, error.message, error.help)
 
 
-def _state_files(workspace: Workspace) -> tuple[Path, ...]:
-    return workspace.state_files()
-
-
 def _check_ids(workspace: Workspace) -> Iterable[Problem]:
     """Report ids that several state files have, as after a merge of two branches that both created one."""
     paths_by_id: dict[str, list[str]] = {}
-    for path in _state_files(workspace):
+    for path in workspace.state_files():
         own = names.own_file(path.name)
         paths_by_id.setdefault((own.id if own and own.id else "").casefold(), []).append(workspace.relative(path))
     for task_id, paths in paths_by_id.items():
@@ -146,12 +139,11 @@ def _check_ids(workspace: Workspace) -> Iterable[Problem]:
 
 def _check_orphans(workspace: Workspace) -> Iterable[Problem]:
     """Report archives, handoffs and artifacts whose task does not exist."""
-    ids = {(own.id or "").casefold() for path in _state_files(workspace) if (own := names.own_file(path.name))}
-    candidates = [("archives", name, name) for name in files.names(workspace.state_root / "archives")]
-    candidates += [("handoffs", name, f"{name}-state.md") for name in files.names(workspace.state_root / "handoffs")]
-    candidates += [("artifacts", name, f"{name}-state.md") for name in files.names(workspace.state_root / "artifacts")]
-    for folder, name, task_file_name in candidates:
-        own = names.own_file(task_file_name)
+    ids = {(own.id or "").casefold() for path in workspace.state_files() if (own := names.own_file(path.name))}
+    folders = (("archives", ""), ("handoffs", "-state.md"), ("artifacts", "-state.md"))
+    candidates = [(each, end, name) for each, end in folders for name in files.names(workspace.state_root / each)]
+    for folder, ending, name in candidates:
+        own = names.own_file(f"{name}{ending}")
         if own and (own.id or "").casefold() not in ids:
             relative = workspace.relative(workspace.state_root / folder / name)
             help_ = f"bring task {files.shown(own.id or '')} back, for example from git, or delete this"
@@ -173,11 +165,9 @@ def _check_journal(workspace: Workspace) -> Iterable[Problem]:
     lost, unreadable = lost_updates.records(workspace)
     for update in lost:
         subject = "a save that came while the file was replaced" if update.late else f"revision {update.revision}"
-        relative = workspace.relative(update.record)
         message = f"{subject} of {files.shown(update.path)} is gone from it, and kept here"
-        yield Problem(
-            "unfinished", relative, message, "run `taskstate doctor --fix`: it puts back what is missing", fixable=True
-        )
+        help_ = "run `taskstate doctor --fix`: it puts back what is missing"
+        yield Problem("unfinished", workspace.relative(update.record), message, help_, fixable=True)
     for path in unreadable:
         yield Problem("unfinished", workspace.relative(path), "it is a record that cannot be read", "delete it")
 
@@ -203,9 +193,8 @@ def _check_lock(workspace: Workspace) -> Iterable[Problem]:
     holder = lock.holder(workspace.lock)
     if holder and lock.is_free(workspace.lock):
         message = f"the lock is free; the last holder was killed: {holder}"
-        yield Problem(
-            "lock", workspace.relative(workspace.lock), message, "nothing to do: the text decides nothing", note=True
-        )
+        help_ = "nothing to do: the text decides nothing"
+        yield Problem("lock", workspace.relative(workspace.lock), message, help_, note=True)
 
 
 def _check_cache(workspace: Workspace) -> Iterable[Problem]:

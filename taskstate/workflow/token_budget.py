@@ -80,7 +80,14 @@ def budget(workspace: Workspace, loaded: Loaded) -> TokenBudget:
     Raises:
         TaskstateError: a file cannot be read.
     """
-    roles = tuple(_role_cost(workspace, loaded, role) for role in workspace.config.roles)
+    roles = tuple(
+        RoleCost(
+            role,
+            export=token_count.count(export_text(workspace.config, loaded.state, role)),
+            brief=token_count.count(brief(workspace, loaded, role=role).text),
+        )
+        for role in workspace.config.roles
+    )
     return TokenBudget(counter=token_count.counter(), pasted=tuple(_pasted_files(workspace, loaded)), roles=roles)
 
 
@@ -110,36 +117,23 @@ def shape(result: TokenBudget) -> dict[str, Any]:
 
 def table(result: TokenBudget) -> str:
     """Return a token budget as text."""
-    counted = f"counted with {result.counter.name}"
-    method = (
-        counted if result.counter.is_exact else "estimated; with `pip install 'taskstate[tokens]'` they are counted"
-    )
+    method = "estimated; with `pip install 'taskstate[tokens]'` they are counted"
+    if result.counter.is_exact:
+        method = f"counted with {result.counter.name}"
     pasted = [
         (each.part, "not here" if each.tokens is None else f"{each.tokens:,}", each.path) for each in result.pasted
     ]
     rows = [
-        (
-            each.role,
-            f"{result.each:,}",
-            f"{each.export:,}",
-            f"{each.brief:,}",
-            f"{each.together:,}",
-            f"{result.saved(each.together, result.each)} %",
-        )
+        (each.role, *(f"{number:,}" for number in numbers), f"{result.saved(each.together, result.each)} %")
         for each in result.roles
+        for numbers in [(result.each, each.export, each.brief, each.together)]
     ]
     saved = f"{result.saved(result.after, result.before)} %"
     total = ("all roles", f"{result.before:,}", "", "", f"{result.after:,}", saved)
-    return "\n".join(
-        [
-            f"tokens, {method}",
-            "",
-            "pasted to every role:",
-            *_columns([*pasted, ("together", f"{result.each:,}", "")], left={0, 2}),
-            "",
-            *_columns([("role", "pasted", "export", "brief", "together", "saved"), *rows, total], left={0}),
-        ]
-    )
+    pasted_lines = _columns([*pasted, ("together", f"{result.each:,}", "")], left={0, 2})
+    heads = ("role", "pasted", "export", "brief", "together", "saved")
+    role_lines = _columns([heads, *rows, total], left={0})
+    return "\n".join([f"tokens, {method}", "", "pasted to every role:", *pasted_lines, "", *role_lines])
 
 
 def _columns(rows: list[tuple[str, ...]], *, left: set[int]) -> list[str]:
@@ -153,15 +147,6 @@ def _columns(rows: list[tuple[str, ...]], *, left: set[int]) -> list[str]:
         )
         lines.append(f"  {'  '.join(aligned)}".rstrip())
     return lines
-
-
-def _role_cost(workspace: Workspace, loaded: Loaded, role: str) -> RoleCost:
-    role_brief = brief(workspace, loaded, role=role)
-    return RoleCost(
-        role=role,
-        export=token_count.count(export_text(workspace.config, loaded.state, role)),
-        brief=token_count.count(role_brief.text),
-    )
 
 
 def _pasted_files(workspace: Workspace, loaded: Loaded) -> Iterator[PastedFile]:
