@@ -233,13 +233,11 @@ class _Capture:
             return text
         pointer = f"{self.task_file.name}#L{self.task_file.lines.get(path, 1)}"
         if self.inputs.shorten or f"{_MARK}{self.task_file.name}#L" in text_before:
-            self._length_notes.append(
-                f"{what} is cut to {MAX_VALUE_BYTES} of its {size} bytes, and points to {pointer}"
-            )
-            return shorten(text, pointer)
-        self._length_notes.append(
-            f"{what} holds {size} bytes, more than {MAX_VALUE_BYTES}: --shorten cuts it, and points to {pointer}"
-        )
+            note = f"{what} is cut to {MAX_VALUE_BYTES} of its {size} bytes, and points to {pointer}"
+            text = shorten(text, pointer)
+        else:
+            note = f"{what} holds {size} bytes, more than {MAX_VALUE_BYTES}: --shorten cuts it, and points to {pointer}"
+        self._length_notes.append(note)
         return text
 
     def all_fitted(self, what: str, texts: tuple[str, ...], path: KeyPath, current: tuple[str, ...]) -> tuple[str, ...]:
@@ -261,20 +259,14 @@ def shorten(text: str, place: str) -> str:
     beginning = text.encode()[:limit].decode("utf-8", "ignore")
     end = max(beginning.rfind(char) for char in " \n")
     beginning = (beginning[:end] if end > 0 else beginning).rstrip()
-    return (
-        f"{escaping.paragraphs(beginning, deepest=escaping.SUBSECTION_LEVEL)}\n\n{pointer}"
-        if "\n" in beginning
-        else f"{beginning} {pointer}"
-    )
+    if "\n" not in beginning:
+        return f"{beginning} {pointer}"
+    return f"{escaping.paragraphs(beginning, deepest=escaping.SUBSECTION_LEVEL)}\n\n{pointer}"
 
 
-def _written(description: str) -> str:
+def _written(text: str) -> str:
     """Return a task file's description in the form in which section 1 holds it."""
-    return (
-        escaping.paragraphs(description, what="the description", deepest=escaping.SUBSECTION_LEVEL)
-        if description
-        else ""
-    )
+    return escaping.paragraphs(text, what="the description", deepest=escaping.SUBSECTION_LEVEL) if text else ""
 
 
 def _scope(inside: tuple[str, ...], outside: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:

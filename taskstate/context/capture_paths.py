@@ -73,9 +73,9 @@ def captured_paths(items: Sequence[str], macros: Mapping[str, tuple[str, ...]]) 
             _require_inside(pattern)
             name = mark + pattern
             resolved_item = item if name == pattern_text else item.replace(pattern_text, name, 1)
-            items_by_name[name] = max(
-                resolved_item, items_by_name.get(name, ""), key=lambda each: (len(each), each)
-            )  # of two items with one pattern: in any order the same
+            # Of two items with one pattern the same one is taken in any order.
+            candidates = resolved_item, items_by_name.get(name, "")
+            items_by_name[name] = max(candidates, key=lambda each: (len(each), each))
     return tuple(items_by_name[name] for name in sorted(items_by_name))
 
 

@@ -81,9 +81,8 @@ def plan_capture(
     bodies = changed_parts(current, captured.static)
     text = with_checked_criteria(with_parts(with_sealed_values(loaded.document, captured.values), bodies), state)
     if changed and earlier is None and task_file and captured.kept:
-        task_file = task_file._replace(
-            sha=sha
-        )  # the recorded hash stays the old one, so that `context check` still reports the change
+        # The recorded hash stays the old one, so that `context check` still reports the change.
+        task_file = task_file._replace(sha=sha)
     notes += _changed_notes(task_file, earlier) if changed and task_file else ()
     return CapturePlan(text, captured, sources, task_file, notes)
 
@@ -194,11 +193,8 @@ def require_as_captured(loaded: Loaded, text: str, captured: CapturedContext, se
         and _section_titles(document) == _section_titles(loaded.document)
     ):
         return
-    raise TaskstateError(
-        f"{loaded.relative} cannot be sealed safely: its section 1 would not read as it was captured",
-        help="run `taskstate lint` on it first",
-        code="unsafe",
-    )
+    message = f"{loaded.relative} cannot be sealed safely: its section 1 would not read as it was captured"
+    raise TaskstateError(message, help="run `taskstate lint` on it first", code="unsafe")
 
 
 def _content(static: StaticPart) -> tuple[object, ...]:

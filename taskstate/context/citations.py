@@ -109,8 +109,6 @@ def slug_of(title: str) -> str:
 
 
 def _is_word(char: str) -> bool:
-    if char.isascii():
-        return char.isalnum() or char == "_"
     category = unicodedata.category(char)
     return category[0] in "LM" or category in _WORD_CATEGORIES
 

@@ -60,12 +60,8 @@ _CONTEXT = ("seal", "git_head", "task_file", "task_file_sha")
 
 def export_texts(workspace: Workspace, loaded: Loaded) -> dict[str, str]:
     """Return the export of a task for every configured role, by the name of its artifact."""
-    return {artifact_name(role): export_text(workspace.config, loaded.state, role) for role in workspace.config.roles}
-
-
-def artifact_name(role: str) -> str:
-    """Return the name of the artifact that holds a role's export."""
-    return f"context-{role}.json"
+    config = workspace.config
+    return {f"context-{role}.json": export_text(config, loaded.state, role) for role in config.roles}
 
 
 def export_text(config: Config, state: TaskState, role: str) -> str:

@@ -149,8 +149,7 @@ def unmatched_globs(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ..
     globs = [path for path in paths if not _WILDCARDS.isdisjoint(path) and not path.lstrip("`").startswith("!")]
     if not globs:
         return ()
-    macros: Mapping[str, tuple[str, ...]] = {}
-    unmatched = {glob: read_scope((glob,), macros) for glob in globs}
+    unmatched = {glob: read_scope((glob,), macros={}) for glob in globs}
     for name in _files(workspace.root):
         for glob in [glob for glob, scope in unmatched.items() if scope.covers(name)]:
             del unmatched[glob]

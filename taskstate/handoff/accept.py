@@ -53,11 +53,8 @@ def find_handoff(workspace: Workspace, task_id: str) -> tuple[Loaded, HandoffFil
         return loaded, (open_documents or documents[-1:])[0]
     if unreadable:
         raise TaskstateError(unreadable[0][1], help="run `taskstate lint` to see why", code="unreadable")
-    raise TaskstateError(
-        f"task {loaded.state.id} has no handoff",
-        help=f"`taskstate handoff new {loaded.state.id} …` writes one",
-        code="not-found",
-    )
+    message = f"task {loaded.state.id} has no handoff"
+    raise TaskstateError(message, help=f"`taskstate handoff new {loaded.state.id} …` writes one", code="not-found")
 
 
 def show(workspace: Workspace, task_id: str) -> OpenHandoff:
@@ -111,11 +108,8 @@ def _acceptable(workspace: Workspace, loaded: Loaded) -> HandoffFile:
         return open_document(workspace, open_path, state.id)
     oldest = next((each for each in handoff_files(workspace, state.id) if each.status == OPEN), None)
     if oldest is None:
-        raise TaskstateError(
-            f"task {state.id} has no open handoff",
-            help=f"`taskstate handoff list {state.id}` shows all of them",
-            code="not-found",
-        )
+        message = f"task {state.id} has no open handoff"
+        raise TaskstateError(message, help=f"`taskstate handoff list {state.id}` shows all of them", code="not-found")
     return oldest
 
 

@@ -208,11 +208,9 @@ def _require_possible(workspace: Workspace, loaded: Loaded, documents: tuple[Han
         open_path = _readable_open_path(workspace, open_path, state.id, force=force)
     open_path = open_path or next((each.path for each in documents if each.status == OPEN), "")
     if open_path:
-        raise TaskstateError(
-            f"task {state.id} is handed over already: {open_path} is open",
-            help=f"`taskstate handoff accept {state.id}` takes it over first",
-            code="handoff-open",
-        )
+        message = f"task {state.id} is handed over already: {open_path} is open"
+        help_ = f"`taskstate handoff accept {state.id}` takes it over first"
+        raise TaskstateError(message, help=help_, code="handoff-open")
 
 
 def _readable_open_path(workspace: Workspace, open_path: str, task_id: str, *, force: bool) -> str:
@@ -298,11 +296,9 @@ def _require_valid(workspace: Workspace, plan: _HandoffPlan, errors_in: Validato
     faults = [f"{flag} is missing" for flag in missing_flags]
     faults += [message for code, message in errors if code not in ignored]
     if faults:
-        raise TaskstateError(
-            f"the handoff is not fit to be written: {'; '.join(faults)}",
-            help="see `taskstate handoff new --help`; `--draft` shows what the state file knows already",
-            code="handoff",
-        )
+        message = f"the handoff is not fit to be written: {'; '.join(faults)}"
+        help_ = "see `taskstate handoff new --help`; `--draft` shows what the state file knows already"
+        raise TaskstateError(message, help=help_, code="handoff")
 
 
 def _with_count(loaded: Loaded, plan: _HandoffPlan, now: str) -> str:

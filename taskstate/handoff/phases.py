@@ -80,11 +80,9 @@ def find_phase(state: TaskState, name: str) -> Phase:
         return _read_phase(state, matches[0])
     nearest = closest(name, [part.name for part in parts], cutoff=0.0)
     suggestion = f"did you mean {nearest}? `taskstate phase show {state.id}` lists them" if nearest else ""
-    raise TaskstateError(
-        f"task {state.id} has no phase {name}",
-        help=suggestion or f'`taskstate phase add {state.id} {name} --name "…"` makes it',
-        code="not-found",
-    )
+    message = f"task {state.id} has no phase {name}"
+    help_ = suggestion or f'`taskstate phase add {state.id} {name} --name "…"` makes it'
+    raise TaskstateError(message, help=help_, code="not-found")
 
 
 def _ambiguous_error(subject: str, help_: str) -> TaskstateError:
@@ -131,11 +129,9 @@ def parse_phase_name(text: str) -> str:
 
     name = text.strip()
     if len(name) > _MAX_NAME or not re.fullmatch(_NAME, name):
-        raise TaskstateError(
-            f"{text[:_MAX_NAME]!r} is no id of a phase",
-            help="it is a number, or letters and digits joined by single . _ or -, such as 3 or 2a",
-            code="bad-id",
-        )
+        message = f"{text[:_MAX_NAME]!r} is no id of a phase"
+        help_ = "it is a number, or letters and digits joined by single . _ or -, such as 3 or 2a"
+        raise TaskstateError(message, help=help_, code="bad-id")
     return name
 
 
@@ -191,11 +187,9 @@ def with_phase(state: TaskState, value: dict[str, Any]) -> str:
     extended = apply(document.text, (Edit(end, end, nl * 2 + text + line_end),))
     after = phases_in(read_state(parse(extended)))
     if [part.name for part in after] != [*(part.name for part in before), name] or len(after[-1].fences) != 1:
-        raise TaskstateError(
-            f"task {state.id}: a phase cannot be added, since something in the {SECTION} never closes",
-            help="run `taskstate lint` and mend the fence or comment that it names",
-            code="unsafe",
-        )
+        message = f"task {state.id}: a phase cannot be added, since something in the {SECTION} never closes"
+        help_ = "run `taskstate lint` and mend the fence or comment that it names"
+        raise TaskstateError(message, help=help_, code="unsafe")
     return extended
 
 
@@ -235,11 +229,9 @@ def _index(state: TaskState, phase: Phase, objective: str) -> int:
     if objective in ids:
         return ids.index(objective)
     choices = f"it has {', '.join(ids)}" if ids else "it has none"
-    raise TaskstateError(
-        f"phase {phase.part.name} of task {state.id} has no objective {objective}: {choices}",
-        help=f'`taskstate phase extend {state.id} {phase.part.name} "…"` adds one',
-        code="not-found",
-    )
+    message = f"phase {phase.part.name} of task {state.id} has no objective {objective}: {choices}"
+    help_ = f'`taskstate phase extend {state.id} {phase.part.name} "…"` adds one'
+    raise TaskstateError(message, help=help_, code="not-found")
 
 
 def extend(workspace: Workspace, task_id: str, name: str, text: str, request: Request) -> Outcome:
@@ -340,17 +332,12 @@ def _output_path(workspace: Workspace, output: Path, task_id: str, phase: Phase)
     own, name = own_file(path.as_posix()), phase.part.name
     is_progress_file = own is not None and own.type == _PROGRESS and not workspace.excludes(path)
     if own is None or not is_progress_file or phase_in(path.name) != name or own.id not in {None, task_id}:
-        raise TaskstateError(
-            f"{files.shown(output)} is no name of a file with the progress of phase {name} of task {task_id}",
-            help=f"call it phase-{name}-progress.json, so that lint knows what it is",
-            code="file-name",
-        )
+        message = f"{files.shown(output)} is no name of a file with the progress of phase {name} of task {task_id}"
+        help_ = f"call it phase-{name}-progress.json, so that lint knows what it is"
+        raise TaskstateError(message, help=help_, code="file-name")
     if files.size(path) is not None and not _is_same_phase(files.read(path), phase.value):
-        raise TaskstateError(
-            f"{files.shown(output)} exists already, and is no progress of this phase",
-            help="move it out of the way, or name another folder",
-            code="exists",
-        )
+        message = f"{files.shown(output)} exists already, and is no progress of this phase"
+        raise TaskstateError(message, help="move it out of the way, or name another folder", code="exists")
     return path
 
 
