@@ -1,4 +1,4 @@
-"""Shared wording of messages: counts, a list cut short, the closest known name, a file that is not UTF-8."""
+"""Shared wording of messages: counts, a list or text cut short, the closest known name, a file that is not UTF-8."""
 
 from __future__ import annotations
 

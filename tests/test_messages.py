@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from taskstate.errors import TaskstateError
-from taskstate.messages import closest, counted, decoded, first_of
+from taskstate.messages import closest, counted, decoded, first_of, one_line
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,11 @@ def test_long_list_is_cut(names: tuple[str, ...], line: str) -> None:
 def test_sentences_are_listed_as_well() -> None:
     """What stands between the names, and before the number, can be chosen."""
     assert first_of(("a is", "b is", "c is"), 1, separator="; ", last="; and ") == "a is; and 2 more"
+
+
+def test_long_text_is_cut() -> None:
+    """A text becomes one line, which ends with an ellipsis within the limit only where something is cut off."""
+    assert [one_line("a  b\nc", most) for most in (5, 4)] == ["a b c", "a b…"]
 
 
 def test_closest_name() -> None:
