@@ -15,7 +15,7 @@ from taskstate import resources
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 KINDS = ("task", "permanent")
@@ -32,11 +32,6 @@ class FenceSpec(NamedTuple):
     schema: str
     required: bool
 
-    @classmethod
-    def from_mapping(cls, loose: Mapping[str, Any] | None) -> FenceSpec | None:
-        """Return the fence that a kind's file declares, or None."""
-        return cls(schema=loose["schema"], required=loose["required"]) if loose else None
-
 
 class SubsectionSpec(NamedTuple):
     """A level-3 heading that a section declares: a fixed title, or a pattern where it may be repeated.
@@ -50,18 +45,6 @@ class SubsectionSpec(NamedTuple):
     form: str = ""
     fence: FenceSpec | None = None
     must_be_filled: tuple[str, ...] = ()
-
-    @classmethod
-    def from_mapping(cls, loose: Mapping[str, Any]) -> SubsectionSpec:
-        """Return the subsection that a kind's file declares."""
-        return cls(
-            name=loose["name"],
-            required=loose.get("required", False),
-            pattern=loose.get("pattern", ""),
-            form=loose.get("form", ""),
-            fence=FenceSpec.from_mapping(loose.get("fence")),
-            must_be_filled=tuple(loose.get("must_be_filled", ())),
-        )
 
     def match(self, title: str) -> Mapping[str, str] | None:
         """Return the pattern's groups in `title` ({} without a pattern), or None where the title does not match."""
@@ -83,11 +66,6 @@ class SomeFilled(NamedTuple):
     statuses: tuple[str, ...]
     of: tuple[str, ...]
 
-    @classmethod
-    def from_mapping(cls, loose: Mapping[str, Any] | None) -> SomeFilled | None:
-        """Return the group that a kind's file declares, or None."""
-        return cls(statuses=tuple(loose["statuses"]), of=tuple(loose["of"])) if loose else None
-
 
 class SectionSpec(NamedTuple):
     """A section of a kind; `fence` is the one above its subsections.
@@ -107,22 +85,6 @@ class SectionSpec(NamedTuple):
     some_filled: SomeFilled | None = None
     subsections: tuple[SubsectionSpec, ...] = ()
 
-    @classmethod
-    def from_mapping(cls, loose: Mapping[str, Any]) -> SectionSpec:
-        """Return the section that a kind's file declares."""
-        return cls(
-            name=loose["name"],
-            key=section_key(loose["name"]),
-            number=loose.get("number"),
-            required=loose.get("required", False),
-            untouchable=loose.get("untouchable", False),
-            closed=loose.get("closed", False),
-            fence=FenceSpec.from_mapping(loose.get("fence")),
-            must_be_filled=tuple(loose.get("must_be_filled", ())),
-            some_filled=SomeFilled.from_mapping(loose.get("some_filled")),
-            subsections=tuple(SubsectionSpec.from_mapping(each) for each in loose.get("subsections", ())),
-        )
-
     @property
     def heading(self) -> str:
         """The canonical heading line."""
@@ -141,17 +103,6 @@ class Kind(NamedTuple):
     front_matter: str
     placeholder: str
     sections: tuple[SectionSpec, ...]
-
-    @classmethod
-    def from_mapping(cls, loose: Mapping[str, Any]) -> Kind:
-        """Return the kind that a file in `schemas/kinds/` declares, in the form of `schemas/kind.schema.json`."""
-        return cls(
-            name=loose["kind"],
-            title=loose["title"],
-            front_matter=loose["front_matter"],
-            placeholder=loose["placeholder"],
-            sections=tuple(SectionSpec.from_mapping(each) for each in loose["sections"]),
-        )
 
     def title_line(self, *, task_id: str, title: str) -> str:
         """Return the canonical title line."""
@@ -182,7 +133,8 @@ def kind(name: str) -> Kind:
         raise TaskstateError(
             f"there is no kind {name!r} of task", help=f"it is one of {', '.join(KINDS)}", code="unknown-kind"
         )
-    return Kind.from_mapping(json.loads(resources.text(f"schemas/kinds/{name}.json")))
+    loose = json.loads(resources.text(f"schemas/kinds/{name}.json"))
+    return Kind(name=loose["kind"], **_values(loose, Kind._fields))
 
 
 def kind_of(value: object) -> Kind:
@@ -200,6 +152,24 @@ def section_key(title: str) -> str:
     key = _without_suffix(key)
     number = _NUMBER.match(key)
     return (key[number.end() :] if number else key).casefold()
+
+
+def _values(loose: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Return those fields that a part of a kind's file declares, in the form of `schemas/kind.schema.json`."""
+    return {name: _READERS[name](loose[name]) if name in _READERS else loose[name] for name in names if name in loose}
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "fence": lambda fence: FenceSpec(**fence),
+    "must_be_filled": tuple,
+    "statuses": tuple,
+    "of": tuple,
+    "some_filled": lambda group: SomeFilled(**_values(group, SomeFilled._fields)),
+    "subsections": lambda parts: tuple(SubsectionSpec(**_values(each, SubsectionSpec._fields)) for each in parts),
+    "sections": lambda parts: tuple(
+        SectionSpec(key=section_key(each["name"]), **_values(each, SectionSpec._fields)) for each in parts
+    ),
+}
 
 
 def _without_suffix(title: str) -> str:
