@@ -11,8 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive.archiver import trailer
-from taskstate.merge.lines import lines_of, merge_text
-from taskstate.merge.three_way import PREFERENCES, Versions
+from taskstate.merge.lines import merge_text
 from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, find_batches, is_rolled_list
 from taskstate.model.session_references import identity, renumbered
 from taskstate.model.task_state import session_number
@@ -21,7 +20,7 @@ from taskstate.syntax.document import parse
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.merge.three_way import Prefer
+    from taskstate.merge.three_way import Prefer, Versions
     from taskstate.model.archive_format import Batch
 
 _ARCHIVED_ON = re.compile(r"^Archived on: (.*)$", re.MULTILINE)
@@ -35,13 +34,8 @@ class _Entry(NamedTuple):
     number: int | None
 
 
-def merge_archives(versions: Versions[str]) -> tuple[list[str], list[str]]:
-    """Return the merged archive file in lines: with ours preferred, and with theirs preferred."""
-    ours, theirs = (lines_of(_merge(versions, prefer)) for prefer in PREFERENCES)
-    return ours, theirs
-
-
-def _merge(versions: Versions[str], prefer: Prefer) -> str:
+def merge_archive(versions: Versions[str], prefer: Prefer) -> str:
+    """Return the merged archive file."""
     all_batches = versions.each(find_batches)
     batches = all_batches.each(lambda side: [batch for batch in side if not is_rolled_list(batch)])
     if any(not batch.trailer for side in batches for batch in side) or _title(versions.ours) != _title(versions.theirs):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.merge.archives import merge_archives
-from taskstate.merge.handoffs import merge_handoffs
+from taskstate.merge.archives import merge_archive
+from taskstate.merge.handoffs import merge_handoff
 from taskstate.merge.json_fences import merge_json
 from taskstate.merge.lines import lines_of, matching_lines, merge_text, with_markers
 from taskstate.merge.state_files import merge_states
@@ -17,6 +18,8 @@ from taskstate.syntax.spans import newline_of, with_newlines
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeAlias
+
+    from taskstate.merge.three_way import Prefer
 
     Pieces: TypeAlias = tuple[list[str], list[str]]
 
@@ -50,21 +53,22 @@ def merge_files(versions: Versions[bytes], name: str) -> Merged:
     return Merged(_encoded_like(text, texts.ours), conflicts)
 
 
-def _merge_plain(versions: Versions[str]) -> Pieces:
-    ours, theirs = (lines_of(merge_text(versions, prefer)) for prefer in PREFERENCES)
-    return ours, theirs
+def _by_line(merge: Callable[[Versions[str], Prefer], str]) -> Callable[[Versions[str]], Pieces]:
+    """Return a merge whose two results, with ours and with theirs preferred, are compared line by line."""
+
+    def merge_twice(versions: Versions[str]) -> Pieces:
+        ours, theirs = (lines_of(merge(versions, prefer)) for prefer in PREFERENCES)
+        return ours, theirs
+
+    return merge_twice
 
 
-def _merge_map(versions: Versions[str]) -> Pieces:
-    ours, theirs = (lines_of(merge_json(versions, "impact-map", prefer)) for prefer in PREFERENCES)
-    return ours, theirs
-
-
+_merge_plain = _by_line(merge_text)
 _MERGES: Mapping[str, Callable[[Versions[str]], Pieces]] = {
     "state": merge_states,
-    "archive": merge_archives,
-    "handoff": merge_handoffs,
-    "impact-map": _merge_map,
+    "archive": _by_line(merge_archive),
+    "handoff": _by_line(merge_handoff),
+    "impact-map": _by_line(lambda versions, prefer: merge_json(versions, "impact-map", prefer)),
 }
 
 
@@ -88,17 +92,10 @@ def _with_line_ends(text: str, ours: str) -> str:
     if with_newlines(ours, newline) == ours:
         return with_newlines(text, newline)
     our_lines = [f"{line}\n" for line in with_newlines(ours, "\n").split("\n")]
-    ends = _line_ends(ours)
+    ends = re.findall(r"\r\n?|\n", ours)
     lines = lines_of(text)
     ends_by_line = {line: ends[our_line] for our_line, line in matching_lines(our_lines, lines) if our_line < len(ends)}
     return "".join(
         line.removesuffix("\n") + ends_by_line.get(index, newline) if line.endswith("\n") else line
         for index, line in enumerate(lines)
     )
-
-
-def _line_ends(text: str) -> list[str]:
-    """Return the line ends of a text in order."""
-    import re
-
-    return re.findall(r"\r\n?|\n", text)

@@ -9,23 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import ACCEPTED, front_matter_of, with_values
-from taskstate.merge.lines import lines_of, merge_text
-from taskstate.merge.three_way import PREFERENCES, Versions
+from taskstate.merge.lines import merge_text
 from taskstate.model.document_kinds import HANDOFF
 from taskstate.syntax.document import Document, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from taskstate.merge.three_way import Prefer, Versions
+
 _NO_TIME = "\uffff"  # sorts after all times: an acceptance without a time
 _ACCEPTANCE = ("status", "accepted_by", "accepted_at")  # fields that are taken from one side together
 
 
-def merge_handoffs(versions: Versions[str]) -> tuple[list[str], list[str]]:
-    """Return the merged document in lines: with ours preferred, and with theirs preferred."""
-    same_acceptance = _with_one_acceptance(versions)
-    ours, theirs = (lines_of(merge_text(same_acceptance, prefer)) for prefer in PREFERENCES)
-    return ours, theirs
+def merge_handoff(versions: Versions[str], prefer: Prefer) -> str:
+    """Return the merged document."""
+    return merge_text(_with_one_acceptance(versions), prefer)
 
 
 def _with_one_acceptance(versions: Versions[str]) -> Versions[str]:

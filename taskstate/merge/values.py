@@ -198,61 +198,37 @@ def _furthest(versions: Versions[Any]) -> object:
     return max(versions.ours, versions.theirs, key=_LIFECYCLE.index)
 
 
-def _raised(versions: Versions[Any]) -> object:
-    """Return one more than the higher number, since the merge is itself a write."""
-    return max(versions.ours, versions.theirs) + 1 if _are_counts(versions) else NOTHING
+def _of_counts(choose: Callable[[int, int], int]) -> Rule:
+    """Return a rule for two numbers."""
+
+    def rule(versions: Versions[Any]) -> object:
+        sides = versions.ours, versions.theirs
+        are_counts = all(isinstance(value, int) and not isinstance(value, bool) for value in sides)
+        return choose(*sides) if are_counts else NOTHING
+
+    return rule
 
 
 def _counted(versions: Versions[Any]) -> object:
     """Return a counter with the increments of both sides."""
     base = versions.base if isinstance(versions.base, int) else 0
-    return (
-        max(versions.ours + versions.theirs - base, versions.ours, versions.theirs)
-        if _are_counts(versions)
-        else NOTHING
-    )
+    return _of_counts(lambda ours, theirs: max(ours + theirs - base, ours, theirs))(versions)
 
 
-def _highest(versions: Versions[Any]) -> object:
-    return max(versions.ours, versions.theirs) if _are_counts(versions) else NOTHING
+def _of_texts(choose: Callable[[list[str]], object]) -> Rule:
+    """Return a rule for texts, of which one side may have none."""
 
+    def rule(versions: Versions[Any]) -> object:
+        texts = [value for value in (versions.ours, versions.theirs) if isinstance(value, str)]
+        return choose(texts) if texts else NOTHING
 
-def _lowest(versions: Versions[Any]) -> object:
-    return min(versions.ours, versions.theirs) if _are_counts(versions) else NOTHING
-
-
-def _are_counts(versions: Versions[Any]) -> bool:
-    return all(isinstance(value, int) and not isinstance(value, bool) for value in (versions.ours, versions.theirs))
-
-
-def _latest(versions: Versions[Any]) -> object:
-    """Return the later of two times, or the only one."""
-    times = [value for value in (versions.ours, versions.theirs) if isinstance(value, str)]
-    return max(times) if times else NOTHING
-
-
-def _earliest(versions: Versions[Any]) -> object:
-    """Return the earlier of two times, or the only one."""
-    times = [value for value in (versions.ours, versions.theirs) if isinstance(value, str)]
-    return min(times) if times else NOTHING
-
-
-def _only_path(versions: Versions[Any]) -> object:
-    """Return the path if only one side has one; two different paths are a conflict."""
-    paths = [value for value in (versions.ours, versions.theirs) if isinstance(value, str)]
-    return paths[0] if len(paths) == 1 else NOTHING
+    return rule
 
 
 def _same_handoff(versions: Versions[Any]) -> object:
     """Return the block `handoffs` where both sides have the same open document: it was written once."""
     block = versions.ours if same(versions.ours, versions.theirs) and isinstance(versions.ours, dict) else {}
     return block if isinstance(block.get("open"), str) else NOTHING
-
-
-def _newest_handoff(versions: Versions[Any]) -> object:
-    """Return the newer open document; the other one stays open beside it, and lint reports it."""
-    paths = [value for value in (versions.ours, versions.theirs) if isinstance(value, str)]
-    return max(paths, key=lambda path: (timestamp_in(path), path)) if paths else NOTHING
 
 
 def _later_snapshot(versions: Versions[Any]) -> object:
@@ -264,19 +240,20 @@ def _later_snapshot(versions: Versions[Any]) -> object:
 
 _RULES: Mapping[str, Rule] = {
     "status": _furthest,
-    "revision": _raised,
+    "revision": _of_counts(lambda ours, theirs: max(ours, theirs) + 1),  # the merge is itself a write
     "version": _counted,
     "update_count": _counted,
     "handoff_count": _counted,
     "count": _counted,
-    "drift_budget": _highest,
-    "acks[]": _lowest,
-    "created_at": _earliest,
-    "started_at": _earliest,
-    "updated_at": _latest,
-    "last_updated": _latest,
+    "drift_budget": _of_counts(max),
+    "acks[]": _of_counts(min),
+    "created_at": _of_texts(min),
+    "started_at": _of_texts(min),
+    "updated_at": _of_texts(max),
+    "last_updated": _of_texts(max),
     "handoffs": _same_handoff,
-    "open": _newest_handoff,
-    "archive_path": _only_path,
+    # The newer open document; the other one stays open beside it, and lint reports it.
+    "open": _of_texts(lambda paths: max(paths, key=lambda path: (timestamp_in(path), path))),
+    "archive_path": _of_texts(lambda paths: paths[0] if len(paths) == 1 else NOTHING),  # two paths are a conflict
     "snapshots[]": _later_snapshot,
 }
