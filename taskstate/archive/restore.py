@@ -133,9 +133,10 @@ class _Parts(NamedTuple):
         sections = [section for section in parse(entries).sections if section.level == ENTRY_LEVEL]
         numbers = [session_number(section.title) for section in sections]
         texts = [section.span.of(entries).replace("##", "###", 1) for section in sections]
+        by_number = [*zip(numbers, texts, strict=True)]
         return cls(
-            summary="".join(text for text, number in zip(texts, numbers, strict=True) if number is None),
-            sessions=tuple(text for text, number in zip(texts, numbers, strict=True) if number is not None),
+            summary="".join(text for number, text in by_number if number is None),
+            sessions=tuple(text for number, text in by_number if number is not None),
             numbers=tuple(number for number in numbers if number is not None),
             offsets=offsets,
         )
@@ -170,18 +171,10 @@ def _placed(state: TaskState, parts: _Parts, offsets: tuple[int, ...]) -> str:
         return text
     span = state.summary.section.span
     text = text[: span.start] + parts.summary + text[span.end :]
-    offsets_in_text = [span.start + offset for offset in offsets]
-    if any(not 0 <= at <= len(text) for at in offsets_in_text):
+    positions = [span.start + offset for offset in offsets]
+    if any(not 0 <= at <= len(text) for at in positions):
         return text
-    return apply(text, _insertions(offsets_in_text, parts.sessions))
-
-
-def _insertions(positions: list[int], sessions: tuple[str, ...]) -> list[Edit]:
-    """Return one insertion for each offset; sessions for the same offset are joined in their order."""
-    by_position: dict[int, str] = {}
-    for position, session in zip(positions, sessions, strict=True):
-        by_position[position] = by_position.get(position, "") + session
-    return [Edit(position, position, entries) for position, entries in by_position.items()]
+    return apply(text, [Edit(at, at, session) for at, session in zip(positions, parts.sessions, strict=True)])
 
 
 def _is_right(before: TaskState, after: TaskState, parts: _Parts) -> bool:

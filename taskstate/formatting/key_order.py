@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.formatting.schema_order import SchemaNode, in_order, schema_root
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
-from taskstate.syntax.nodes import last_leaf
+from taskstate.syntax.nodes import is_pinned, last_leaf
 from taskstate.syntax.spans import Span
 from taskstate.validation.schema import typed_value
 
@@ -54,7 +54,7 @@ def order_edits(document: Document) -> tuple[Edit, ...]:
 def editable_root(document: Document) -> Node | None:
     """Return the front matter's node tree, or None where it cannot be read or must not be changed."""
     root = document.front_matter.node
-    return None if root is None or _is_pinned(root) else root
+    return None if root is None or is_pinned(root) else root
 
 
 def same_values(document: Document, edits: Sequence[Edit]) -> bool:
@@ -66,12 +66,6 @@ def same_values(document: Document, edits: Sequence[Edit]) -> bool:
     if old is None or new is None or len(after.problems) > len(document.problems):
         return False
     return bool(typed_value(old, SCHEMA) == typed_value(new, SCHEMA))
-
-
-def _is_pinned(node: Node) -> bool:
-    return bool(node.pinned) or any(
-        _is_pinned(each) for each in (*node.items, *(child for entry in node.entries for child in entry))
-    )
 
 
 def _disorders(text: str, node: Node, schema: SchemaNode, floor: int) -> Iterator[Disorder]:

@@ -50,13 +50,9 @@ class SchemaNode(_SchemaNode):
         return next((_node(part["items"], self.root) for part in self.parts if "items" in part), None)
 
 
+@cache
 def schema_root(name: str) -> SchemaNode:
     """Return the root node of the schema of that name."""
-    return _topmost(name)
-
-
-@cache
-def _topmost(name: str) -> SchemaNode:
     root = load(name)
     return _node(root, root)
 

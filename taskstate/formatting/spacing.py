@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from taskstate.formatting.markdown import format_part
 from taskstate.formatting.parts import body_parts
 from taskstate.syntax.edits import Edit
+from taskstate.syntax.spans import Span, end_of_content, trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,7 @@ class _Spacing:
         self.newline = document.newline
         front_matter = document.front_matter.span
         self.body = front_matter.end if front_matter else document.front_matter.content.end
-        self.at = _trimmed(self.text, 0, self.body)
+        self.at = trimmed(self.text, Span(0, self.body)).end
         self.comments = {block.span.end for block in document.blocks if block.kind == "html"}
 
     def edits(self) -> Iterator[Edit]:
@@ -55,7 +56,7 @@ class _Spacing:
         start = _content_start(self.text, self.body, end)
         if start < end:
             yield from self.gap(start)
-            self.at = _end_of_content(self.text, start, end)
+            self.at = end_of_content(self.text, Span(start, end))
 
     def gap(self, until: int) -> Iterator[Edit]:
         """Yield the edit that leaves one blank line up to `until`."""
@@ -63,21 +64,18 @@ class _Spacing:
         yield from self.replace(self.at, until, self.newline * (1 if adjacent else 2))
 
     def ends_with_comment(self) -> bool:
-        at = self.at
-        while at and self.text[at - 1] in " \t":
-            at -= 1
-        return at in self.comments
+        return len(self.text[: self.at].rstrip(" \t")) in self.comments
 
     def frozen(self, part: BodyPart) -> Iterator[Edit]:
         """Yield nothing: every byte stays, and only the blank lines behind it are formatted."""
-        self.at = _end_of_content(self.text, part.section.span.start, part.section.own.end)
+        self.at = end_of_content(self.text, Span(part.section.span.start, part.section.own.end))
         yield from ()
 
     def part(self, part: BodyPart) -> Iterator[Edit]:
         """Yield the edits for the blank line below a heading, and for the text that follows."""
         heading, own = part.section.heading, part.section.own
-        self.at = _trimmed(self.text, *heading)
-        start, end = _content_start(self.text, own.start, own.end), _trimmed(self.text, own.start, own.end)
+        self.at = trimmed(self.text, heading).end
+        start, end = _content_start(self.text, own.start, own.end), trimmed(self.text, own).end
         if start >= end:
             return
         yield from self.replace(self.at, start, self.newline * 2)
@@ -100,18 +98,3 @@ def _content_start(text: str, start: int, end: int) -> int:
     match = re.compile(_BLANK_LINES).match(text, start, end)
     at = match.end() if match else start
     return end if not text[at:end].strip(_BLANKS) else at
-
-
-def _trimmed(text: str, start: int, end: int) -> int:
-    """Return the end of a range without the blanks and blank lines at its end."""
-    while end > start and text[end - 1] in _BLANKS:
-        end -= 1
-    return end
-
-
-def _end_of_content(text: str, start: int, end: int) -> int:
-    """Return the end of the last line of a range that is not blank, with the blanks at its end."""
-    at = _trimmed(text, start, end)
-    while at < end and text[at] in " \t":
-        at += 1
-    return at

@@ -14,13 +14,13 @@ from taskstate.merge.values import ADVANCING, NOTHING, merge_value, same
 from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import apply
+from taskstate.syntax.nodes import is_pinned
 from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.merge.three_way import Prefer
-    from taskstate.syntax.nodes import Node
 
 _TAIL = "\0"  # the key for the comments behind the last entry; no YAML key can contain it
 
@@ -71,7 +71,7 @@ def _split(document: Document) -> _FrontMatter | None:
     """Return a front matter split by key, or None where that is not possible."""
     front_matter, text = document.front_matter, document.text
     root = front_matter.node
-    if front_matter.span is None or root is None or root.style != "block" or _is_pinned(root):
+    if front_matter.span is None or root is None or root.style != "block" or is_pinned(root):
         return None
     comments: dict[str, str] = {}
     lines: dict[str, str] = {}
@@ -90,12 +90,6 @@ def _split(document: Document) -> _FrontMatter | None:
         lines=lines,
         closing=text[front_matter.content.end : front_matter.span.end],
         values=front_matter_values(document),
-    )
-
-
-def _is_pinned(node: Node) -> bool:
-    return bool(node.pinned) or any(
-        _is_pinned(each) for each in (*(part for entry in node.entries for part in entry), *node.items)
     )
 
 

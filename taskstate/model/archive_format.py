@@ -178,11 +178,10 @@ def batch_contents(text: str) -> tuple[BatchContents, ...]:
 
 def _contents(text: str, batch: Batch, all_headings: list[tuple[int | None, int]]) -> BatchContents:
     end = batch.start + len(batch.text) - len(batch.trailer)
-    within = [(number, start) for number, start in all_headings if batch.start <= start < end]
-    stops = [*(start for _, start in within[1:]), end]
-    listed = {int(number): sha for number, sha in re.compile(_ENTRY_HASH).findall(batch.trailer)}
+    within = _headings_between(batch.start, end, all_headings)
+    listed = _listed_hashes(batch.trailer)
     entries, before = [], None
-    for (number, start), stop in zip(within, stops, strict=False):
+    for number, start, stop in within:
         if number is None:
             replaced = re.compile(_SUMMARY).match(text, start, stop)
             before = int(replaced[2] or replaced[1]) if replaced else before
@@ -213,20 +212,32 @@ def headings(text: str) -> list[tuple[int | None, int]]:
     return [(session_number(section.title), section.span.start) for section in sections]
 
 
+def _headings_between(
+    begin: int, end: int, all_headings: list[tuple[int | None, int]]
+) -> list[tuple[int | None, int, int]]:
+    """Return the headings of entries in a part of an archive: number, and where the entry begins and ends."""
+    within = [(number, start) for number, start in all_headings if begin <= start < end]
+    stops = [*(start for _, start in within[1:]), end]
+    return [(number, start, stop) for (number, start), stop in zip(within, stops, strict=False)]
+
+
+def _listed_hashes(trailer: str) -> dict[int, str]:
+    """Return the hashes that a trailer lists, by the numbers of the sessions."""
+    return {int(number): sha for number, sha in re.compile(_ENTRY_HASH).findall(trailer)}
+
+
 def _closing(
     text: str, begin: int, trailers: list[re.Match[str]], all_headings: list[tuple[int | None, int]]
 ) -> re.Match[str]:
     """Return the trailer that closes the batch which begins at `begin`."""
     best, best_count = trailers[0], -1
     for trailer in trailers:
-        within = [(number, start) for number, start in all_headings if begin <= start < trailer.start()]
-        stops = [*(start for _, start in within[1:]), trailer.start()]
-        spans = {number: (start, stop) for (number, start), stop in zip(within, stops, strict=False) if number}
-        listed = {int(number): sha for number, sha in re.compile(_ENTRY_HASH).findall(trailer[0])}
-        if list(spans) != list(listed):
+        within = _headings_between(begin, trailer.start(), all_headings)
+        entries = {number: text[start:stop] for number, start, stop in within if number}
+        listed = _listed_hashes(trailer[0])
+        if list(entries) != list(listed):
             continue
-        entries = {number: text[start:stop].replace("##", "###", 1) for number, (start, stop) in spans.items()}
-        count = sum(entry_hash(entries[number]) == sha for number, sha in listed.items())
+        count = sum(entry_hash(entries[number].replace("##", "###", 1)) == sha for number, sha in listed.items())
         if count == len(listed):
             return trailer
         best, best_count = (trailer, count) if count > best_count else (best, best_count)

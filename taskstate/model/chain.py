@@ -140,7 +140,8 @@ def has_input(document: Document, task_id: str) -> bool:
 
 def is_current(document: Document, present: ChainInput, upstream: Upstream, config: Config) -> bool:
     """Return whether an input quotes the current output of the upstream task, and nobody has edited the quote."""
-    return chain_quotes.is_untouched(present.quote.of(document.text), present, upstream, config)
+    quote = with_newlines(present.quote.of(document.text), "\n")
+    return present.is_of(upstream) and quote == chain_quotes.quote_of(upstream, config)
 
 
 def render_input(upstream: Upstream, now: str, config: Config) -> str:

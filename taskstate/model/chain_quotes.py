@@ -161,11 +161,6 @@ def _is_structured(part: str) -> bool:
 # Telling the tool's lines from people's
 
 
-def is_untouched(quote: str, present: ChainInput, upstream: Upstream, config: Config) -> bool:
-    """Return whether a quote is exactly what the tool would write now."""
-    return present.is_of(upstream) and with_newlines(quote, "\n") == quote_of(upstream, config)
-
-
 def added_lines(quote: str, present: ChainInput, upstream: Upstream) -> str:
     """Return the lines that somebody has added to a quote, quoted; `upstream` is the output that replaces it.
 

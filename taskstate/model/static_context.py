@@ -57,7 +57,7 @@ def read_static(state: TaskState) -> StaticPart:
         criteria=tuple(each.text for each in state.criteria),
         standards=tuple(cited),
         commands=tuple(each for each in commands if isinstance(each, str)) if isinstance(commands, list) else (),
-        paths=_paths(state),
+        paths=_items(state, PATHS),
     )
 
 
@@ -80,12 +80,12 @@ def _scope(state: TaskState) -> tuple[tuple[str, ...], tuple[str, ...]]:
             field_values(state.document, fields[name].span) if name in fields else () for name in ("in", "out")
         )
         return _without_backticks(inside), _without_backticks(outside)
-    items = state.document.items(section.body)
-    return _without_backticks(tuple(item_text(state.document.text, each.span, each.content) for each in items)), ()
+    return _items(state, SCOPE), ()
 
 
-def _paths(state: TaskState) -> tuple[str, ...]:
-    section = state.subsection(SECTION, PATHS)
+def _items(state: TaskState, name: str) -> tuple[str, ...]:
+    """Return the items of the lists in a subsection."""
+    section = state.subsection(SECTION, name)
     items = state.document.items(section.body) if section else ()
     return _without_backticks(tuple(item_text(state.document.text, each.span, each.content) for each in items))
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 KB = 1024
 SECTION_LEVEL, PART_LEVEL = 2, 3  # of the headings of sections, and of their parts: subsections, sessions, phases
-_SESSION = re.compile(r"session\s+#?(\d{1,9})\b(.*)\Z", re.IGNORECASE | re.DOTALL)
 _NUMBER = re.compile(r"session\s+#?(\d{1,9})\b", re.IGNORECASE)
 _TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ]+(\d{2}:\d{2})")
 _SUMMARY = re.compile(
@@ -86,7 +85,6 @@ class Checklist(NamedTuple):
 class Field(NamedTuple):
     """A labelled part of a session: `**label:**` and the text up to the next label."""
 
-    label: str
     label_span: Span
     span: Span
 
@@ -270,7 +268,7 @@ def read_state(document: Document, task_id: str = "") -> TaskState:
 
 def session_number(title: str) -> int | None:
     """Return the session number in a heading, or None where it is not a session's heading."""
-    match = _SESSION.match(title)
+    match = _NUMBER.match(title)
     return int(match[1]) if match else None
 
 
@@ -326,7 +324,7 @@ def labelled_fields(document: Document, section: Section) -> Mapping[str, Field]
     for match, end in zip(labels, ends, strict=False):
         name = match[1].strip().lower()
         span = trimmed(text, Span(match.end(), end))
-        fields.setdefault(_FIELDS.get(name, name), Field(match[1], Span(*match.span()), span))
+        fields.setdefault(_FIELDS.get(name, name), Field(Span(*match.span()), span))
     return fields
 
 

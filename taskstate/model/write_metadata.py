@@ -119,13 +119,8 @@ def set_front_matter(document: Document, key: str, value: object) -> tuple[Edit,
 
 def with_event(text: str, event: Mapping[str, object]) -> str:
     """Return a state file's text with one more event in its audit."""
-    document = parse(text)
-    audit = _root(document).get("audit")
-    if audit is None or not audit.entries:
-        return apply(text, set_front_matter(document, "audit", {"events": [event]}))
-    recorded = audit.get("events")
-    events = [*(recorded.value() if recorded and recorded.kind == "sequence" else ()), event]
-    return apply(text, _set(document, audit, "events", events, order=_keys("audit")))
+    recorded = _root(parse(text)).get("audit", "events")
+    return with_events(text, [*(recorded.value() if recorded and recorded.kind == "sequence" else ()), event])
 
 
 def with_events(text: str, events: Sequence[object]) -> str:

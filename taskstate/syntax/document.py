@@ -8,9 +8,10 @@ belongs to `taskstate.model`.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.markdown_blocks import Block, Item, list_items, read_blocks
@@ -48,6 +49,9 @@ class Section(NamedTuple):
     title_span: Span
     body: Span
     own: Span
+
+
+_Part = TypeVar("_Part", Block, Section)
 
 
 class FrontMatter(Mapping[str, Any]):
@@ -108,30 +112,12 @@ class Document(_Document):
 
     def children(self, parent: Section, level: int = 0) -> tuple[Section, ...]:
         """Return the sections within `parent`, all of them or those of one level."""
-        first, stop = self._index_by_start[parent.span.start] + 1, parent.span.end
-        children = []
-        for section in self.sections[first:]:
-            if section.span.start >= stop:
-                break
-            if not level or section.level == level:
-                children.append(section)
-        return tuple(children)
-
-    @cached_property
-    def _index_by_start(self) -> dict[int, int]:
-        return {section.span.start: index for index, section in enumerate(self.sections)}
+        within = _beginning_in(self.sections, Span(parent.span.start + 1, parent.span.end))
+        return tuple(section for section in within if not level or section.level == level)
 
     def blocks_in(self, span: Span, kind: str = "") -> tuple[Block, ...]:
         """Return the top-level blocks that begin within `span`, all of them or those of one kind."""
-        from bisect import bisect_left
-
-        blocks = []
-        for block in self.blocks[bisect_left(self.blocks, span.start, key=lambda block: block.span.start) :]:
-            if block.span.start >= span.end:
-                break
-            if not kind or block.kind == kind:
-                blocks.append(block)
-        return tuple(blocks)
+        return tuple(block for block in _beginning_in(self.blocks, span) if not kind or block.kind == kind)
 
     def json(self, fence: Block) -> Node | Fault:
         """Return the span tree of the JSON inside a fence, or the fault that keeps it from being read."""
@@ -143,6 +129,12 @@ class Document(_Document):
     def items(self, span: Span) -> tuple[Item, ...]:
         """Return the items of the top-level lists within `span`, which must begin and end between blocks."""
         return list_items(self.text, span)
+
+
+def _beginning_in(parts: tuple[_Part, ...], span: Span) -> tuple[_Part, ...]:
+    """Return those of some sections or blocks, given in the order of the text, that begin within `span`."""
+    first, stop = (bisect_left(parts, at, key=lambda part: part.span.start) for at in span)
+    return parts[first:stop]
 
 
 def parse(text: str) -> Document:

@@ -106,6 +106,12 @@ def scalars(node: Node) -> Iterator[Node]:
         yield from scalars(item)
 
 
+def is_pinned(node: Node) -> bool:
+    """Return whether a value, or any key or value within it, must not be edited."""
+    parts = (*node.items, *(part for entry in node.entries for part in entry))
+    return bool(node.pinned) or any(map(is_pinned, parts))
+
+
 def equals(node: Node, value: object) -> bool:
     """Return whether a node already has `value`, so that it needs no edit.
 

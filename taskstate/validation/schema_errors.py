@@ -30,12 +30,11 @@ class SchemaFault(NamedTuple):
     """One violation of a schema.
 
     `path` leads to the value, for a key that is not allowed (keyword "unknown-key") to that key, for a missing one
-    (keyword "required") to the map that lacks `key`; `where` is the path as text, such as `features[3].passes`.
+    (keyword "required") to the map that lacks `key`.
     `suggestion` is the known key or allowed value that is most similar to the given one, or empty.
     """
 
     path: KeyPath
-    where: str
     keyword: str
     message: str
     key: str = ""
@@ -177,7 +176,7 @@ def _branch_faults(violation: _Violation, root: Mapping[str, Any]) -> Iterator[S
     if candidates:
         yield from min(candidates, key=len)
     else:
-        yield _fault(violation.path, "type", _must_be(violation, root))
+        yield SchemaFault(violation.path, "type", _must_be(violation, root))
 
 
 def _unknown_keys(violation: _Violation) -> Iterator[SchemaFault]:
@@ -191,7 +190,7 @@ def _unknown_keys(violation: _Violation) -> Iterator[SchemaFault]:
             words += "; the name of a key of your own begins with x-"
         else:
             words += f"; known are {', '.join(violation.schema.get('properties', {}))}"
-        yield _fault((*violation.path, key), "unknown-key", words, key=key, suggestion=near)
+        yield SchemaFault((*violation.path, key), "unknown-key", words, key=key, suggestion=near)
 
 
 def _suggestions(violation: _Violation) -> dict[str, str]:
@@ -212,7 +211,7 @@ def _suggestions(violation: _Violation) -> dict[str, str]:
 def _wrong_key(violation: _Violation, root: Mapping[str, Any]) -> SchemaFault:
     path = (*violation.path, violation.value)
     words = f"{_subject(path)} is no allowed key; it must be {_expected(violation.schema, root) or 'another'}"
-    return _fault(path, "unknown-key", words, key=violation.value)
+    return SchemaFault(path, "unknown-key", words, key=violation.value)
 
 
 def _missing_keys(violation: _Violation, root: Mapping[str, Any]) -> Iterator[SchemaFault]:
@@ -223,32 +222,26 @@ def _missing_keys(violation: _Violation, root: Mapping[str, Any]) -> Iterator[Sc
             words = (
                 f"{_subject(violation.path)} lacks the key `{key}`" if violation.path else f"the key `{key}` is missing"
             )
-            yield _fault(violation.path, "required", f"{words}: {expected}" if expected else words, key=key)
+            yield SchemaFault(violation.path, "required", f"{words}: {expected}" if expected else words, key=key)
 
 
 def _wrong_value(violation: _Violation, root: Mapping[str, Any]) -> SchemaFault:
     path, value, keyword, argument = violation.path, violation.value, violation.keyword, violation.argument
     if keyword == "format":
-        return _fault(path, keyword, f"{_subject(path)} {FORMATS[argument](value)}")
+        return SchemaFault(path, keyword, f"{_subject(path)} {FORMATS[argument](value)}")
     if keyword in _LIMIT_MESSAGES:
-        return _fault(path, keyword, f"{_subject(path)} {_LIMIT_MESSAGES[keyword](value, argument)}")
+        return SchemaFault(path, keyword, f"{_subject(path)} {_LIMIT_MESSAGES[keyword](value, argument)}")
     words = _must_be(violation, root)
     if keyword == "enum" and isinstance(value, str):
         near = nearest(value, [each for each in argument if isinstance(each, str)])
-        return _fault(path, keyword, f"{words}; did you mean {near}?" if near else words, suggestion=near)
+        return SchemaFault(path, keyword, f"{words}; did you mean {near}?" if near else words, suggestion=near)
     if (
         keyword == "type"
         and isinstance(value, str)
         and any(TYPES[each](resolve_plain(value)) for each in _as_list(argument))
     ):
         words += "; drop the quotes"
-    return _fault(path, keyword, words)
-
-
-def _fault(path: KeyPath, keyword: str, message: str, *, key: str = "", suggestion: str = "") -> SchemaFault:
-    return SchemaFault(
-        path=path, where=json_path(path), keyword=keyword, message=message, key=key, suggestion=suggestion
-    )
+    return SchemaFault(path, keyword, words)
 
 
 def _subject(path: KeyPath) -> str:

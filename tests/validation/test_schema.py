@@ -174,7 +174,11 @@ def test_a_sound_value_has_none(name: str) -> None:
 def test_a_wrong_type_says_what_is_allowed() -> None:
     """A value of the wrong type is reported with its path, its type, the required type and the remedy."""
     fault = only_fault(broken("checklist", "features", 1, "passes", value="true"), "checklist")
-    assert (fault.path, fault.where, fault.keyword) == (("features", 1, "passes"), "features[1].passes", "type")
+    assert (fault.path, json_path(fault.path), fault.keyword) == (
+        ("features", 1, "passes"),
+        "features[1].passes",
+        "type",
+    )
     assert fault.message == '`features[1].passes` is "true"; it must be true or false; drop the quotes'
 
 
@@ -201,7 +205,7 @@ def test_a_missing_key_is_reported_at_its_map() -> None:
 def test_a_missing_key_deeper_down() -> None:
     """A missing key of an inner map names the map."""
     fault = only_fault(broken("task", "delta", "snapshots", "reviewer", without="tree"), "task")
-    assert fault.where == "delta.snapshots.reviewer"
+    assert json_path(fault.path) == "delta.snapshots.reviewer"
     assert fault.message.startswith("`delta.snapshots.reviewer` lacks the key `tree`: a full git object id")
 
 
@@ -221,7 +225,7 @@ def test_each_unknown_key_is_one_fault() -> None:
 def test_each_key_that_is_not_allowed_is_one_fault() -> None:
     """A key of the wrong form is a fault of its own at that key, beside what is wrong with its value."""
     faults = schema.faults({"scope": {"a b": 1, "c d": []}}, "config")
-    assert [(fault.where, fault.keyword, fault.key) for fault in faults] == [
+    assert [(json_path(fault.path), fault.keyword, fault.key) for fault in faults] == [
         ('scope["a b"]', "type", ""),
         ('scope["a b"]', "unknown-key", "a b"),
         ('scope["c d"]', "unknown-key", "c d"),
@@ -250,13 +254,13 @@ def test_a_misspelt_key_is_reported_once() -> None:
 def test_of_several_forms_the_intended_one_is_reported(evidence: object, keyword: str, where: str) -> None:
     """Where a value may have several forms, the faults are those of the form that it comes nearest to."""
     fault = only_fault(broken("checklist", "features", 0, "evidence", value=evidence), "checklist")
-    assert (fault.keyword, fault.where) == (keyword, where)
+    assert (fault.keyword, json_path(fault.path)) == (keyword, where)
 
 
 def test_one_value_has_one_fault() -> None:
     """A value that violates several keywords is reported once."""
     assert only_fault(broken("task", "status", value=5), "task").keyword == "type"
-    assert only_fault(broken("task", "task_id", value="-" * 70), "task").where == "task_id"
+    assert json_path(only_fault(broken("task", "task_id", value="-" * 70), "task").path) == "task_id"
 
 
 @pytest.mark.parametrize(
@@ -306,7 +310,7 @@ def test_the_wording(name: str, path: tuple[str | int, ...], value: object, mess
 def test_the_whole_value() -> None:
     """A fault of the value as a whole has no path, and says so."""
     fault = only_fault([], "checklist")
-    assert (fault.path, fault.where) == ((), "")
+    assert (fault.path, json_path(fault.path)) == ((), "")
     assert fault.message == "the value as a whole is a list; it must be a map of keys and values"
 
 
@@ -322,7 +326,7 @@ def test_they_stand_in_order() -> None:
     """Faults are sorted by path, items by their number."""
     features: list[object] = [1] * 11
     faults = schema.faults({"features": features, "overall_progress": 1}, "checklist")
-    assert [fault.where for fault in faults] == [*(f"features[{at}]" for at in range(11)), "overall_progress"]
+    assert [json_path(fault.path) for fault in faults] == [*(f"features[{at}]" for at in range(11)), "overall_progress"]
 
 
 @pytest.mark.parametrize(
