@@ -106,7 +106,7 @@ def paragraphs(text: str, *, what: str = "the text", deepest: int = _MAX_HEADING
     for _round in range(_MAX_ROUNDS):
         if not _escape_structure(lines, deepest):
             return "\n".join(lines)
-    return "\n".join("> " + line if line else ">" for line in lines)
+    return quote("\n".join(lines))
 
 
 def quote(text: str) -> str:

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import CannotEdit
 from taskstate.syntax.edits import Edit, apply
-from taskstate.syntax.nodes import equals, is_encodable
-from taskstate.syntax.spans import with_newlines
+from taskstate.syntax.nodes import equals, is_encodable, is_list
+from taskstate.syntax.spans import line_start, with_newlines
 from taskstate.syntax.yaml_edit import neighbours
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import TypeGuard
 
     from taskstate.syntax.nodes import Node
 
@@ -127,7 +126,7 @@ def _with_layout(text: str, node: Node, edits: Iterable[Edit], newline: str) -> 
     """
     edits = tuple(edits)
     start, end = node.span
-    before = text[_line_start(text, start) : start]
+    before = text[line_start(text, start) : start]
     if not edits or not re.compile(_FIRST_ON_LINE).fullmatch(before):
         return edits
     in_list = _char_before(text, start) in {"[", ","}  # before a value of an object stands a colon
@@ -137,10 +136,6 @@ def _with_layout(text: str, node: Node, edits: Iterable[Edit], newline: str) -> 
     after = after[start : len(after) - (len(text) - end)]
     laid_out = newline.join(_layout(json.loads(after), _indentation(before), in_list=in_list))
     return edits if after == laid_out else (Edit(start, end, laid_out),)
-
-
-def _line_start(text: str, at: int) -> int:
-    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
 
 
 def _spans_lines(text: str) -> bool:
@@ -162,7 +157,7 @@ def _set(text: str, node: Node, value: Any, newline: str) -> Iterator[Edit]:  # 
             yield from _set(text, entry.value, value[entry.key.text], newline)
         new = {key: child for key, child in value.items() if node.entry(key) is None}
         yield from _add_keys(text, node, new, order=tuple(value), newline=newline)
-    elif _is_list(value) and 0 < len(node.items) <= len(value):
+    elif is_list(value) and 0 < len(node.items) <= len(value):
         for item, child in zip(node.items, value, strict=False):
             yield from _set(text, item, child, newline)
         yield from _append(text, node, value[len(node.items) :], newline)
@@ -172,7 +167,7 @@ def _set(text: str, node: Node, value: Any, newline: str) -> Iterator[Edit]:  # 
 
 def _replacement(text: str, node: Node, value: object, newline: str) -> str:
     """Return the text that replaces a node: on one line if it shares its line, or if the old value stood on one."""
-    before = text[_line_start(text, node.span.start) : node.span.start]
+    before = text[line_start(text, node.span.start) : node.span.start]
     one_line = json_line(value)
     is_one_line = bool(node.entries or node.items) and not _spans_lines(node.span.of(text))
     if not re.compile(_FIRST_ON_LINE).fullmatch(before) or (is_one_line and len(before) + len(one_line) <= WIDTH):
@@ -216,7 +211,7 @@ def _append(text: str, sequence: Node, new: Sequence[object], newline: str) -> I
 
 def _gap(text: str, at: int, starts: Sequence[int], newline: str) -> str:
     """Return the white space between a new part of a collection and its neighbour at `at`, as other parts have it."""
-    before = text[_line_start(text, at) : at]
+    before = text[line_start(text, at) : at]
     if not before.strip():
         return newline + before
     if len(starts) == 1:
@@ -238,7 +233,7 @@ def _layout(value: object, indent: str, *, in_list: bool) -> list[str]:
     """Return the lines of a value; all but the first begin with `indent`."""
     one_line = json_line(value)
     parts = _parts(value)
-    simple = _is_flat(value) if _is_list(value) else in_list and all(_is_flat(part) for part in parts)
+    simple = _is_flat(value) if is_list(value) else in_list and all(_is_flat(part) for part in parts)
     if not parts or (simple and len(indent) + len(one_line) <= WIDTH):
         return [one_line]
     inner = indent + _INDENT_STEP
@@ -252,7 +247,7 @@ def _parts(value: object) -> Sequence[object]:
     """Return the values in a collection; for a scalar none."""
     if isinstance(value, Mapping):
         return tuple(value.values())
-    return value if _is_list(value) else ()
+    return value if is_list(value) else ()
 
 
 def _is_flat(value: object) -> bool:
@@ -270,10 +265,6 @@ def _comma_separated(blocks: list[list[str]], indent: str) -> Iterator[str]:
         comma = "," if number < len(blocks) else ""
         yield from [indent + block[0], *block[1:]][:-1]
         yield (block[-1] if len(block) > 1 else indent + block[0]) + comma
-
-
-def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
-    return isinstance(value, Sequence) and not isinstance(value, str)
 
 
 def _shown(path: Sequence[str | int]) -> str:

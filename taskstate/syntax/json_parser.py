@@ -11,7 +11,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from taskstate.syntax.nodes import Fault, MapEntry, Node, is_encodable
+from taskstate.syntax.nodes import Fault, MapEntry, Node, Stopped, is_encodable
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def read_json(text: str, start: int, end: int) -> Node | Fault:
     """Return the span tree of the one JSON value in `text[start:end]`, with absolute spans, or the first fault."""
     try:
         return _Parser(text, start, end).document()
-    except _Stopped as stopped:
+    except Stopped as stopped:
         return stopped.fault
 
 
@@ -84,14 +84,6 @@ def _too_deep(value: object) -> bool:
             if isinstance(child, (dict, list))
         ]
     return bool(level)
-
-
-class _Stopped(Exception):
-    """Ends parsing at the first fault."""
-
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.message)
-        self.fault = fault
 
 
 class _Parser:
@@ -261,9 +253,9 @@ class _Parser:
         collection = "object" if self.text[start] == "{" else "array"
         raise self.stopped(start, start + 1, f"the {collection} that begins here is never closed")
 
-    def stopped(self, start: int, end: int, message: str, kind: str = "syntax") -> _Stopped:
+    def stopped(self, start: int, end: int, message: str, kind: str = "syntax") -> Stopped:
         """Return the exception that ends parsing with a fault."""
-        return _Stopped(Fault(Span(start, end), message, kind))
+        return Stopped(Fault(Span(start, end), message, kind))
 
     def skip(self, at: int) -> int:
         """Return the offset of the first character at or after `at` that is not blank."""

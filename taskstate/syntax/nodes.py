@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import TypeGuard
 
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span
@@ -33,6 +34,14 @@ class Fault(NamedTuple):
     message: str
     kind: str = "syntax"
     fix: tuple[Edit, ...] = ()
+
+
+class Stopped(Exception):
+    """Ends parsing at a fault; never leaves the parser."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
 
 
 class Node(NamedTuple):
@@ -112,6 +121,11 @@ def is_pinned(node: Node) -> bool:
     return bool(node.pinned) or any(map(is_pinned, parts))
 
 
+def is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    """Return whether a value is written as a list: a sequence other than a string."""
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
 def equals(node: Node, value: object) -> bool:
     """Return whether a node already has `value`, so that it needs no edit.
 
@@ -123,7 +137,7 @@ def equals(node: Node, value: object) -> bool:
             and len(node.entries) == len(value)
             and all(entry.key.text in value and equals(entry.value, value[entry.key.text]) for entry in node.entries)
         )
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if is_list(value):
         return (
             node.kind == "sequence"
             and len(node.items) == len(value)

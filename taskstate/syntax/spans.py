@@ -44,6 +44,11 @@ def line_starts(text: str) -> list[int]:
     return [total + line for line, total in enumerate(accumulate(lengths, initial=0))][:-1]
 
 
+def line_start(text: str, at: int) -> int:
+    """Return the start of the line that holds an offset."""
+    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+
+
 def position(starts: list[int], offset: int) -> Position:
     """Return line and column of `offset`, given the text's `line_starts`."""
     line = bisect_right(starts, offset) - 1

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import CannotEdit
 from taskstate.syntax.edits import Edit
-from taskstate.syntax.nodes import equals, last_leaf
+from taskstate.syntax.nodes import equals, is_list, last_leaf
 from taskstate.syntax.yaml_emitter import fits_one_line, yaml_block, yaml_entry, yaml_flow, yaml_item, yaml_key
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class _Editor:
             return False
         if isinstance(value, Mapping):
             grows = bool(node.entries) and all(entry.key.text in value for entry in node.entries)
-        elif isinstance(value, Sequence) and not isinstance(value, str):
+        elif is_list(value):
             grows = 0 < len(node.items) <= len(value)
         else:
             return False
@@ -177,7 +178,8 @@ class _Editor:
         """Yield the edits that add entries to a mapping."""
         if mapping.pinned and new:
             raise CannotEdit(
-                f"nothing can be added to the mapping that holds {_key_list(new)}: {mapping.pinned}", help=_BY_HAND
+                f"nothing can be added to the mapping that holds {', '.join(map(repr, new))}: {mapping.pinned}",
+                help=_BY_HAND,
             )
         ranks = {key: rank for rank, key in enumerate(order)}
         for key in sorted(new, key=lambda name: ranks.get(name, len(ranks))):
@@ -292,17 +294,13 @@ def neighbours(mapping: Node, key: str, ranks: Mapping[str, int]) -> tuple[MapEn
     ranked = [(ranks[entry.key.text], entry) for entry in mapping.entries if entry.key.text in ranks]
     own = ranks.get(key)
     if own is not None:
-        before = max((pair for pair in ranked if pair[0] < own), key=_rank, default=None)
+        before = max((pair for pair in ranked if pair[0] < own), key=itemgetter(0), default=None)
         if before:
             return before[1], None
-        after = min((pair for pair in ranked if pair[0] > own), key=_rank, default=None)
+        after = min((pair for pair in ranked if pair[0] > own), key=itemgetter(0), default=None)
         if after:
             return None, after[1]
     return (mapping.entries[-1] if mapping.entries else None), None
-
-
-def _rank(pair: tuple[int, MapEntry]) -> int:
-    return pair[0]
 
 
 def _refuse_pinned(node: Node) -> None:
@@ -313,10 +311,6 @@ def _refuse_pinned(node: Node) -> None:
         _refuse_pinned(entry.value)
     for item in node.items:
         _refuse_pinned(item)
-
-
-def _key_list(new: Mapping[str, object]) -> str:
-    return ", ".join(repr(key) for key in new)
 
 
 # YAML 1.1 ends a line at all of these, and so does a comment in ruamel.yaml.

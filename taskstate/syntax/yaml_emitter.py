@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import CannotEdit
-from taskstate.syntax.nodes import is_encodable
+from taskstate.syntax.nodes import is_encodable, is_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import TypeGuard
 
 WIDTH = 100  # a flat collection is written on one line if it fits into this many columns
 
@@ -74,7 +73,7 @@ def yaml_flow(value: object) -> str:
     """Return a value as YAML on one line, collections in brackets."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{yaml_key(key)}: {yaml_flow(child)}" for key, child in value.items()) + "}"
-    if _is_list(value):
+    if is_list(value):
         return "[" + ", ".join(yaml_flow(child) for child in value) + "]"
     return yaml_scalar(value)
 
@@ -91,7 +90,7 @@ def yaml_block(value: object, indent: int) -> list[str]:
     """Return the lines of a mapping or list as a block; it must not be empty."""
     if isinstance(value, Mapping):
         return [line for key, child in value.items() for line in yaml_entry(key, child, indent=indent)]
-    if _is_list(value):
+    if is_list(value):
         return [line for child in value for line in yaml_item(child, indent=indent)]
     raise CannotEdit(f"a value of type {type(value).__name__} is no block")
 
@@ -106,7 +105,7 @@ def yaml_item(value: object, *, indent: int = 0) -> list[str]:
 
 def fits_one_line(value: object, column: int) -> bool:
     """Return whether a value that begins in `column` is written on one line: a scalar, or a short flat collection."""
-    if not isinstance(value, Mapping) and not _is_list(value):
+    if not isinstance(value, Mapping) and not is_list(value):
         return True
     return not value or (_is_simple(value) and column + len(yaml_flow(value)) <= WIDTH)
 
@@ -119,15 +118,11 @@ def _is_simple(value: Mapping[str, Any] | Sequence[Any]) -> bool:
 def _is_nested(child: object) -> bool:
     if isinstance(child, Mapping):
         return bool(child)
-    return _is_list(child) and any(isinstance(item, Mapping) or _is_list(item) for item in child)
+    return is_list(child) and any(isinstance(item, Mapping) or is_list(item) for item in child)
 
 
 def _children(value: Mapping[str, Any] | Sequence[Any]) -> Iterable[Any]:
     return value.values() if isinstance(value, Mapping) else value
-
-
-def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
-    return isinstance(value, Sequence) and not isinstance(value, str)
 
 
 def _is_plain(text: str) -> bool:

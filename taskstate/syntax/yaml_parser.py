@@ -8,9 +8,9 @@ constructed from the text, and nothing is dumped.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.syntax.nodes import Fault, MapEntry, Node, is_encodable
+from taskstate.syntax.nodes import Fault, MapEntry, Node, Stopped, is_encodable
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
@@ -37,23 +37,14 @@ def read_yaml(text: str, start: int, end: int) -> Node | tuple[Fault, ...]:
     return _Builder(text, start, end).document()
 
 
-class _Stopped(Exception):
-    """Ends parsing at a fault."""
-
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.message)
-        self.fault = fault
-
-
-class _Open:
+class _Open(NamedTuple):
     """A collection that has begun and not ended yet."""
 
-    def __init__(self, kind: str, style: str, *, start: int, anchor: str | None) -> None:
-        self.kind = kind
-        self.style = style
-        self.start = start
-        self.anchor = anchor
-        self.children: list[Node] = []
+    kind: str
+    style: str
+    start: int
+    anchor: str | None
+    children: list[Node]
 
 
 class _Builder:
@@ -78,7 +69,7 @@ class _Builder:
             for event in self.events():
                 self.take(event)
             root = self.mapping_of_document()
-        except _Stopped as stopped:
+        except Stopped as stopped:
             self.faults.append(stopped.fault)
         if root is None or self.faults:
             return tuple(sorted(self.faults, key=lambda fault: fault.span))
@@ -92,7 +83,7 @@ class _Builder:
         try:
             yield from YAML(typ="safe", pure=True).parse(self.text[self.start : self.end])
         except (YAMLError, ValueError, OverflowError) as error:
-            raise _Stopped(self.fault_of(error)) from None
+            raise Stopped(self.fault_of(error)) from None
 
     def fault_of(self, error: Exception) -> Fault:
         """Return an error of ruamel as a fault at its position."""
@@ -120,11 +111,9 @@ class _Builder:
 
     def take(self, event: Any) -> None:  # noqa: ANN401 - ruamel's events are not typed
         """Add one event to the tree."""
-        handler = getattr(self, _HANDLERS.get(type(event).__name__, "ignore"))
-        handler(event)
-
-    def ignore(self, event: Any) -> None:  # noqa: ANN401
-        """Skip an event that does not belong to the tree."""
+        handler = _HANDLERS.get(type(event).__name__)
+        if handler:  # the stream's own events do not belong to the tree
+            getattr(self, handler)(event)
 
     def document_start(self, event: Any) -> None:  # noqa: ANN401
         """Refuse an explicit `---`, and a second document."""
@@ -172,15 +161,7 @@ class _Builder:
             raise self.stopped(span, f"the front matter is nested more than {MAX_DEPTH} levels deep", "nesting")
         self.attach(pin(target, f"it is an alias (`*{event.anchor}`)")._replace(span=span), None)
 
-    def open_mapping(self, event: Any) -> None:  # noqa: ANN401
-        """Begin a mapping."""
-        self.open("mapping", event)
-
-    def open_sequence(self, event: Any) -> None:  # noqa: ANN401
-        """Begin a sequence."""
-        self.open("sequence", event)
-
-    def open(self, kind: str, event: Any) -> None:  # noqa: ANN401
+    def open(self, event: Any) -> None:  # noqa: ANN401
         """Begin a collection."""
         self.refuse_tag(event)
         start = self.start + event.start_mark.index
@@ -190,8 +171,9 @@ class _Builder:
             )
         if event.anchor is not None:
             self.anchors[event.anchor] = None
+        kind = "mapping" if type(event).__name__ == "MappingStartEvent" else "sequence"
         style = "flow" if event.flow_style else "block"
-        self.stack.append(_Open(kind, style, start=start, anchor=event.anchor))
+        self.stack.append(_Open(kind, style, start, event.anchor, []))
 
     def close(self, event: Any) -> None:  # noqa: ANN401
         """End the innermost collection; a block ends with its last value, for the event lies behind later comments."""
@@ -261,9 +243,9 @@ class _Builder:
         """Return an event's span in the whole text."""
         return Span(self.start + event.start_mark.index, self.start + event.end_mark.index)
 
-    def stopped(self, span: Span, message: str, kind: str = "syntax") -> _Stopped:
+    def stopped(self, span: Span, message: str, kind: str = "syntax") -> Stopped:
         """Return the exception that ends parsing with a fault."""
-        return _Stopped(Fault(span, message, kind))
+        return Stopped(Fault(span, message, kind))
 
 
 _HANDLERS = {
@@ -271,8 +253,8 @@ _HANDLERS = {
     "DocumentEndEvent": "document_end",
     "ScalarEvent": "scalar",
     "AliasEvent": "alias",
-    "MappingStartEvent": "open_mapping",
-    "SequenceStartEvent": "open_sequence",
+    "MappingStartEvent": "open",
+    "SequenceStartEvent": "open",
     "MappingEndEvent": "close",
     "SequenceEndEvent": "close",
 }
