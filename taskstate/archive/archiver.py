@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive.summary import summarise
 from taskstate.errors import TaskstateError
-from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, headings, layout_lines, read_batches
+from taskstate.model.archive_format import BATCH_LINE, ENTRY_LEVEL, entry_hash, headings, layout_lines, read_batches
 from taskstate.model.derived_values import exceeded, is_over_limit, largest_parts
 from taskstate.model.task_state import KB, read_state, session_of
 from taskstate.model.write_metadata import set_front_matter, timestamp
@@ -35,10 +35,8 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 _TAIL = 16 * KB  # bytes; hold the trailer of a batch of some 200 sessions, and a longer one is read in a second step
-_BATCH = re.compile(r"^Sessions archived: (\d{1,9})(?:-(\d{1,9}))?[ \t]*\r?$", re.MULTILINE)
-NOT_ARCHIVABLE = frozenset(
-    {"session-order", "unsafe"}
-)  # codes of what keeps sessions from the archive, and nothing else
+# Codes of what keeps sessions from the archive, and nothing else.
+NOT_ARCHIVABLE = frozenset({"session-order", "unsafe"})
 
 
 class ArchiveFile(NamedTuple):
@@ -63,7 +61,7 @@ def _last_number(path: Path, size: int) -> int:
     length = min(_TAIL, size)
     while True:
         tail = files.read_part(path, size - length, length).decode("utf-8", errors="replace")
-        batches = _BATCH.findall(tail)
+        batches = re.findall(BATCH_LINE, tail)
         if batches:
             first, last = batches[-1]
             return int(last or first)
@@ -84,12 +82,10 @@ def archive_sessions(
     reason = f"asked for (--force --keep {keep})" if force else limit_reason(workspace.config)
 
     def job(loaded: Loaded) -> Change:
-        if not force and not is_too_large(loaded.document.text, workspace.config):
-            return Change(
-                text=loaded.document.text,
-                notes=(f"task {loaded.state.id} is within the limit; --force archives all the same",),
-            )
         text, program = loaded.document.text, workspace.config.archive.summarizer
+        if not force and not is_too_large(text, workspace.config):
+            note = f"task {loaded.state.id} is within the limit; --force archives all the same"
+            return Change(text=text, notes=(note,))
         return plan_archive(workspace, loaded.relative, text, request, keep=keep, reason=reason, summarizer=program)
 
     rehearse(workspace, task_id, job)
@@ -98,11 +94,8 @@ def archive_sessions(
 
 def limit_reason(config: Config) -> str:
     """Return the reason that the archive file records when a state file was over the limit."""
-    return (
-        f"over {config.size.max_kb} KB"
-        if not config.size.max_tokens
-        else f"over {config.size.max_kb} KB or {config.size.max_tokens} tokens"
-    )
+    tokens = f" or {config.size.max_tokens} tokens" if config.size.max_tokens else ""
+    return f"over {config.size.max_kb} KB{tokens}"
 
 
 def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by which program
@@ -137,9 +130,8 @@ def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by which 
     archive_path = workspace.archive_path(state.id)
     remaining = apply(remaining, set_front_matter(parse(remaining), "archive_path", archive_path))
     _require_complete(state, archived, remaining, entries)
-    data = (
-        (newline if archive.size else f"# Task #{state.id} Archive - Full Session History{newline}{newline}") + batch
-    ).encode()
+    head = newline if archive.size else f"# Task #{state.id} Archive - Full Session History{newline}{newline}"
+    data = (head + batch).encode()
     operation = (
         journal.Create(archive.path, data) if archive.size is None else journal.Append(archive.path, archive.size, data)
     )
@@ -267,14 +259,9 @@ def archived_sessions(workspace: Workspace, task_id: str) -> tuple[Session, ...]
     path = workspace.state_root / workspace.archive_path(task_id)
     if files.size(path) is None:
         return ()
-    documents = [parse(entries) for entries in read_batches(files.read(path).decode("utf-8", errors="replace"))]
-    found_sessions = [
-        session_of(document, section)
-        for document in documents
-        for section in document.sections
-        if section.level == ENTRY_LEVEL
-    ]
-    return tuple(session for session in found_sessions if session)
+    documents = map(parse, read_batches(files.read(path).decode("utf-8", errors="replace")))
+    entries = ((each, section) for each in documents for section in each.sections if section.level == ENTRY_LEVEL)
+    return tuple(session for entry in entries if (session := session_of(*entry)))
 
 
 def tasks_over_limit(

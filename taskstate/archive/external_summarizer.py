@@ -135,7 +135,10 @@ def summary_input(rolled: SummaryRequest, limit: int) -> dict[str, Any]:
         and {
             "first": before.first,
             "last": before.last,
-            **{name: [_statement(each) for each in part] for name, part in before.lists._asdict().items()},
+            **{
+                name: [{"text": each.text, "sessions": [list(run) for run in each.runs]} for each in part]
+                for name, part in before.lists._asdict().items()
+            },
             "text": before.text,
         },
         "limit": {"bytes": limit, "characters": _LONGEST},
@@ -189,10 +192,6 @@ def _session(session: Session) -> dict[str, Any]:
         "commits": list(session.field("commits")),
         "text": session.entry,
     }
-
-
-def _statement(statement: Statement) -> dict[str, Any]:
-    return {"text": statement.text, "sessions": [list(run) for run in statement.runs]}
 
 
 def _words(command: str) -> list[str]:

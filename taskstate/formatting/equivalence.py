@@ -75,11 +75,8 @@ def _contents(document: Document, part: BodyPart) -> tuple[object, ...]:
     value = getattr(root, "value", lambda: root)()
     if isinstance(value, dict):
         value.pop(PROGRESS, None)
-    text = document.text
-    outside = (
-        (section.own.start, fence.content.start, fence.content.end, section.own.end) if fence else (*section.own, 0, 0)
-    )
-    prose = text[outside[0] : outside[1]] + text[outside[2] : outside[3]]
+    own, text = section.own, document.text
+    prose = text[own.start : fence.content.start] + text[fence.content.end : own.end] if fence else own.of(text)
     return section.level, _title(part), value, re.compile(_BLANK).sub("", re.compile(_MARKER).sub(r"\1\2-", prose))
 
 

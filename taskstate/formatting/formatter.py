@@ -99,15 +99,9 @@ def derived_edits(document: Document) -> tuple[Edit, ...]:
 def _can_be_counted(document: Document, state: TaskState) -> bool:
     """Return whether all headings of the Progress Log are those of sessions or of the summary."""
     log = state.section("Progress Log")
-    are_known = (
-        [
-            session_number(each.title) is not None or is_summary(each.title)
-            for each in document.children(log, PART_LEVEL)
-        ]
-        if log
-        else [False]
+    return log is not None and all(
+        session_number(each.title) is not None or is_summary(each.title) for each in document.children(log, PART_LEVEL)
     )
-    return all(are_known)
 
 
 _PASSES = (order_edits, quoting_edits, line_edits, heading_edits, fence_edits, spacing_edits, derived_edits)

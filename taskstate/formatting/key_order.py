@@ -13,7 +13,7 @@ from taskstate.formatting.schema_order import SchemaNode, in_order, schema_root
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import is_pinned, last_leaf
-from taskstate.syntax.spans import Span
+from taskstate.syntax.spans import Span, line_start
 from taskstate.validation.schema import typed_value
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _entry_lines(text: str, mapping: Node, floor: int) -> list[Span]:
     """Return the lines of each entry of a block mapping, comments included; empty where a key does not start a line."""
     starts: list[int] = []
     for entry in mapping.entries:
-        begin = _start_of_line(text, entry.key.span.start)
+        begin = line_start(text, entry.key.span.start)
         if begin < floor or text[begin : entry.key.span.start].strip(" "):
             return []
         starts.append(_comments_start(text, begin, floor, entry.key.span.start - begin))
@@ -109,7 +109,7 @@ def _entry_lines(text: str, mapping: Node, floor: int) -> list[Span]:
 def _comments_start(text: str, at: int, floor: int, column: int) -> int:
     """Return the offset of the comments directly above the line at `at`, in the same column."""
     while at > floor:
-        above = _start_of_line(text, at - 2 if text.endswith("\r\n", 0, at) else at - 1)
+        above = line_start(text, at - 2 if text.endswith("\r\n", 0, at) else at - 1)
         line = text[above:at]
         if above < floor or not line.startswith("#", column) or line[:column].strip(" "):
             break
@@ -123,10 +123,6 @@ def _flow_entries(text: str, mapping: Node) -> list[Span]:
     if has_empty_value or not {"\n", "\r"}.isdisjoint(mapping.span.of(text)):
         return []
     return [Span(entry.key.span.start, entry.value.span.end) for entry in mapping.entries]
-
-
-def _start_of_line(text: str, at: int) -> int:
-    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
 
 
 def _end_of_line(text: str, at: int) -> int:

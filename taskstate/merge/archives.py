@@ -74,9 +74,8 @@ def _combined(versions: Versions[str], all_batches: Versions[list[Batch]]) -> st
     for entry in entries.theirs:
         if entry.number is not None and identity(entry.text) not in our_identities:
             new_numbers[entry.number] = last = last + 1
-    text = "".join(
-        (versions.ours, *(_renumbered_batch(batch, our_identities, new_numbers) for batch in all_batches.theirs))
-    )
+    added = (_renumbered_batch(batch, our_identities, new_numbers) for batch in all_batches.theirs)
+    text = versions.ours + "".join(added)
     after = [batch for batch in find_batches(text) if not is_rolled_list(batch)]
     actual = [number for batch in after for number in _numbers(batch.entries)]
     return text if actual == [*before, *new_numbers.values()] and all(batch.trailer for batch in after) else ""
@@ -84,21 +83,18 @@ def _combined(versions: Versions[str], all_batches: Versions[list[Batch]]) -> st
 
 def _renumbered_batch(batch: Batch, present: set[str], new_numbers: Mapping[int, int]) -> str:
     """Return a batch without the sessions in `present`, the others under their new numbers."""
-    missing = [each for each in _entries(batch.entries) if each.number is None or identity(each.text) not in present]
-    renumbered_entries = [
-        each
-        if each.number is None
-        else _Entry(renumbered(each.text, new_numbers[each.number], new_numbers), new_numbers[each.number])
-        for each in missing
-    ]
-    hashes = {
-        each.number: entry_hash(each.text.replace("##", "###", 1))
-        for each in renumbered_entries
-        if each.number is not None
-    }
+    texts: list[str] = []
+    hashes: dict[int, str] = {}
+    for each in _entries(batch.entries):
+        if each.number is None:
+            texts.append(each.text)
+        elif identity(each.text) not in present:
+            number = new_numbers[each.number]
+            texts.append(renumbered(each.text, number, new_numbers))
+            hashes[number] = entry_hash(texts[-1].replace("##", "###", 1))
     if not hashes:
         return ""
-    entries = "".join(each.text for each in renumbered_entries)
+    entries = "".join(texts)
     archived_on, reason = _ARCHIVED_ON.search(batch.trailer), _REASON.search(batch.trailer)
     closing = trailer(
         entries, hashes, reason=reason[1] if reason else "", now=archived_on[1] if archived_on else "", newline="\n"

@@ -133,11 +133,7 @@ def _with_limited_acks(values: dict[str, Any], versions: Versions[_FrontMatter])
     """
     numbers = versions.each(lambda front: front.values.get("version"))
     base_version, acks = numbers.base, values.get("acks")
-    if (
-        not isinstance(acks, dict)
-        or not isinstance(base_version, int)
-        or base_version in (numbers.ours, numbers.theirs)
-    ):
+    if not isinstance(acks, dict) or not isinstance(base_version, int) or base_version in numbers[1:]:
         return values
     limited_acks = {
         agent: min(version, base_version) if isinstance(version, int) else version for agent, version in acks.items()

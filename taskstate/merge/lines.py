@@ -37,10 +37,7 @@ def merge_text(versions: Versions[str], prefer: Prefer) -> str:
 
 def merge_lines(versions: Versions[list[str]], prefer: Prefer, *, union: bool = False) -> list[str]:
     """Return the merged list of lines; with `union`, lines that both sides added at one place are all kept."""
-    ours, theirs = (
-        dict(matching_lines(versions.base, versions.ours)),
-        dict(matching_lines(versions.base, versions.theirs)),
-    )
+    ours, theirs = (dict(matching_lines(versions.base, side)) for side in versions[1:])
     merged: list[str] = []
     at = (0, 0, 0)
     for line in (*sorted(ours.keys() & theirs.keys()), len(versions.base)):

@@ -44,14 +44,8 @@ def merge_summary(versions: Versions[ArchivedPart], prefer: Prefer) -> tuple[str
     if min(ours.last, theirs.last) < versions.base.last:  # one side restored a batch, the other archived one
         return max((ours.last, ours.text), (theirs.last, theirs.text))[::-1]
     archived = archived_since(versions)
-    their_new = (
-        versions.theirs.last
-        - _last_known(versions.base, theirs, archived.theirs)
-        + len(archived.theirs - archived.ours)
-    )
-    our_new = (
-        versions.ours.last - _last_known(versions.base, ours, archived.ours) + len(archived.ours - archived.theirs)
-    )
+    their_new = _newly_archived(versions.base, theirs, archived.theirs, archived.ours)
+    our_new = _newly_archived(versions.base, ours, archived.ours, archived.theirs)
     if not their_new and not our_new:
         return merge_text(versions.each(lambda side: side.text), prefer), ours.last
     if not their_new or _contains(ours, theirs, theirs.last - their_new):
@@ -75,9 +69,10 @@ def _archived_since(base: ArchivedPart, side: ArchivedPart) -> frozenset[str]:
     return frozenset(key for key, number in base.numbers.items() if key not in side.numbers and number <= side.last)
 
 
-def _last_known(base: ArchivedPart, side: ArchivedPart, archived: frozenset[str]) -> int:
-    """Return the last of a side's archived numbers that belongs to a session of the base."""
-    return min(side.last, base.last + len(archived))
+def _newly_archived(base: ArchivedPart, side: ArchivedPart, archived: frozenset[str], others: frozenset[str]) -> int:
+    """Return how many sessions a side has archived that the other side has not: its own, and those of the base."""
+    last_of_base = min(side.last, base.last + len(archived))
+    return side.last - last_of_base + len(archived - others)
 
 
 def _contains(whole: ArchivedPart, part: ArchivedPart, above: int) -> bool:

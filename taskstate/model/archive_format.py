@@ -25,7 +25,7 @@ _TRAILER = (
     r"Entries SHA-256:\r?\n\r?\n(?:- \d+: [0-9a-f]{64}(?:\r?\n|\Z))+"
 )
 _HEAD = r"\ufeff?# [^\r\n]*"
-_BATCH = r"(?m)^Sessions archived: (\d{1,9})(?:-(\d{1,9}))?[ \t]*\r?$"
+BATCH_LINE = r"(?m)^Sessions archived: (\d{1,9})(?:-(\d{1,9}))?[ \t]*\r?$"
 _SUMMARY = r"(?i)##[ \t]+archived summary\b[^\r\n]*?\(sessions?\s+(\d{1,9})(?:\s*[-\u2013]\s*(\d{1,9}))?\)"
 # A list that was moved out of the state file besides sessions; such lists stand between the batches.
 _ROLLED_LIST = (
@@ -104,10 +104,8 @@ def find_batches(text: str) -> list[Batch]:
     batches: list[Batch] = []
     title = re.compile(_HEAD).match(text)
     begin = _append_rolled_lists(text, title.end() if title else 0, batches)
-    trailers, all_headings = (
-        [each for each in re.compile(_TRAILER).finditer(text) if each.start() >= begin],
-        headings(text),
-    )
+    trailers = [each for each in re.compile(_TRAILER).finditer(text) if each.start() >= begin]
+    all_headings = headings(text)
     while trailers:
         closing = _closing(text, begin, trailers, all_headings)
         entries = text[begin : closing.start()].strip("\r\n")
@@ -190,7 +188,7 @@ def _contents(text: str, batch: Batch, all_headings: list[tuple[int | None, int]
         entries.append(
             ArchivedSession(number, start, stop, entry_hash(entry), listed.get(number, ""), content_hash(entry))
         )
-    range_line = re.compile(_BATCH).search(batch.trailer)
+    range_line = re.compile(BATCH_LINE).search(batch.trailer)
     return BatchContents(
         entries=tuple(entries),
         numbers=tuple(listed) or tuple(entry.number for entry in entries),

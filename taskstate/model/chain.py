@@ -16,7 +16,7 @@ from taskstate.model import chain_quotes, document_kinds, names
 from taskstate.model.canonical_json import sha256
 from taskstate.model.chain_quotes import SHA, ChainInput, Upstream
 from taskstate.model.statuses import COMPLETE
-from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, read_state
+from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, read_state, section_of
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
@@ -89,7 +89,7 @@ def is_complete(document: Document) -> bool:
 def output_of(document: Document) -> str:
     """Return the output in a state file; empty where there is none, or where its end is uncertain."""
     kind = document_kinds.kind_of(document.front_matter.get("kind"))
-    section = _section(document, OUTPUT)
+    section = section_of(document, OUTPUT)
     if section is None or kind.section(OUTPUT) is None or any(not block.closed for block in document.blocks):
         return ""
     children = document.children(section, PART_LEVEL)
@@ -102,7 +102,7 @@ def output_of(document: Document) -> str:
 
 def inputs_of(document: Document) -> tuple[ChainInput, ...]:
     """Return the Chain Inputs that were pulled into a state file, in the order of the text."""
-    section = _section(document, INPUTS)
+    section = section_of(document, INPUTS)
     inputs = []
     for block in document.blocks_in(section.body, "html") if section else ():
         comment = re.compile(_COMMENT).match(document.text, *block.span)
@@ -119,7 +119,7 @@ def inputs_of(document: Document) -> tuple[ChainInput, ...]:
 
 def named_inputs(document: Document) -> tuple[NamedInput, ...]:
     """Return the headings among the Chain Inputs that name a task, whether the tool or a person wrote them."""
-    section = _section(document, INPUTS)
+    section = section_of(document, INPUTS)
     kind = document_kinds.kind_of(document.front_matter.get("kind"))
     inputs = []
     for child in document.children(section, PART_LEVEL) if section else ():
@@ -163,7 +163,7 @@ def with_input(text: str, upstream: Upstream, now: str, config: Config) -> str:
         TaskstateError: as `render_input`; there are no Chain Inputs; or an unclosed fence or comment would contain it.
     """
     document = parse(text)
-    section = _section(document, INPUTS)
+    section = section_of(document, INPUTS)
     if section is None:
         raise TaskstateError(
             f"there is no section {INPUTS}", help=f"add `## 2. {INPUTS}` to the state file", code="section-missing"
@@ -179,12 +179,6 @@ def with_input(text: str, upstream: Upstream, now: str, config: Config) -> str:
     after = apply(text, edits)
     _require_result(document, after, upstream, count=0 if present else 1)
     return after
-
-
-def _section(document: Document, name: str) -> Section | None:
-    key = document_kinds.section_key(name)
-    sections = (each for each in document.sections if each.level == SECTION_LEVEL)
-    return next((each for each in sections if document_kinds.section_key(each.title) == key), None)
 
 
 def _is_filled(kind: Kind, body: str) -> bool:
@@ -332,6 +326,6 @@ def _require_result(before: Document, text: str, upstream: Upstream, *, count: i
 
 def _other_sections(document: Document) -> list[str]:
     """Return the text of all sections but the Chain Inputs."""
-    inputs = _section(document, INPUTS)
+    inputs = section_of(document, INPUTS)
     sections = (each for each in document.sections if each.level == SECTION_LEVEL and each is not inputs)
     return [each.span.of(document.text) for each in sections]

@@ -145,7 +145,7 @@ def _count_edits(document: Document, state: TaskState, root: Node) -> tuple[Edit
     counts = session_counts(state)._asdict()
     node = root.get(COUNTS)
     existing = node.value() if node and node.kind == "mapping" else {}  # keys that people added are kept
-    return _set(document, root, COUNTS, {**existing, **counts})
+    return set_value(document, root, COUNTS, {**existing, **counts})
 
 
 def _with_size(document: Document, root: Node, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
@@ -155,18 +155,20 @@ def _with_size(document: Document, root: Node, edits: tuple[Edit, ...]) -> tuple
     size = (
         current if isinstance(current, int) and not isinstance(current, bool) else size_kb(apply(document.text, edits))
     )
-    all_edits = (*edits, *_set(document, root, SIZE, size))
+    all_edits = (*edits, *set_value(document, root, SIZE, size))
     # One more digit can push the text over the next KB: repeat until the number is that of the text that holds it.
     while (actual := size_kb(apply(document.text, all_edits))) != size:
         size = actual
-        all_edits = (*edits, *_set(document, root, SIZE, size))
+        all_edits = (*edits, *set_value(document, root, SIZE, size))
     return all_edits
 
 
-def _set(document: Document, mapping: Node, key: str, value: object) -> tuple[Edit, ...]:
+def set_value(
+    document: Document, mapping: Node, key: str, value: object, *, order: tuple[str, ...] = ()
+) -> tuple[Edit, ...]:
+    """Return the edits that set a key in a mapping of the front matter; `order` defaults to that of its own keys."""
     from taskstate.syntax.yaml_edit import set_key  # slow to import, and linting a sound file does not need it
     from taskstate.validation.schema import load
 
-    return set_key(
-        document.text, mapping, key, value, order=tuple(load("task")["properties"]), newline=document.newline
-    )
+    order = order or tuple(load("task")["properties"])
+    return set_key(document.text, mapping, key, value, order=order, newline=document.newline)

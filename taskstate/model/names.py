@@ -39,19 +39,20 @@ class OwnFile(NamedTuple):
 
 def own_file(name: str) -> OwnFile | None:
     """Return the type and task id of a path that names one of taskstate's own files, or None for any other."""
-    path = name.replace("\\", "/")
-    for file_type, pattern in _own_files():
-        match = pattern.search(path)
-        if match:
-            return OwnFile(file_type, match["id"])
-    return None
+    found = _match(name)
+    return OwnFile(found[0], found[1]["id"]) if found else None
 
 
 def phase_in(name: str) -> str | None:
     """Return the phase in the name of a handoff or a progress file, or None."""
+    found = _match(name)
+    return found[1].groupdict().get("phase") if found else None
+
+
+def _match(name: str) -> tuple[str, re.Match[str]] | None:
+    """Return the type of one of taskstate's own files and the match of its path, or None for any other."""
     path = name.replace("\\", "/")
-    match = next((match for _, pattern in _own_files() if (match := pattern.search(path))), None)
-    return match.groupdict().get("phase") if match else None
+    return next(((type_, match) for type_, pattern in _own_files() if (match := pattern.search(path))), None)
 
 
 def is_id(text: str) -> bool:

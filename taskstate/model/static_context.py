@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.model.canonical_json import canonical_json, sha256
-from taskstate.model.document_kinds import kind, kind_of, section_key
-from taskstate.model.task_state import SECTION_LEVEL, field_values, item_text, json_fence, labelled_fields, read_state
+from taskstate.model.document_kinds import kind, kind_of
+from taskstate.model.task_state import field_values, item_text, json_fence, labelled_fields, read_state, section_of
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Fault
 from taskstate.syntax.spans import with_newlines
@@ -103,10 +103,7 @@ def _without_backticks(items: tuple[str, ...]) -> tuple[str, ...]:
 
 def static_section(document: Document) -> Section | None:
     """Return the section that the seal covers: the first one that the kind declares."""
-    key = kind_of(document.front_matter.get("kind")).sections[0].key
-    return next(
-        (each for each in document.sections if each.level == SECTION_LEVEL and section_key(each.title) == key), None
-    )
+    return section_of(document, kind_of(document.front_matter.get("kind")).sections[0].name)
 
 
 def static_text(document: Document, state: TaskState | None = None) -> str | None:

@@ -266,6 +266,13 @@ def read_state(document: Document, task_id: str = "") -> TaskState:
     )
 
 
+def section_of(document: Document, name: str) -> Section | None:
+    """Return the first level-2 section of that name in a document, or None."""
+    key = section_key(name)
+    sections = (each for each in document.sections if each.level == SECTION_LEVEL)
+    return next((each for each in sections if section_key(each.title) == key), None)
+
+
 def session_number(title: str) -> int | None:
     """Return the session number in a heading, or None where it is not a session's heading."""
     match = _NUMBER.match(title)

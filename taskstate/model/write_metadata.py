@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model.canonical_json import audit_seal
-from taskstate.model.derived_values import COUNTS, SIZE, derived_edits
+from taskstate.model.derived_values import COUNTS, SIZE, derived_edits, set_value
 from taskstate.model.tool_blocks import read_tool_blocks
 from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import Edit, apply
-from taskstate.syntax.yaml_edit import set_key
 from taskstate.validation import schema
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def _metadata_edits(document: Document, metadata: WriteMetadata, revision: int) 
     root = _root(document)
     blocks = blocks_of(document)
     now = timestamp(metadata.now)
-    edits = [*_set(document, root, "updated_at", now), *_set(document, root, "revision", revision)]
+    edits = [*set_value(document, root, "updated_at", now), *set_value(document, root, "revision", revision)]
     audit = {
         "updated_by": metadata.actor,
         "updated_at": now,
@@ -94,27 +93,20 @@ def _metadata_edits(document: Document, metadata: WriteMetadata, revision: int) 
     }
     node = root.get("audit")
     if node is None or not node.entries:
-        return [*edits, *_set(document, root, "audit", audit)]
+        return [*edits, *set_value(document, root, "audit", audit)]
     for key, value in audit.items():
-        edits += _set(document, node, key, value, order=_keys("audit"))
+        edits += set_value(document, node, key, value, order=_audit_keys())
     return edits
 
 
-def _set(
-    document: Document, mapping: Node, key: str, value: object, *, order: tuple[str, ...] = ()
-) -> tuple[Edit, ...]:
-    return set_key(document.text, mapping, key, value, order=order or _keys(), newline=document.newline)
-
-
 @cache
-def _keys(inside: str = "") -> tuple[str, ...]:
-    properties = schema.load("task")["properties"]
-    return tuple(properties[inside]["properties"] if inside else properties)
+def _audit_keys() -> tuple[str, ...]:
+    return tuple(schema.load("task")["properties"]["audit"]["properties"])
 
 
 def set_front_matter(document: Document, key: str, value: object) -> tuple[Edit, ...]:
     """Return the edits that set a key of the front matter, at its canonical place if it is new."""
-    return _set(document, _root(document), key, value)
+    return set_value(document, _root(document), key, value)
 
 
 def with_event(text: str, event: Mapping[str, object]) -> str:
@@ -129,7 +121,7 @@ def with_events(text: str, events: Sequence[object]) -> str:
     audit = _root(document).get("audit")
     if audit is None or not audit.entries:
         return apply(text, set_front_matter(document, "audit", {"events": [*events]}))
-    return apply(text, _set(document, audit, "events", [*events], order=_keys("audit")))
+    return apply(text, set_value(document, audit, "events", [*events], order=_audit_keys()))
 
 
 def _root(document: Document) -> Node:

@@ -163,16 +163,10 @@ _MIN_PREFIX = 6  # characters; fewer reveal nothing, and a word such as `token` 
 
 
 def _private_keys(text: str) -> Iterator[Secret]:
-    has_pem, has_putty, has_jwk = (marker in text for marker in MULTILINE_MARKERS)
-    if has_pem:
-        for match in re.finditer(_BEGIN_KEY + _REST_OF_KEY, text):
-            yield Secret(Span(*match.span()), PRIVATE_KEY)
-    if has_putty:
-        for match in re.finditer(_PUTTY_KEY, text):
-            yield Secret(Span(*match.span()), PRIVATE_KEY)
-    if has_jwk:
-        for match in re.finditer(_JWK, text):
-            yield Secret(Span(*match.span("value")), PRIVATE_KEY)
+    for marker, pattern in zip(MULTILINE_MARKERS, (_BEGIN_KEY + _REST_OF_KEY, _PUTTY_KEY, _JWK), strict=True):
+        if marker in text:
+            for match in re.finditer(pattern, text):
+                yield Secret(Span(*match.span(match.lastgroup or 0)), PRIVATE_KEY)
 
 
 def _tokens(text: str) -> Iterator[Secret]:
@@ -189,7 +183,9 @@ def _candidates(text: str) -> Iterator[tuple[Span, list[tuple[int, str]]]]:
     However many prefilters match in it, each part is yielded once, or twice in a word that is longer than any token:
     otherwise a text of repeated prefixes would take quadratic time.
     """
-    matches = sorted((match.start(), _first_char(each)) for each in PREFILTERS for match in _found_by(each, text))
+    matches = sorted(
+        (match.start(), _first_char(each)) for each in PREFILTERS for match in _compiled(each).finditer(text)
+    )
     part, hits, covered = Span(0, 0), list[tuple[int, str]](), 0
     for at, char in matches:
         if at >= covered:
@@ -202,10 +198,6 @@ def _candidates(text: str) -> Iterator[tuple[Span, list[tuple[int, str]]]]:
         hits.append((at, char))
     if hits:
         yield part, hits
-
-
-def _found_by(prefilter: str, text: str) -> Iterator[re.Match[str]]:
-    return _compiled(prefilter).finditer(text)
 
 
 def _patterns_at(text: str, part: Span, at: int, char: str) -> Iterator[TokenPattern]:

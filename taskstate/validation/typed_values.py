@@ -23,22 +23,6 @@ if TYPE_CHECKING:
 _ANY_VALUE: Mapping[str, Any] = {}  # as the schema `true`, without any keyword
 
 
-class _Shapes:
-    """The shapes of one schema's parts, each built on first use."""
-
-    def __init__(self, root: Mapping[str, Any]) -> None:
-        self._root = root
-        self._shapes: dict[int, _Shape] = {}
-
-    def of(self, schema: Schema) -> _Shape:
-        """Return the shape of a part of the schema."""
-        schema = _ANY_VALUE if isinstance(schema, bool) else schema
-        shape = self._shapes.get(id(schema))
-        if shape is None:
-            shape = self._shapes[id(schema)] = _Shape(list(alternatives(schema, self._root)), self)
-        return shape
-
-
 class _Shape:
     """What a schema says of a value, where any of several branches may apply.
 
@@ -46,21 +30,28 @@ class _Shape:
     so the value is resolved by YAML alone.
     """
 
-    def __init__(self, parts: list[Mapping[str, Any]], shapes: _Shapes) -> None:
-        self._parts = parts
-        self._shapes = shapes
+    def __init__(self, schema: Mapping[str, Any], root: Mapping[str, Any], shapes: dict[int, _Shape]) -> None:
+        self._parts = parts = list(alternatives(schema, root))
+        self._root = root
+        self._shapes = shapes  # of all parts of the root, each built on first use
         self._shapes_by_key: dict[str, _Shape] = {}
         self.preferred_types = _preferred_over_string([name for part in parts for name in types_of(part)])
         self.marks = {key for part in parts for key in part if key.startswith("x-")}
         self.open = all(part.keys() <= {"description"} for part in parts)
 
+    def _of(self, schema: Schema) -> _Shape:
+        """Return the shape of another part of the same root."""
+        schema = _ANY_VALUE if isinstance(schema, bool) else schema
+        shape = self._shapes.get(id(schema))
+        if shape is None:
+            shape = self._shapes[id(schema)] = _Shape(schema, self._root, self._shapes)
+        return shape
+
     def entry(self, key: str) -> _Shape:
         """Return the shape of the value of a key."""
         shape = self._shapes_by_key.get(key)
         if shape is None:
-            shape = self._shapes.of(
-                next((schema for part in self._parts for schema in _schemas_of_key(part, key)), True)
-            )
+            shape = self._of(next((schema for part in self._parts for schema in _schemas_of_key(part, key)), True))
             if any(key in part.get("properties", {}) for part in self._parts):
                 self._shapes_by_key[key] = shape
         return shape
@@ -68,7 +59,7 @@ class _Shape:
     @cached_property
     def items(self) -> _Shape:
         """The shape of a list's items."""
-        return self._shapes.of(next((part["items"] for part in self._parts if "items" in part), True))
+        return self._of(next((part["items"] for part in self._parts if "items" in part), True))
 
 
 def _schemas_of_key(schema: Mapping[str, Any], key: str) -> Iterator[Schema]:
@@ -121,7 +112,7 @@ def _marked(node: Node, shape: _Shape, keyword: str, path: KeyPath) -> Iterator[
 @cache
 def _shape_by_name(name: str) -> _Shape:
     root = load(name)
-    return _Shapes(root).of(root)
+    return _Shape(root, root, {})
 
 
 def _preferred_over_string(types: list[str]) -> tuple[str, ...] | None:
