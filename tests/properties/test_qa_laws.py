@@ -31,7 +31,7 @@ LINES = (
     *("1 file would be reformatted", "61 files already formatted", "exit code: 0", "hello", ""),
 )
 WORDS = sorted(
-    {word for tool in TOOLS for line in tool.lines for word in line.words} | {w for e in EXITS for w in e.words}
+    {word for lines in TOOLS.values() for line in lines for word in line.words} | {w for e in EXITS for w in e.words}
 )
 PARTS = st.sampled_from(
     [*LINES, *WORDS, "\x1b[1m", "\x1b]0;", "\x07", "\r", "\n", "\r\n", "1", " ", "%", "9" * 30, "."]

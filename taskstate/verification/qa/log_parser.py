@@ -162,7 +162,7 @@ def _matched_lines(text: str) -> list[_MatchedLine]:
 @cache
 def _by_word() -> Mapping[str, Sequence[_Candidate]]:
     """Return the table's lines by the words they contain, with their patterns compiled."""
-    entries = [*((tool, line) for tool in TOOLS for line in tool.lines), *((None, line) for line in EXITS)]
+    entries = [*((tool, line) for tool, lines in TOOLS.items() for line in lines), *((None, line) for line in EXITS)]
     by_word: dict[str, list[_Candidate]] = {}
     for number, (tool, line) in enumerate(entries):
         search = re.compile(line.pattern).search

@@ -42,7 +42,7 @@ def test_logs_of_tools(path: Path, line_end: bytes) -> None:
 def test_every_line_of_the_table_is_in_a_case() -> None:
     """No pattern of the table is there that no case shows."""
     logs = [text for path in CASES for text in text_chunks(HEAD.sub(b"", path.read_bytes()))]
-    lines = (*(line for tool in TOOLS for line in tool.lines), *EXITS)
+    lines = (*(line for lines in TOOLS.values() for line in lines), *EXITS)
     found = {line.pattern for line in lines for text in logs if re.search(line.pattern, text, re.MULTILINE)}
     assert [line.pattern for line in lines if line.pattern not in found] == []
 
@@ -50,7 +50,7 @@ def test_every_line_of_the_table_is_in_a_case() -> None:
 def test_word_of_a_line_stands_where_its_pattern_does() -> None:
     """One of the words of a line is in whatever its pattern matches, or it would never be tried."""
     logs = [text for path in CASES for text in text_chunks(HEAD.sub(b"", path.read_bytes()))]
-    for line in (*(line for tool in TOOLS for line in tool.lines), *EXITS):
+    for line in (*(line for lines in TOOLS.values() for line in lines), *EXITS):
         told = [each for text in logs for each in text.split("\n") if re.search(line.pattern, each)]
         assert [each for each in told if not any(word in each for word in line.words)] == []
 
