@@ -52,13 +52,6 @@ class InputStatus(NamedTuple):
     links: tuple[Link, ...]
 
 
-class PullResult(NamedTuple):
-    """The result of pulling into one task; `inputs` is the unified diff, without the changed write metadata."""
-
-    outcome: Outcome
-    inputs: str
-
-
 # The state of inputs
 
 
@@ -154,8 +147,10 @@ def _is_damaged(repository: RunCache, path: Path) -> bool:
 # Pulling
 
 
-def pull(workspace: Workspace, task_id: str, request: Request, *, source: str = "") -> PullResult:
+def pull(workspace: Workspace, task_id: str, request: Request, *, source: str = "") -> Outcome[str]:
     """Update the inputs of a task: all of them, or only the one from the task `source`.
+
+    The result is the unified diff of the inputs, without the changed write metadata.
 
     Raises:
         TaskstateError: the task does not build on `source`; an upstream task is missing, or its file cannot be read; or
@@ -176,8 +171,7 @@ def pull(workspace: Workspace, task_id: str, request: Request, *, source: str = 
         diff = unified_diff(loaded.relative, loaded.document.text, text)
         return Change(text=text, notes=tuple(notes), result=diff)
 
-    outcome = change(workspace, task_id, job, request)
-    return PullResult(outcome, outcome.result)
+    return change(workspace, task_id, job, request)
 
 
 def _sources(state: TaskState, source: str) -> tuple[str, ...]:

@@ -18,7 +18,6 @@ from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from taskstate.model.task_state import Checklist, Feature, TaskState
-    from taskstate.syntax.nodes import Node
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -38,11 +37,8 @@ def add_feature(workspace: Workspace, task_id: str, feature_id: str, description
             )
         features = checklist.root.get("features")
         if features is None:
-            raise TaskstateError(
-                f"the checklist of task {loaded.state.id} has no list of features",
-                help="run `taskstate lint`",
-                code="unreadable",
-            )
+            message = f"the checklist of task {loaded.state.id} has no list of features"
+            raise TaskstateError(message, help="run `taskstate lint`", code="unreadable")
         new = new_feature(feature_id, description)
         return _changed(loaded, append_json_item(loaded.document.text, features, new, newline=loaded.document.newline))
 
@@ -82,19 +78,14 @@ def set_feature(
     changes = {"passes": result.passes, "tested_at": now, "evidence": result.evidence}
 
     def job(loaded: Loaded) -> Change:
-        node = _feature(loaded.state, feature_id).node
+        state, node, stem = loaded.state, _feature(loaded.state, feature_id).node, log_stem(feature_id)
         edits = update_json(loaded.document.text, node, changes, order=FEATURE_KEYS, newline=loaded.document.newline)
-        return _changed(loaded, edits)._replace(**_logs(loaded.state.id, feature_id, node, result.log))
+        old_log = node.get("evidence", "log_sha256")
+        kept = () if result.log is None else (artifacts.content_addressed(state.id, stem, result.log, ".log"),)
+        replaced = (artifacts.path_for(state.id, stem, old_log.text, ".log"),) if old_log else ()
+        return _changed(loaded, edits)._replace(artifacts=kept, obsolete_artifacts=replaced)
 
     return change(workspace, task_id, job, request)
-
-
-def _logs(task_id: str, feature_id: str, before: Node, log: bytes | None) -> dict[str, Any]:
-    """Return the artifact that keeps the log of a test, and the path of the one that it replaces."""
-    stem, sha256 = log_stem(feature_id), before.get("evidence", "log_sha256")
-    kept = () if log is None else (artifacts.content_addressed(task_id, stem, log, ".log"),)
-    replaced = (artifacts.path_for(task_id, stem, sha256.text, ".log"),) if sha256 else ()
-    return {"artifacts": kept, "obsolete_artifacts": replaced}
 
 
 def set_criterion(workspace: Workspace, task_id: str, number: int, request: Request, *, checked: bool) -> Outcome:
@@ -104,11 +95,8 @@ def set_criterion(workspace: Workspace, task_id: str, number: int, request: Requ
         criteria = loaded.state.criteria
         if not 1 <= number <= len(criteria):
             hint = f"it has {len(criteria)}, counted from 1" if criteria else "it has none"
-            raise TaskstateError(
-                f"task {loaded.state.id} has no criterion {number}: {hint}",
-                help="`taskstate show` lists them",
-                code="not-found",
-            )
+            message = f"task {loaded.state.id} has no criterion {number}: {hint}"
+            raise TaskstateError(message, help="`taskstate show` lists them", code="not-found")
         criterion = criteria[number - 1]
         edits = (Edit(*criterion.mark, "x" if checked else " "),) if criterion.checked != checked else ()
         return _changed(loaded, edits)
@@ -122,14 +110,10 @@ def _changed(loaded: Loaded, edits: tuple[Edit, ...]) -> Change:
 
 def _checklist(state: TaskState) -> Checklist:
     if state.checklist is None:
-        reason = next(
-            (problem.message for problem in state.problems if problem.kind == "json-invalid"), "there is no json fence"
-        )
-        raise TaskstateError(
-            f"the Feature Checklist of task {state.id} cannot be read: {reason}",
-            help="run `taskstate lint`",
-            code="unreadable",
-        )
+        invalid = (problem.message for problem in state.problems if problem.kind == "json-invalid")
+        reason = next(invalid, "there is no json fence")
+        message = f"the Feature Checklist of task {state.id} cannot be read: {reason}"
+        raise TaskstateError(message, help="run `taskstate lint`", code="unreadable")
     return state.checklist
 
 
@@ -138,11 +122,8 @@ def _feature(state: TaskState, feature_id: str) -> Feature:
     if len(matches) == 1:
         return matches[0]
     if matches:
-        raise TaskstateError(
-            f"task {state.id} has {len(matches)} features {feature_id}",
-            help="give each its own id first",
-            code="duplicate-id",
-        )
+        message = f"task {state.id} has {len(matches)} features {feature_id}"
+        raise TaskstateError(message, help="give each its own id first", code="duplicate-id")
     near = closest(feature_id, [feature.id for feature in _checklist(state).features], cutoff=0.0)
     hint = f"did you mean {near}?" if near else f"`taskstate feature add {state.id} {feature_id} TEXT` makes it"
     raise TaskstateError(f"task {state.id} has no feature {feature_id}", help=hint, code="not-found")

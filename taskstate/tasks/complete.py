@@ -6,7 +6,7 @@ accepts those gaps from then on.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from taskstate.archive import archiver
 from taskstate.errors import TaskstateError
@@ -24,6 +24,7 @@ from taskstate.syntax.nodes import Fault
 from taskstate.tasks import chain_output
 from taskstate.tasks.chain_push import propagate
 from taskstate.tasks.completion_checks import gaps
+from taskstate.tasks.sessions import with_archived_sessions
 from taskstate.validation.paths import escape_reason
 from taskstate.verification.snapshots import purge
 from taskstate.workspace import preconditions
@@ -34,7 +35,6 @@ from taskstate.workspace.writer import change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.model.chain_quotes import Upstream
     from taskstate.model.task_state import TaskState
     from taskstate.tasks.chain_output import Gap
     from taskstate.workspace.change import Outcome, Request
@@ -66,7 +66,7 @@ def complete(workspace: Workspace, task_id: str, request: Request, *, note: str 
         if missing and not note:
             raise Incomplete(loaded.state.id, tuple(each.words for each in missing))
         roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
-        return _plan(workspace, loaded, request, _Waived(note, missing))
+        return _plan(workspace, loaded, request, note, missing)
 
     archiver.rehearse(workspace, task_id, job)
     outcome = change(workspace, task_id, job, request)
@@ -123,30 +123,21 @@ def _require_phases(loaded: Loaded) -> None:
 # The change
 
 
-class _Waived(NamedTuple):
-    """The gaps that are accepted, and the reason."""
-
-    note: str
-    gaps: tuple[Gap, ...]
-
-    def event(self, request: Request) -> dict[str, object]:
-        """Return the event that records the accepted gaps."""
-        at, actor = timestamp(request.stamp.now), request.stamp.actor
-        event = {"at": at, "actor": actor, "event": "waived", "note": self.note}
-        keys = dict.fromkeys(each.key for each in self.gaps)
-        return event | {"waived": [*keys], "missing": [each.words for each in self.gaps]}
-
-
-def _plan(workspace: Workspace, loaded: Loaded, request: Request, waived: _Waived) -> Change:
+def _plan(workspace: Workspace, loaded: Loaded, request: Request, note: str, waived: tuple[Gap, ...]) -> Change:
+    """Return the change that completes a task; `waived` are the gaps that are accepted, `note` is the reason."""
     text = completed_text(loaded.document.text, _output(workspace, loaded.state, request))
     text, before = purge.purged_text(workspace, text, request.stamp)
-    notes = tuple(f"let pass: {each.words}" for each in waived.gaps)
-    if waived.gaps and before:  # the archive file, which takes the oldest events, is changed once in a plan
-        text = with_event(text, waived.event(request))
-    elif waived.gaps:
-        text, before = add_event(workspace, text, waived.event(request))
+    notes = tuple(f"let pass: {each.words}" for each in waived)
+    at, actor = timestamp(request.stamp.now), request.stamp.actor
+    event: dict[str, object] = {"at": at, "actor": actor, "event": "waived", "note": note}
+    event |= {"waived": [*dict.fromkeys(each.key for each in waived)], "missing": [each.words for each in waived]}
+    if waived and before:  # the archive file, which takes the oldest events, is changed once in a plan
+        text = with_event(text, event)
+    elif waived:
+        text, before = add_event(workspace, text, event)
     archived = _archived(workspace, loaded, text, request, busy=bool(before))
-    upstream = _upstream(archived.text, loaded)
+    upstream = chain.read_upstream(parse(archived.text), loaded.relative)
+    upstream = upstream._replace(revision=loaded.state.revision + 1)  # the one that this change gives it
     changes, propagated = propagate(workspace, upstream, request) if upstream.output else ((), ())
     return Change(
         text=archived.text,
@@ -185,22 +176,7 @@ def _archived(workspace: Workspace, loaded: Loaded, text: str, request: Request,
         return Change(text=text)
     if busy:  # a plan changes each file once, and the archive file already takes older events in this one
         return Change(text=text, notes=(f"not archived yet: run `taskstate archive {loaded.state.id}`",))
-    keep, reason = workspace.config.size.keep_sessions, archiver.limit_reason(workspace.config)
-    program = workspace.config.archive.summarizer
-    try:
-        return archiver.plan_archive(
-            workspace, loaded.relative, text, request, keep=keep, reason=reason, summarizer=program
-        )
-    except TaskstateError as error:
-        if error.code not in archiver.NOT_ARCHIVABLE:
-            raise
-        return Change(text=text, notes=(f"not archived: {error}",))
-
-
-def _upstream(text: str, loaded: Loaded) -> Upstream:
-    """Return the task as its dependents see it, at the revision that this change gives it."""
-    upstream = chain.read_upstream(parse(text), loaded.relative)
-    return upstream._replace(revision=loaded.state.revision + 1)
+    return with_archived_sessions(workspace, loaded.relative, text, request)
 
 
 # Reopening

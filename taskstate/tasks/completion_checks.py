@@ -7,6 +7,7 @@ accepted, and the linter distinguishes it from later ones.
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
@@ -123,18 +124,13 @@ def _missing_proof(evidence: object, *, require_command: bool) -> str:
 def _commit_gaps(workspace: Workspace, state: TaskState) -> Iterator[Gap]:
     """Yield the evidence that is a commit missing here; a shallow clone is not checked, since it lacks history."""
     evidence = {each.id: each.evidence for each in (state.checklist.counted if state.checklist else ()) if each.passes}
-    commits = {
-        key: str(each["commit"]) for key, each in evidence.items() if isinstance(each, dict) and "commit" in each
-    }
-    commits = {key: commit for key, commit in commits.items() if re.fullmatch(_COMMIT, commit)}
+    named = {key: str(each.get("commit")) for key, each in evidence.items() if isinstance(each, dict)}
+    commits = {key: commit for key, commit in named.items() if re.fullmatch(_COMMIT, commit)}
     root = workspace.root
     if not commits or git.toplevel(root) is None or git.is_shallow(root):
         return
-    objects = git.Objects(root)
-    try:
+    with closing(git.Objects(root)) as objects:
         kinds = objects.kinds(tuple(commits.values()))
-    finally:
-        objects.close()
     for (key, commit), kind in zip(commits.items(), kinds, strict=True):
         if kind not in {"commit", "tag"}:
             yield Gap(f"evidence:{key}", f"feature {key}: its evidence is the commit {commit}, which is not here")

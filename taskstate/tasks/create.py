@@ -64,10 +64,8 @@ def create(workspace: Workspace, task: NewTask, request: Request) -> Outcome:
     _require_free(workspace, task.id)
     upstreams = tuple(_upstream(workspace, upstream) for upstream in sorted(task.depends_on, key=names.id_key))
     relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
-    text = render(workspace, task, request, upstreams)
-    outcome = create_file(
-        workspace, relative, format_text(text, relative), request
-    )  # the given texts may not be in canonical form
+    text = format_text(render(workspace, task, request, upstreams), relative)  # given texts may not be canonical
+    outcome = create_file(workspace, relative, text, request)
     scope_notes = left_out_notes(task.scope_in, paths_among(task.scope_in)) if task.paths else ()
     return outcome._replace(notes=(*outcome.notes, *scope_notes))
 

@@ -58,7 +58,7 @@ def suggest(workspace: Workspace, task_id: str) -> Suggestion:
     return _suggestion(workspace, loaded)
 
 
-def decompose(workspace: Workspace, task_id: str, request: Request) -> tuple[Suggestion, Outcome]:
+def decompose(workspace: Workspace, task_id: str, request: Request) -> Outcome[Suggestion]:
     """Create the suggested subtasks of a task and move its open features there, in one write.
 
     Raises:
@@ -76,19 +76,16 @@ def decompose(workspace: Workspace, task_id: str, request: Request) -> tuple[Sug
 
     outcome = change(workspace, task_id, job, request)
     for each in () if request.dry_run else outcome.result.subtasks:
-        backups.forget(
-            workspace.journal, _path(workspace, each)
-        )  # an earlier file of that name is not a version of this one
-    return outcome.result, outcome
+        # an earlier file of that name is not a version of this one
+        backups.forget(workspace.journal, _path(workspace, each))
+    return outcome
 
 
 def _suggestion(workspace: Workspace, loaded: Loaded) -> Suggestion:
     state = loaded.state
     _require_divisible(loaded)
-    names_in_use = {
-        *(path.name for path in workspace.own_files()),
-        *files.names(workspace.tasks),
-    }  # including excluded files
+    # including excluded files
+    names_in_use = {path.name for path in workspace.own_files()}.union(files.names(workspace.tasks))
     own_files = (names.own_file(name) for name in names_in_use)
     subtasks = subtasks_of(state, taken={file.id for file in own_files if file and file.id})
     for each in subtasks:
@@ -182,9 +179,8 @@ def _description(loaded: Loaded, count: int) -> str:
     """Return the description of a subtask: the task it is a part of, and what the whole is for."""
     state = loaded.state
     noun = "feature" if count == 1 else "features"
-    introduction = (
-        f"A part of task {state.id}, {' '.join(state.title.split())}: the {count} {noun} of the checklist below."
-    )
+    title = " ".join(state.title.split())
+    introduction = f"A part of task {state.id}, {title}: the {count} {noun} of the checklist below."
     whole = (state.description or "").strip()
     if not whole or document_kinds.kind_of(state.kind).is_placeholder(whole):
         return introduction
@@ -216,11 +212,9 @@ def _require_unchanged_features(text: str, subtask: Subtask, task: NewTask) -> N
     state = read_state(parse(text))
     features = [_carried(each) for each in state.checklist.features] if state.checklist else []
     if state.problems or state.id != subtask.id or features != list(task.carried):
-        raise TaskstateError(
-            f"task {subtask.id} cannot be created safely: its features would not read the same there",
-            help="see whether the project's own template holds all parts of the one that is shipped",
-            code="unsafe",
-        )
+        message = f"task {subtask.id} cannot be created safely: its features would not read the same there"
+        help_ = "see whether the project's own template holds all parts of the one that is shipped"
+        raise TaskstateError(message, help=help_, code="unsafe")
 
 
 # The parent
@@ -228,10 +222,8 @@ def _require_unchanged_features(text: str, subtask: Subtask, task: NewTask) -> N
 
 def _moved(loaded: Loaded, suggestion: Suggestion) -> str:
     """Return the parent's text, which names its subtasks and where each feature was moved to."""
-    document, target = (
-        loaded.document,
-        {each: subtask.id for subtask in suggestion.subtasks for each in subtask.features},
-    )
+    document = loaded.document
+    target = {each: subtask.id for subtask in suggestion.subtasks for each in subtask.features}
     node = document.front_matter.node and document.front_matter.node.get("subtasks")
     recorded = [item.text for item in node.items if item.text] if node else []
     ids = sorted({*recorded, *(each.id for each in suggestion.subtasks)}, key=names.id_key)
@@ -240,14 +232,9 @@ def _moved(loaded: Loaded, suggestion: Suggestion) -> str:
         moved = {"moved_to": target[each.id]}
         edits += update_json(document.text, each.node, moved, order=FEATURE_KEYS, newline=document.newline)
     text = apply(document.text, edits)
-    checklist = read_state(parse(text)).checklist
-    if checklist is None or [(each.id, each.moved_to) for each in checklist.features] != [
-        (each.id, target.get(each.id, each.moved_to))
-        for each in (loaded.state.checklist.features if loaded.state.checklist else ())
-    ]:
-        raise TaskstateError(
-            f"{loaded.relative} cannot be changed safely: its features would not read the same afterwards",
-            help="run `taskstate lint` on it first",
-            code="unsafe",
-        )
+    before, after = loaded.state.checklist, read_state(parse(text)).checklist
+    moved_to = [(each.id, target.get(each.id, each.moved_to)) for each in (before.features if before else ())]
+    if after is None or [(each.id, each.moved_to) for each in after.features] != moved_to:
+        message = f"{loaded.relative} cannot be changed safely: its features would not read the same afterwards"
+        raise TaskstateError(message, help="run `taskstate lint` on it first", code="unsafe")
     return text

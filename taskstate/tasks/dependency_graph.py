@@ -70,18 +70,15 @@ class Graph:
 
     def circles(self) -> tuple[tuple[str, ...], ...]:
         """Return circular dependencies: for each chain in a cycle, a shortest cycle through it, up to a limit."""
-        dependencies = DependencyGraph(lambda key: tuple(each.casefold() for each in self.tasks[key].depends_on))
+        dependencies = DependencyGraph(lambda key: self.tasks[key].depends_on)
         circles: list[tuple[str, ...]] = []
         reported: set[tuple[str, str]] = set()
         for up, down in self.chains:
-            path = (
-                ()
-                if (down, up) in reported
-                else tuple(each.casefold() for each in dependencies.shortest_path(up, down))
-            )
+            path = () if (down, up) in reported else dependencies.shortest_path(up, down)
             if path:
-                reported.update(pairwise((down, *path)))
-                circles.append(tuple(self.tasks[each].id for each in (down, *path)))
+                circle = (down, *(each.casefold() for each in path))
+                reported.update(pairwise(circle))
+                circles.append(tuple(self.tasks[each].id for each in circle))
             if len(circles) == MAX_CIRCLES:
                 break
         return tuple(circles)

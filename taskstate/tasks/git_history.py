@@ -75,12 +75,9 @@ def sync(workspace: Workspace, task_id: str, request: Request, *, since: str = "
 def commits_naming(commits: Iterable[Commit], task_id: str) -> list[Commit]:
     """Return those of `commits` whose messages name the task."""
     id_end = r"(?!\w|[._-]\w)"
-    word = re.compile(
-        rf"(?<!\w)#{re.escape(task_id)}{id_end}|(?<!\w)(?<!\w[._-])TASK-{re.escape(task_id)}{id_end}", re.IGNORECASE
-    )
-    return [
-        commit for commit in commits if word.search(commit.message) or task_id.casefold() in _trailers(commit.message)
-    ]
+    word = re.compile(rf"(?i)(?<!\w)(?:#|(?<!\w[._-])TASK-){re.escape(task_id)}{id_end}")
+    key = task_id.casefold()
+    return [each for each in commits if word.search(each.message) or key in _trailers(each.message)]
 
 
 def _trailers(message: str) -> set[str]:
@@ -106,10 +103,8 @@ def _plan(workspace: Workspace, state: TaskState, commits: Sequence[Commit], arc
     listed_ids += [sha for item in archived for sha in _NAMED.findall(item)[:1]]
     new = [commit for commit in commits if not any(commit.id.startswith(sha.lower()) for sha in listed_ids)]
     items = [_item(commit) for commit in new]
-    rank = {line.sha: _rank(line.sha, commits) for line in lines}
-    older = sorted(lines, key=lambda line: (rank[line.sha], line.span.start))
-    room = max(MAX_LISTED - len(items), 0)
-    removed = older[room:] if len(items) + len(lines) > MAX_LISTED else []
+    newest_first = sorted(lines, key=lambda line: (_rank(line.sha, commits), line.span.start))
+    removed = newest_first[max(MAX_LISTED - len(items), 0) :]
     text = _changed(state, items[:MAX_LISTED], removed)
     archived_items = [*items[MAX_LISTED:], *(line.text for line in removed)]
     if not items and not archived_items:
@@ -118,11 +113,9 @@ def _plan(workspace: Workspace, state: TaskState, commits: Sequence[Commit], arc
     if not archived_items:
         return Change(text=text, notes=(note,))
     operation, path = append_to_archive(workspace, state, _TITLE, archived_items), workspace.archive_path(state.id)
-    document = parse(text)
-    text = apply(text, set_front_matter(document, "archive_path", workspace.archive_path(state.id)))
-    return Change(
-        text=text, before=(operation,), notes=(note, f"{len(archived_items)} of the older ones went into {path}")
-    )
+    text = apply(text, set_front_matter(parse(text), "archive_path", path))
+    notes = (note, f"{len(archived_items)} of the older ones went into {path}")
+    return Change(text=text, before=(operation,), notes=notes)
 
 
 def _rank(sha: str, commits: Sequence[Commit]) -> int:

@@ -101,11 +101,9 @@ def _ranked(tasks: Iterable[IndexedTask], dependents: Mapping[str, Sequence[str]
     """Return tasks of one priority in order: by the number of waiting tasks, those in progress first, then by id."""
     counts = dependent_counts(tasks, dependents)
     counted = (Ready(task, counts[task.id.casefold()]) for task in tasks)
-    return sorted(counted, key=_rank)
-
-
-def _rank(ready: Ready) -> tuple[int, bool, object]:
-    return -ready.unblocks, ready.task.status != IN_PROGRESS, names.id_key(ready.task.id)
+    return sorted(
+        counted, key=lambda each: (-each.unblocks, each.task.status != IN_PROGRESS, names.id_key(each.task.id))
+    )
 
 
 def dependent_counts(tasks: Iterable[IndexedTask], dependents: Mapping[str, Sequence[str]]) -> Mapping[str, int]:
@@ -160,10 +158,8 @@ def dependent_counts_by_bits(dependents: Mapping[str, Sequence[str]]) -> Mapping
 def waiting_of(tasks: Sequence[IndexedTask]) -> tuple[Waiting, ...]:
     """Return the open tasks that are not ready, in natural order, each with what it waits for."""
     by_id = task_index.by_id(tasks)
-    reasons = ((task, _why_not(task, by_id)) for task in tasks if is_open(task))
-    return tuple(
-        sorted((Waiting(task, why) for task, why in reasons if why), key=lambda each: names.id_key(each.task.id))
-    )
+    waiting = (Waiting(task, _why_not(task, by_id)) for task in tasks if is_open(task))
+    return tuple(sorted((each for each in waiting if each.why), key=lambda each: names.id_key(each.task.id)))
 
 
 def _why_not(task: IndexedTask, by_id: Mapping[str, IndexedTask]) -> str:
@@ -172,9 +168,8 @@ def _why_not(task: IndexedTask, by_id: Mapping[str, IndexedTask]) -> str:
     incomplete = [each for each in task.depends_on if each not in missing and by_id[each.casefold()].status != COMPLETE]
     reasons = ["it is blocked"] if task.status == BLOCKED else []
     if missing:
-        reasons.append(
-            f"it depends on {first_of(missing, _SHOWN)}, which {'is' if len(missing) == 1 else 'are'} not there"
-        )
+        verb = "is" if len(missing) == 1 else "are"
+        reasons.append(f"it depends on {first_of(missing, _SHOWN)}, which {verb} not there")
     if incomplete:
         reasons.append(f"it waits for {first_of(incomplete, _SHOWN)}")
     return ", and ".join(reasons)

@@ -19,7 +19,8 @@ _COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE")
 
 def task_shape(loaded: Loaded) -> dict[str, Any]:
     """Return a task as JSON values; this shape is promised stable."""
-    state = loaded.state
+    state, checklist = loaded.state, loaded.state.checklist
+    counted = checklist.counted if checklist else ()
     return {
         "id": state.id,
         "path": loaded.relative,
@@ -33,12 +34,8 @@ def task_shape(loaded: Loaded) -> dict[str, Any]:
         "area": state.text("area"),
         "depends_on": state.depends_on,
         "sessions": session_counts(state)._asdict(),
-        "features": {"passing": state.checklist.passing, "all": len(state.checklist.counted)}
-        if state.checklist
-        else {"passing": 0, "all": 0},
-        "open_features": [feature.id for feature in state.checklist.counted if not feature.passes]
-        if state.checklist
-        else [],
+        "features": {"passing": checklist.passing if checklist else 0, "all": len(counted)},
+        "open_features": [feature.id for feature in counted if not feature.passes],
         "criteria": [{"number": each.number, "text": each.text, "checked": each.checked} for each in state.criteria],
         "next_steps": state.next_steps,
         "problems": [problem.message for problem in state.problems],

@@ -35,9 +35,8 @@ class _Renaming(NamedTuple):
 
     def renamed_paths(self, text: str) -> str:
         """Return `text` with the names of the task's own files and folders changed."""
-        return re.sub(
-            rf"\btask-{re.escape(self.old)}(?=/|-(?:state|archive)\.md|-impact-map\.json)", f"task-{self.new}", text
-        )
+        pattern = rf"\btask-{re.escape(self.old)}(?=/|-(?:state|archive)\.md|-impact-map\.json)"
+        return re.sub(pattern, f"task-{self.new}", text)
 
     def renamed_title(self, text: str) -> str:
         """Return a heading or a title line with the task's id changed."""
@@ -167,17 +166,15 @@ def _with_references(document: Document, renaming: _Renaming) -> str:
 
 def _with_moved(text: str, renaming: _Renaming) -> str:
     """Return `text` with the `moved_to` of its features changed."""
-    checklist = read_state(parse(text)).checklist
+    document = parse(text)
+    checklist = read_state(document).checklist
     entries = checklist.root.get("features") if checklist else None
-    for index, node in enumerate(entries.items if entries else ()):
+    edits: list[Edit] = []
+    for node in entries.items if entries else ():
         target = node.get("moved_to")
         if target is not None and target.text == renaming.old:
-            document = parse(text)
-            current = read_state(document).checklist
-            if current:
-                json_path = ("features", index, "moved_to")
-                text = apply(text, set_json(text, current.root, json_path, renaming.new, newline=document.newline))
-    return text
+            edits += set_json(text, node, ("moved_to",), renaming.new, newline=document.newline)
+    return apply(text, edits)
 
 
 def _with_inputs(text: str, renaming: _Renaming) -> str:

@@ -18,18 +18,7 @@ from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.yaml_edit import remove_key
-from taskstate.tasks.role_rules import (
-    clean_finding,
-    counted,
-    finding_index,
-    next_command,
-    refusal,
-    roles_changed_error,
-    snapshot_needed_to_block,
-    snapshot_needed_to_set,
-    start_notes,
-    turn_of,
-)
+from taskstate.tasks import role_rules
 from taskstate.verification.qa import log_parser
 from taskstate.verification.qa import record as qa_record
 from taskstate.verification.qa import results as qa_results
@@ -55,41 +44,35 @@ def set_role(workspace: Workspace, task_id: str, role: str, role_change: RoleCha
         TaskstateError: code "role-order", "role-status" or "findings-open": the rules do not allow it; code
             "drift-unresolved", "no-snapshot" or "drift": the working tree differs from the snapshot.
     """
-    if role_change.session_id is not None:
-        role_change = role_change._replace(
-            session_id=escaping.one_line(role_change.session_id, what="the session's id")
-        )
+    session_id = role_change.session_id
+    if session_id is not None:
+        session_id = escaping.one_line(session_id, what="the session's id")
     now, checked_turn = timestamp(request.stamp.now), _read_turn(workspace, task_id, role, request)
-    snapshot_role = snapshot_needed_to_set(checked_turn, role_change)
+    snapshot_role = role_rules.snapshot_needed_to_set(checked_turn, role_change)
     checked = secret_check.check_text(
         workspace, log_parser.text_chunks(role_change.log or b""), request, name="the log"
     )
     _verify(workspace, checked_turn, snapshot_role, request)
 
     def job(turn: Turn) -> Change:
-        _require_same(turn, checked_turn, snapshot_role, snapshot_needed_to_set(turn, role_change))
+        _require_same(turn, checked_turn, snapshot_role, role_rules.snapshot_needed_to_set(turn, role_change))
         new = {**turn.role.values, "status": role_change.status}
         if role_change.status != turn.role.status:
             new |= {"completed_at": now} if role_change.status == DONE else _not_completed(turn)
-        if role_change.session_id is not None:
-            new["session_id"] = role_change.session_id
+        if session_id is not None:
+            new["session_id"] = session_id
         log_artifacts: tuple[artifacts.Artifact, ...] = ()
         if role_change.log is not None:
             log_artifacts = (qa_record.log_artifact(turn.task_id, turn.name, role_change.log),)
             new |= _with_log(workspace, turn, role_change.log, log_artifacts[0].path)
-        text = _with_role(turn, new)
+        text = _with_roles(turn, {turn.name: new})
         if text == turn.state.document.text:
             return Change(text=text, artifacts=log_artifacts)
         text, archive_plan = checked.with_event(workspace, text)
         old_log = turn.role.qa_log_path
         replaced = (old_log,) if log_artifacts and old_log is not None else ()
-        return Change(
-            text=text,
-            before=archive_plan,
-            notes=start_notes(turn, role_change.status),
-            artifacts=log_artifacts,
-            obsolete_artifacts=replaced,
-        )
+        notes = role_rules.start_notes(turn, role_change.status)
+        return Change(text=text, before=archive_plan, notes=notes, artifacts=log_artifacts, obsolete_artifacts=replaced)
 
     outcome = _change(workspace, task_id, role, job, request)
     return outcome._replace(warnings=(*checked.warnings, *outcome.warnings))
@@ -101,16 +84,16 @@ def block(workspace: Workspace, task_id: str, role: str, finding: str, request: 
     Raises:
         TaskstateError: as `set_role`; code "too-long": the finding is longer than a line or two.
     """
-    text = clean_finding(finding)
+    text = role_rules.clean_finding(finding)
     checked_turn = _read_turn(workspace, task_id, role, request)
-    snapshot_role = snapshot_needed_to_block(checked_turn)
+    snapshot_role = role_rules.snapshot_needed_to_block(checked_turn)
     _verify(workspace, checked_turn, snapshot_role, request)
 
     def job(turn: Turn) -> Change:
-        _require_same(turn, checked_turn, snapshot_role, snapshot_needed_to_block(turn))
+        _require_same(turn, checked_turn, snapshot_role, role_rules.snapshot_needed_to_block(turn))
         findings = [*turn.role.findings, *([text] if text not in turn.role.findings else ())]
         new = {**turn.role.values, "status": BLOCKED, "blocking_findings": findings}
-        return Change(text=_with_role(turn, new), notes=start_notes(turn, BLOCKED))
+        return Change(text=_with_roles(turn, {turn.name: new}), notes=role_rules.start_notes(turn, BLOCKED))
 
     return _change(workspace, task_id, role, job, request)
 
@@ -124,7 +107,7 @@ def unblock(workspace: Workspace, task_id: str, role: str, finding: str | None, 
 
     def job(turn: Turn) -> Change:
         findings = turn.role.findings
-        index = None if finding is None else finding_index(turn, finding)
+        index = None if finding is None else role_rules.finding_index(turn, finding)
         remaining = [each for number, each in enumerate(findings) if index is not None and number != index]
         status = turn.role.status
         if not remaining and status == BLOCKED:
@@ -132,8 +115,10 @@ def unblock(workspace: Workspace, task_id: str, role: str, finding: str | None, 
         if not findings and status == turn.role.status:
             return Change(text=turn.state.document.text)
         new = {**turn.role.values, "status": status, "blocking_findings": remaining}
-        notes = (f"{turn.name} is still blocked, by {counted(len(remaining), 'finding')}",) if remaining else ()
-        return Change(text=_with_role(turn, new), notes=notes)
+        notes = (
+            (f"{turn.name} is still blocked, by {role_rules.counted(len(remaining), 'finding')}",) if remaining else ()
+        )
+        return Change(text=_with_roles(turn, {turn.name: new}), notes=notes)
 
     return _change(workspace, task_id, role, job, request)
 
@@ -150,7 +135,9 @@ def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Re
     def job(turn: Turn) -> Change:
         later = tuple(each for each in turn.later if each.status != PENDING or each.snapshot)
         if turn.role.status != DONE and not later:
-            raise refusal(turn, "so there is nothing to take back", next_command(turn), code="role-status")
+            raise role_rules.refusal(
+                turn, "so there is nothing to take back", role_rules.next_command(turn), code="role-status"
+            )
         status = BLOCKED if turn.role.findings else IN_PROGRESS
         changed = {turn.name: {**turn.role.values, "status": status, **_not_completed(turn)}}
         changed |= {each.name: _pending_again(each) for each in later}
@@ -196,7 +183,7 @@ def _read_turn(workspace: Workspace, task_id: str, role: str, request: Request) 
     loaded = workspace.load(workspace.locate(task_id))
     preconditions.require_writable(loaded, request.expect)
     preconditions.require_whole(loaded)
-    return turn_of(loaded.state, role, workspace.config.roles)
+    return role_rules.turn_of(loaded.state, role, workspace.config.roles)
 
 
 def _verify(workspace: Workspace, turn: Turn, snapshot_role: str | None, request: Request) -> None:
@@ -209,12 +196,13 @@ def _require_same(turn: Turn, checked_turn: Turn, checked_role: str | None, snap
     """Refuse where roles or snapshots changed while the tree was compared."""
     snapshots = [each.blocks.delta.snapshots.get(snapshot_role or "") for each in (turn, checked_turn)]
     if checked_role != snapshot_role or snapshots[0] != snapshots[1]:
-        raise roles_changed_error(turn)
+        message = f"task {turn.task_id}: somebody changed the roles while the working tree was compared"
+        raise TaskstateError(message, help="run this again", code="stale")
 
 
 def _change(workspace: Workspace, task_id: str, role: str, job: Callable[[Turn], Change], request: Request) -> Outcome:
     def on_turn(loaded: Loaded) -> Change:
-        return job(turn_of(loaded.state, role, workspace.config.roles))
+        return job(role_rules.turn_of(loaded.state, role, workspace.config.roles))
 
     return change(workspace, task_id, on_turn, request)
 
@@ -241,15 +229,9 @@ def _with_log(workspace: Workspace, turn: Turn, log: bytes, path: str) -> dict[s
     qa_record.require_task_file(workspace, turn.blocks.context, turn.task_id)
     recorded: dict[str, object] = {"qa_log_path": path, "qa_log_sha256": files.digest(log)}
     results = log_parser.read_log(log, workspace.config.qa)
-    return (
-        {"qa": qa_results.front_matter_results(results), **recorded}
-        if results or "qa" in turn.role.values
-        else recorded
-    )
-
-
-def _with_role(turn: Turn, block: Mapping[str, object]) -> str:
-    return _with_roles(turn, {turn.name: block})
+    if results or "qa" in turn.role.values:
+        recorded["qa"] = qa_results.front_matter_results(results)
+    return recorded
 
 
 def _with_roles(turn: Turn, changed: Mapping[str, Mapping[str, object]]) -> str:

@@ -171,26 +171,17 @@ def _not_yet(turn: Turn, previous: Role, step: str) -> TaskstateError:
     return TaskstateError(message, help=advice, code="role-order")
 
 
-def roles_changed_error(turn: Turn) -> TaskstateError:
-    """Return the error for roles that changed while the working tree was compared."""
-    message = f"task {turn.task_id}: somebody changed the roles while the working tree was compared"
-    return TaskstateError(message, help="run this again", code="stale")
-
-
 def start_notes(turn: Turn, status: str) -> tuple[str, ...]:
     """Return notes for a role that begins while its task is not in progress, or that has findings from before."""
     if status in {PENDING, turn.role.status} or turn.role.status != PENDING:
         return ()
     task_status, finding_count = turn.state.status, len(turn.role.findings)
     explanation = ": it is in progress from its first session on" if task_status == CREATED else ""
-    notes = (
-        [] if task_status == IN_PROGRESS else [f"the task itself is {task_status or 'without a status'}{explanation}"]
-    )
-    notes += (
-        [f"{turn.name} has {counted(finding_count, 'open finding')} from before"]
-        if finding_count and status != BLOCKED
-        else []
-    )
+    notes = []
+    if task_status != IN_PROGRESS:
+        notes.append(f"the task itself is {task_status or 'without a status'}{explanation}")
+    if finding_count and status != BLOCKED:
+        notes.append(f"{turn.name} has {counted(finding_count, 'open finding')} from before")
     return tuple(notes)
 
 

@@ -62,22 +62,23 @@ def add(workspace: Workspace, task_id: str, entry: NewSession, request: Request)
         finished = with_write_metadata(text, request.stamp, revision=loaded.state.revision + 1, state=appended)
         if not archiver.is_too_large(finished, workspace.config):
             return Change(text=text, notes=notes, state=appended, stamped=finished)
-        keep, reason = workspace.config.size.keep_sessions, archiver.limit_reason(workspace.config)
-        try:
-            program = workspace.config.archive.summarizer
-            archived = archiver.plan_archive(
-                workspace, loaded.relative, text, request, keep=keep, reason=reason, summarizer=program
-            )
-        except TaskstateError as error:
-            if error.code not in archiver.NOT_ARCHIVABLE:
-                raise
-            return Change(
-                text=text, notes=(*notes, f"not archived: {error}")
-            )  # the session is recorded even if archiving fails
-        return Change(text=archived.text, before=archived.before, notes=(*notes, *archived.notes))
+        archived = with_archived_sessions(workspace, loaded.relative, text, request)
+        return archived._replace(notes=(*notes, *archived.notes))
 
     archiver.rehearse(workspace, task_id, job)
     return change(workspace, task_id, job, request)
+
+
+def with_archived_sessions(workspace: Workspace, relative: str, text: str, request: Request) -> Change:
+    """Return the change that writes the state file `text` and archives its older sessions, if they can be archived."""
+    config = workspace.config
+    keep, reason, program = config.size.keep_sessions, archiver.limit_reason(config), config.archive.summarizer
+    try:
+        return archiver.plan_archive(workspace, relative, text, request, keep=keep, reason=reason, summarizer=program)
+    except TaskstateError as error:
+        if error.code not in archiver.NOT_ARCHIVABLE:
+            raise
+        return Change(text=text, notes=(f"not archived: {error}",))  # the text is written even if archiving fails
 
 
 def _with_takeover_note(workspace: Workspace, loaded: Loaded, entry: NewSession, actor: str) -> NewSession:
@@ -113,11 +114,9 @@ def plan_add(state: TaskState, entry: NewSession, *, now: datetime, archived: in
     # An unclosed fence or comment makes the new session part of the previous one.
     written = [session.entry for session in appended.sessions]
     if written != [*(session.entry for session in state.sessions), text]:
-        raise TaskstateError(
-            f"task {state.id}: a session cannot be appended, since something in the Progress Log never closes",
-            help="run `taskstate lint` and mend the fence or comment that it names",
-            code="unsafe",
-        )
+        message = f"task {state.id}: a session cannot be appended, since something in the Progress Log never closes"
+        help_ = "run `taskstate lint` and mend the fence or comment that it names"
+        raise TaskstateError(message, help=help_, code="unsafe")
     return appended, (f"session {number} recorded", *notes)
 
 
@@ -168,25 +167,19 @@ def _render(entry: NewSession, number: int, time: str) -> str:
     )
     parts = [
         f"### Session {number} - {time}",
-        *([_list("Agent", (entry.agent,), what="the agent's name")] if entry.agent else ()),
+        _list("Agent", (entry.agent,), what="the agent's name") if entry.agent else "",
         _list("What I did", entry.did, what="what was done"),
         issues,
         _list("Current state", (entry.state,), what="the current state"),
         _list("Next steps", entry.next, what="a next step"),
-        *(
-            [
-                _list(
-                    "Commits",
-                    tuple(f"`{escaping.one_line(sha, what='a commit')}`" for sha in entry.commits),
-                    what="a commit",
-                )
-            ]
-            if entry.commits
-            else ()
-        ),
-        *([_list("Verification", entry.verification, what="the verification")] if entry.verification else ()),
+        _list("Commits", tuple(map(_commit, entry.commits)), what="a commit") if entry.commits else "",
+        _list("Verification", entry.verification, what="the verification") if entry.verification else "",
     ]
-    return "\n\n".join(parts)
+    return "\n\n".join(filter(None, parts))
+
+
+def _commit(sha: str) -> str:
+    return f"`{escaping.one_line(sha, what='a commit')}`"
 
 
 def _list(label: str, texts: tuple[str, ...], *, what: str) -> str:
@@ -236,11 +229,8 @@ def find_session(workspace: Workspace, task_id: str, number: int) -> SessionView
     for session in archiver.archived_sessions(workspace, state.id):
         if session.number == number:
             return _view(session, archived=True)
-    raise TaskstateError(
-        f"task {state.id} has no session {number}",
-        help=f"`taskstate session list {state.id}` lists them",
-        code="not-found",
-    )
+    message = f"task {state.id} has no session {number}"
+    raise TaskstateError(message, help=f"`taskstate session list {state.id}` lists them", code="not-found")
 
 
 def search(workspace: Workspace, task_id: str, text: str) -> tuple[SearchHit, ...]:

@@ -52,15 +52,7 @@ class Excerpt(NamedTuple):
     added_at: str
 
 
-class AddedExcerpt(NamedTuple):
-    """The result of adding an excerpt; `citation` is the line for a prompt."""
-
-    outcome: Outcome
-    excerpt: Excerpt
-    citation: str
-
-
-def add(workspace: Workspace, task_id: str, source: Source, request: Request) -> AddedExcerpt:
+def add(workspace: Workspace, task_id: str, source: Source, request: Request) -> Outcome[Excerpt]:
     """Record an excerpt of a file; one that is already recorded keeps its id.
 
     Raises:
@@ -78,18 +70,15 @@ def add(workspace: Workspace, task_id: str, source: Source, request: Request) ->
         entries = _recorded_entries(front_matter_values(loaded.document), loaded.state.id)
         new = _entry(entries, source, hash_of(text), timestamp(request.stamp.now))
         artifact_files = (artifacts.content_addressed(loaded.state.id, _stem_of(new.id), text.encode(), _ENDING),)
-        is_known = any(isinstance(each, dict) and each.get("id") == new.id for each in entries)
-        if is_known:
+        if any(isinstance(each, dict) and each.get("id") == new.id for each in entries):
             return Change(text=loaded.document.text, artifacts=artifact_files, result=new)
         changed = apply(loaded.document.text, set_front_matter(loaded.document, KEY, [*entries, new._asdict()]))
         changed, archive_plan = checked.with_event(workspace, changed)
         return Change(text=changed, before=archive_plan, artifacts=artifact_files, result=new)
 
     outcome = change(workspace, task_id, job, request)
-    excerpt = outcome.result
-    line = citation(excerpt, task_id)
-    notes = outcome.notes if outcome.changed else (f"{excerpt.id} holds it already", line, *outcome.notes)
-    return AddedExcerpt(outcome._replace(notes=notes, warnings=(*checked.warnings, *outcome.warnings)), excerpt, line)
+    known = () if outcome.changed else (f"{outcome.result.id} holds it already", citation(outcome.result, task_id))
+    return outcome._replace(notes=(*known, *outcome.notes), warnings=(*checked.warnings, *outcome.warnings))
 
 
 def _checked_source(source: Source) -> Source:
@@ -120,6 +109,10 @@ def _canonical_lines(lines: str) -> str:
     if not 1 <= first <= last:
         message = f"{files.shown(lines)!r} is no range of lines"
         raise TaskstateError(message, help="write the first and the last, such as 5-7, counted from 1", code="usage")
+    return _range(first, last)
+
+
+def _range(first: int, last: int) -> str:
     return f"{first}-{last}" if last > first else f"{first}"
 
 
@@ -336,8 +329,7 @@ def _moved(source: str, kept: str | None, excerpt: Excerpt) -> str | None:
     if start < 0:
         return None
     first = source.count("\n", 0, start) + 1
-    last = first + kept.count("\n")
-    return f"{first}-{last}" if last > first else f"{first}"
+    return _range(first, first + kept.count("\n"))
 
 
 def _found_by_hash(source: str, excerpt: Excerpt) -> str | None:
@@ -350,5 +342,5 @@ def _found_by_hash(source: str, excerpt: Excerpt) -> str | None:
         return None
     for start in range(places):
         if hash_of("\n".join(lines[start : start + count])) == excerpt.sha256:
-            return f"{start + 1}-{start + count}" if count > 1 else f"{start + 1}"
+            return _range(start + 1, start + count)
     return None

@@ -71,7 +71,7 @@ def test_features_move_as_they_are(features: dict[str, str], data: st.DataObject
         fence = {"features": [_feature(*each, passes=each[0] in passing) for each in features.items()]}
         place.text = re.sub(r"(?s)(?<=```json\n).*?(?=```)", lambda _: f"{json_text(fence)}\n", place.text)
         before = [(each.id, each.description, each.passes) for each in _features(place.path)]
-        suggestion, _ = decompose(place.workspace, TASK, place.request())
+        suggestion = decompose(place.workspace, TASK, place.request()).result
         after = _features(place.path)
         assert [(each.id, each.description, each.passes) for each in after] == before
         assert {each.id for each in after if not each.moved_to} == passing

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.verification.snapshots.drift import DriftReport
+    from taskstate.workspace.change import Outcome
 
 ROLE = "implementer"
 
@@ -65,7 +66,7 @@ class GitPlace(Place):
         found = (path for path in sorted((self.root / ".git").rglob("*")) if path.is_file())
         return {str(path.relative_to(self.root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
-    def take(self, role: str = ROLE) -> snapshot_take.TakeResult:
+    def take(self, role: str = ROLE) -> Outcome[snapshot_take.NewSnapshot]:
         """Take a role's snapshot."""
         return snapshot_take.take(self.workspace, TASK, role, self.request())
 

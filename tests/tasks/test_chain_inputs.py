@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.tasks import chain_inputs
-from taskstate.tasks.chain_inputs import Link, PullResult
+from taskstate.tasks.chain_inputs import Link
 from tests.support.chained import Chained
 from tests.support.place import refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from taskstate.workspace.change import Outcome
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def states(place: Chained, task_id: str = "102") -> list[tuple[str, str]]:
     return [(link.id, link.state) for link in links(place, task_id)]
 
 
-def pull(place: Chained, task_id: str = "102", source: str = "") -> PullResult:
+def pull(place: Chained, task_id: str = "102", source: str = "") -> Outcome[str]:
     """Bring the inputs of a task up to date."""
     return chain_inputs.pull(place.workspace, task_id, place.request(), source=source)
 
@@ -138,7 +140,7 @@ def test_changed_files_are_told(place: Chained) -> None:
     (place.root / "app.py").write_bytes(b"other\n")
     link = links(place)[0]
     assert (link.state, link.changed, link.is_wrong) == ("current", ("app.py changed",), True)
-    assert pull(place).outcome.notes == ("since task 101 was completed: app.py changed",)
+    assert pull(place).notes == ("since task 101 was completed: app.py changed",)
     (place.root / "app.py").unlink()
     assert links(place)[0].changed == ("app.py is gone",)
 
@@ -170,21 +172,21 @@ def test_output_is_pulled_and_shown(place: Chained) -> None:
     place.finish()
     place.write("101", "status: created", "status: complete")
     first = pull(place)
-    assert first.outcome.notes == ("pulled the output of task 101, revision 4",)
-    assert "+>     indented stays indented\n" in first.inputs
-    assert "revision:" not in first.inputs
+    assert first.notes == ("pulled the output of task 101, revision 4",)
+    assert "+>     indented stays indented\n" in first.result
+    assert "revision:" not in first.result
     before = tree(place.root)
     again = pull(place)
-    assert (again.outcome.changed, again.inputs, again.outcome.notes) == (False, "", ())
+    assert (again.changed, again.result, again.notes) == (False, "", ())
     assert tree(place.root) == before
 
 
 def test_nothing_to_pull_says_so(place: Chained) -> None:
     """What is not complete, and what hands nothing down, is told."""
-    assert pull(place).outcome.notes == ("task 101 is created: its output comes when it is complete",)
+    assert pull(place).notes == ("task 101 is created: its output comes when it is complete",)
     place.write("101", "status: created", "status: complete")
-    assert pull(place).outcome.notes == ("task 101 is complete, and hands nothing down",)
-    assert pull(place, "101").outcome.notes == ()
+    assert pull(place).notes == ("task 101 is complete, and hands nothing down",)
+    assert pull(place, "101").notes == ()
 
 
 def test_one_source_alone_is_pulled(place: Chained) -> None:
@@ -216,7 +218,7 @@ def test_upstream_that_cannot_be_read_is_one_error(place: Chained, damage: str, 
     before = tree(place.root)
     assert refusal(lambda: pull(place)).code == code
     assert tree(place.root) == before
-    assert pull(place, source="101").outcome.changed
+    assert pull(place, source="101").changed
 
 
 def test_dry_run_pulls_nothing(place: Chained) -> None:
@@ -225,7 +227,7 @@ def test_dry_run_pulls_nothing(place: Chained) -> None:
     place.write("101", "status: created", "status: complete")
     before = tree(place.root)
     told = chain_inputs.pull(place.workspace, "102", place.request(dry_run=True))
-    assert told.outcome.notes == ("would pull the output of task 101, revision 4",)
+    assert told.notes == ("would pull the output of task 101, revision 4",)
     assert tree(place.root) == before
 
 

@@ -46,7 +46,8 @@ def test_suggestion_changes_nothing(place: Place) -> None:
 def test_subtasks_are_created(place: Place) -> None:
     """A subtask has its parent, features, criteria and what the parent brought about, and lints clean in its form."""
     place.text = place.text.replace('"verifies it"', '"verifies it", "notes": "by RS256"')
-    suggestion, outcome = decompose(place.workspace, TASK, place.request())
+    outcome = decompose(place.workspace, TASK, place.request())
+    suggestion = outcome.result
     assert outcome.notes == ("task 101a: jwt-2, jwt-3; about 4 sessions", "task 101b: ui-1; about 3 sessions")
     assert [part.id for part in suggestion.subtasks] == ["101a", "101b"]
     state = at(place, "101a")
@@ -126,7 +127,7 @@ def test_line_ends_of_the_parent_stay(place: Place) -> None:
 def test_dry_run_creates_nothing(place: Place) -> None:
     """A dry run shows all files that would be written."""
     before = tree(place.root)
-    _, outcome = decompose(place.workspace, TASK, place.request(dry_run=True))
+    outcome = decompose(place.workspace, TASK, place.request(dry_run=True))
     assert outcome.diff.count("--- /dev/null") == 2
     assert "+++ b/.taskstate/tasks/task-101-state.md" in outcome.diff
     assert tree(place.root) == before
@@ -147,7 +148,7 @@ def test_features_that_come_later_are_moved_later(place: Place) -> None:
     place.text = place.text.replace(
         '"features": [', '"features": [\n{"id": "n", "description": "n", "passes": false, "tested_at": null},'
     )
-    suggestion, _ = decompose(place.workspace, TASK, place.request())
+    suggestion = decompose(place.workspace, TASK, place.request()).result
     assert [part.id for part in suggestion.subtasks] == ["101c"]
     assert 'subtasks: ["101a", "101b", "101c"]' in place.text
 
@@ -207,4 +208,4 @@ def test_ids_of_files_that_are_left_out_are_taken(place: Place) -> None:
     """A file that the configuration excludes keeps its name too."""
     place.configure('exclude = ["**/task-101a-state.md"]\n')
     (place.path.parent / "task-101a-state.md").write_text("mine\n", encoding="utf-8")
-    assert [part.id for part in decompose(place.workspace, TASK, place.request())[0].subtasks] == ["101b", "101c"]
+    assert [part.id for part in decompose(place.workspace, TASK, place.request()).result.subtasks] == ["101b", "101c"]

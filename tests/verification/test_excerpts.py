@@ -16,8 +16,8 @@ from tests.support.place import TASK, Place, refusal, tree
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.verification.excerpts import AddedExcerpt, ExcerptStatus
-    from taskstate.workspace.change import Request
+    from taskstate.verification.excerpts import Excerpt, ExcerptStatus
+    from taskstate.workspace.change import Outcome, Request
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 KEY = "AKIA" + "QWERTYUIOPASDFGH"
@@ -39,7 +39,7 @@ def write(place: Place, text: str | bytes, path: str = "docs/plan.md") -> None:
 
 def add(
     place: Place, lines: str = "2-3", path: str = "docs/plan.md", of: str = "plan", request: Request | None = None
-) -> AddedExcerpt:
+) -> Outcome[Excerpt]:
     """Add an excerpt."""
     return excerpts.add(place.workspace, TASK, Source(of, path, lines), request or place.request())
 
@@ -71,7 +71,10 @@ def test_lines_of_a_file(place: Place) -> None:
             "added_at": f"{place.now:%Y-%m-%dT%H:%M:%SZ}",
         }
     ]
-    assert added.citation == f"[plan-1] docs/plan.md:2-3 sha256:{sha[:16]} (`taskstate evidence show 101 plan-1`)"
+    assert (
+        excerpts.citation(added.result, TASK)
+        == f"[plan-1] docs/plan.md:2-3 sha256:{sha[:16]} (`taskstate evidence show 101 plan-1`)"
+    )
     assert engine.check(place.text, place.path.name, place.workspace.config) == ()
 
 
@@ -80,23 +83,23 @@ def test_lines_of_a_file(place: Place) -> None:
 def test_line_ends_do_not_count(place: Place, lines: str, text: str, ends: str) -> None:
     """An excerpt has the same hash whatever the line ends of the file are."""
     write(place, TEXT.replace("\n", ends))
-    assert add(place, lines).excerpt.sha256 == hashlib.sha256(text.encode()).hexdigest()
+    assert add(place, lines).result.sha256 == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_whole_file(place: Place) -> None:
     """Without lines it is the whole file, its line ends as LF, its last one included."""
     write(place, TEXT.replace("\n", "\r\n"))
     added = add(place, "", "./docs/plan.md")
-    assert (added.excerpt.lines, added.excerpt.path) == (None, "docs/plan.md")
-    assert added.excerpt.sha256 == hashlib.sha256(TEXT.encode()).hexdigest()
-    assert added.citation.startswith("[plan-1] docs/plan.md sha256:")
+    assert (added.result.lines, added.result.path) == (None, "docs/plan.md")
+    assert added.result.sha256 == hashlib.sha256(TEXT.encode()).hexdigest()
+    assert excerpts.citation(added.result, TASK).startswith("[plan-1] docs/plan.md sha256:")
     assert show(place).state == SAME
 
 
 def test_ids_count_up_by_type(place: Place) -> None:
     """Each type counts by itself, whatever its case; an id is never given twice."""
     ids = [
-        add(place, lines, of=of).excerpt.id for lines, of in (("1", "plan"), ("2", "plan"), ("1", "log"), ("3", "Plan"))
+        add(place, lines, of=of).result.id for lines, of in (("1", "plan"), ("2", "plan"), ("1", "log"), ("3", "Plan"))
     ]
     assert ids == ["plan-1", "plan-2", "log-1", "Plan-3"]
 
@@ -106,18 +109,18 @@ def test_same_excerpt_again(place: Place) -> None:
     add(place)
     before = tree(place.root)
     again = add(place, "L2-L3")
-    assert (again.excerpt.id, again.outcome.changed) == ("plan-1", False)
-    assert again.citation in again.outcome.notes
+    assert (again.result.id, again.changed) == ("plan-1", False)
+    assert excerpts.citation(again.result, TASK) in again.notes
     assert tree(place.root) == before
-    assert add(place, of="log").excerpt.id == "log-1"
+    assert add(place, of="log").result.id == "log-1"
     write(place, TEXT.replace("two", "2"))
-    assert add(place).excerpt.id == "plan-2"
+    assert add(place).result.id == "plan-2"
 
 
 def test_dry_run_writes_nothing(place: Place) -> None:
     """A dry run shows the change and keeps no text."""
     before = tree(place.root)
-    assert "plan-1" in add(place, request=place.request(dry_run=True)).outcome.diff
+    assert "plan-1" in add(place, request=place.request(dry_run=True)).diff
     assert tree(place.root) == before
 
 
@@ -179,7 +182,7 @@ def test_secret_that_is_forced(place: Place) -> None:
     """A forced excerpt is recorded and warned of, and its value is shown nowhere."""
     write(place, f"key {KEY}\n", "secret")
     added = add(place, "1", "secret", request=place.request()._replace(force_secrets=True))
-    assert len(added.outcome.warnings) == 1
+    assert len(added.warnings) == 1
     assert [each["event"] for each in parse(place.text).front_matter["audit"]["events"]] == ["secrets-forced"]
     write(place, f"now {KEY}\n", "secret")
     shown = show(place)

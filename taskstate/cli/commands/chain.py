@@ -11,7 +11,8 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from taskstate.tasks.chain_inputs import InputStatus, Link, PullResult
+    from taskstate.tasks.chain_inputs import InputStatus, Link
+    from taskstate.workspace.change import Outcome
 
 
 def configure(parser: Parser) -> None:
@@ -92,8 +93,8 @@ def run_pull(invocation: Invocation) -> int:
     source = invocation.task_id(args.source) if args.source else ""
     if len(args.ids) == 1:
         pulled = pull(invocation.workspace, invocation.task_id(args.ids[0]), invocation.request(), source=source)
-        inputs = pulled.inputs.rstrip("\n")
-        return invocation.print_outcome(pulled.outcome, f"inputs brought up to date\n{inputs}", diff=pulled.inputs)
+        inputs = pulled.result.rstrip("\n")
+        return invocation.print_outcome(pulled, f"inputs brought up to date\n{inputs}", diff=pulled.result)
     return _pull_all(invocation, source)
 
 
@@ -102,7 +103,7 @@ def _pull_all(invocation: Invocation, source: str) -> int:
     from taskstate.tasks.chain_inputs import pull
 
     request = invocation.request()
-    results: list[PullResult] = []
+    results: list[Outcome[str]] = []
     failed: list[str] = []
     tasks: Iterable[str] = dict.fromkeys(map(invocation.task_id, invocation.args.ids))
     if invocation.args.all:
@@ -113,7 +114,7 @@ def _pull_all(invocation: Invocation, source: str) -> int:
             results.append(pull(invocation.workspace, task, request, source=source))
         except TaskstateError as error:
             failed.append(f"not pulled into task {task}: {error}")
-    invocation.print_problems((*failed, *(warning for each in results for warning in each.outcome.warnings)))
+    invocation.print_problems((*failed, *(warning for each in results for warning in each.warnings)))
     lines = [line for each in results for line in _lines(each)]
     shape = {"tasks": [_shape(each) for each in results], "failed": failed}
     return invocation.print_result(shape, "\n".join(lines) or "nothing to pull", status=1 if failed else 0)
@@ -128,17 +129,15 @@ def _dependents(invocation: Invocation, source: str) -> tuple[list[str], tuple[s
     return ids, unreadable
 
 
-def _lines(pulled: PullResult) -> list[str]:
-    outcome = pulled.outcome
+def _lines(outcome: Outcome[str]) -> list[str]:
     if not outcome.changed and not outcome.notes:
         return []
     head = outcome.path if outcome.changed else f"{outcome.path}: nothing to change"
-    return [head, *(f"  {note}" for note in outcome.notes), *filter(None, [pulled.inputs.rstrip("\n")])]
+    return [head, *(f"  {note}" for note in outcome.notes), *filter(None, [outcome.result.rstrip("\n")])]
 
 
-def _shape(pulled: PullResult) -> dict[str, Any]:
-    outcome = pulled.outcome
-    return outcome_shape(outcome) | {"notes": list(outcome.notes), "diff": outcome.diff or pulled.inputs}
+def _shape(outcome: Outcome[str]) -> dict[str, Any]:
+    return outcome_shape(outcome) | {"notes": list(outcome.notes), "diff": outcome.diff or outcome.result}
 
 
 # status

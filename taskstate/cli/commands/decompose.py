@@ -27,9 +27,9 @@ def run(invocation: Invocation) -> int:
 
     task = invocation.task
     if invocation.args.apply:
-        suggestion, outcome = decompose(invocation.workspace, task, invocation.request())
-        text = f"divided into {', '.join(each.id for each in suggestion.subtasks)}"
-        return invocation.print_outcome(outcome, text, **_shape(suggestion))
+        outcome = decompose(invocation.workspace, task, invocation.request())
+        text = f"divided into {', '.join(each.id for each in outcome.result.subtasks)}"
+        return invocation.print_outcome(outcome, text, **_shape(outcome.result))
     if invocation.args.expect_revision or invocation.args.dry_run:
         raise usage_error(
             "without --apply nothing is written, so there is nothing to do dry or to expect a revision of",

@@ -33,14 +33,14 @@ def configure(parser: Parser) -> None:
 
 def run_add(invocation: Invocation) -> int:
     """Record an excerpt."""
-    from taskstate.verification.excerpts import Source, add
+    from taskstate.verification.excerpts import Source, add, citation
 
     args = invocation.args
-    added = add(invocation.workspace, invocation.task, Source(args.type, args.path, args.lines), invocation.request())
-    text = f"{added.excerpt.id}\n{added.citation}"
-    return invocation.print_outcome(
-        added.outcome, text=text, id=added.excerpt.id, citation=added.citation, evidence=added.excerpt._asdict()
-    )
+    source = Source(args.type, args.path, args.lines)
+    outcome = add(invocation.workspace, invocation.task, source, invocation.request())
+    excerpt, line = outcome.result, citation(outcome.result, invocation.task)
+    text = f"{excerpt.id}\n{line}"
+    return invocation.print_outcome(outcome, text=text, id=excerpt.id, citation=line, evidence=excerpt._asdict())
 
 
 def run_show(invocation: Invocation) -> int:

@@ -63,9 +63,9 @@ def run_take(invocation: Invocation) -> int:
     from taskstate.verification.snapshots.take import take
 
     taken = take(invocation.workspace, invocation.task, invocation.args.role, invocation.request())
-    text = f"snapshot of {invocation.args.role} taken: {taken.stat}"
+    text = f"snapshot of {invocation.args.role} taken: {taken.result.stat}"
     return invocation.print_outcome(
-        taken.outcome, text, role=invocation.args.role, diff_stat=taken.stat, files=taken.number
+        taken, text, role=invocation.args.role, diff_stat=taken.result.stat, files=taken.result.number
     )
 
 
@@ -164,9 +164,10 @@ def run_resolve(invocation: Invocation) -> int:
     """Accept drift."""
     from taskstate.verification.snapshots.accept_drift import resolve
 
-    resolved = resolve(
+    outcome = resolve(
         invocation.workspace, invocation.task, invocation.text_of(invocation.args.note), invocation.request()
     )
-    retaken = f"; snapshot of {' and '.join(resolved.retaken)} taken anew" if resolved.retaken else ""
+    accepted = outcome.result
+    retaken = f"; snapshot of {' and '.join(accepted.retaken)} taken anew" if accepted.retaken else ""
     text = f"the working tree is accepted as it is{retaken}"
-    return invocation.print_outcome(resolved.outcome, text, retaken=list(resolved.retaken), base_commit=resolved.base)
+    return invocation.print_outcome(outcome, text, retaken=list(accepted.retaken), base_commit=accepted.base)

@@ -117,9 +117,8 @@ def record(workspace: Workspace, task_id: str, qa: QaRequest, request: Request, 
         new: Mapping[str, object]
         if role:
             before = blocks.role(role).qa_log_path
-            new = roles.with_roles_in_order(
-                block, {role: _role(blocks.role(role), results, log)}, workspace.config.roles
-            )
+            changed = {role: _role(blocks.role(role), results, log)}
+            new = roles.with_roles_in_order(block, changed, workspace.config.roles)
             notes = _missing_snapshot_note(blocks, role)
         else:
             before = blocks.baseline.log

@@ -33,15 +33,7 @@ if TYPE_CHECKING:
 _MAX_LISTED = 20  # files that an event lists
 
 
-class AcceptResult(NamedTuple):
-    """The result of accepting drift: the outcome, the roles with a new snapshot, and the new base commit."""
-
-    outcome: Outcome
-    retaken: tuple[str, ...]
-    base: str | None
-
-
-class _Plan(NamedTuple):
+class AcceptedDrift(NamedTuple):
     """The roles whose drift is accepted, those that get a new snapshot, the new base commit, and files by role."""
 
     accepted: tuple[str, ...]
@@ -50,7 +42,7 @@ class _Plan(NamedTuple):
     files: Mapping[str, tuple[str, ...]]
 
 
-def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> AcceptResult:
+def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> Outcome[AcceptedDrift]:
     """Accept the working tree and HEAD as they are: reset drift budgets to 0, and record the note as an event.
 
     Raises:
@@ -60,7 +52,7 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
     note = escaping.one_line(note, what="--note")
     head = snapshot_base.require_at_rest(workspace)
 
-    def job(loaded: Loaded) -> Change[_Plan]:
+    def job(loaded: Loaded) -> Change[AcceptedDrift]:
         require_open(loaded.state)
         blocks = blocks_of(loaded.document)
         created: list[NewSnapshot] = []
@@ -80,14 +72,13 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
         return Change(text=text, before=archive_plan, notes=notes, result=plan)
 
     try:
-        outcome = change(workspace, task_id, job, request)
+        return change(workspace, task_id, job, request)
     finally:
         if not request.dry_run:
             sweep(workspace, task_id)
-    return AcceptResult(outcome, outcome.result.retaken, outcome.result.base)
 
 
-def _plan(current: SnapshotBase, loaded: Loaded, blocks: ToolBlocks, head: str) -> _Plan:
+def _plan(current: SnapshotBase, loaded: Loaded, blocks: ToolBlocks, head: str) -> AcceptedDrift:
     role_names, (base, snapshots, _) = current.workspace.config.roles, blocks.delta
     newest, unresolved = newest_role(snapshots, role_names), roles.unresolved(blocks)
     new_base = head if base is None else _new_base(current.workspace, loaded.state.id, base, head)
@@ -99,7 +90,7 @@ def _plan(current: SnapshotBase, loaded: Loaded, blocks: ToolBlocks, head: str) 
         message = f"nothing to resolve: the working tree and HEAD are as they were left in task {loaded.state.id}"
         raise TaskstateError(message, help="go on with the work", code="nothing-to-resolve")
     differing = {name: _differing(current, each) for name, each in affected.items()}
-    return _Plan(unresolved or retaken, retaken, new_base, differing)
+    return AcceptedDrift(unresolved or retaken, retaken, new_base, differing)
 
 
 def _new_base(workspace: Workspace, task_id: str, base: str, head: str) -> str:
@@ -130,17 +121,15 @@ def _settled(loaded: Loaded, blocks: ToolBlocks, delta: Mapping[str, object]) ->
     return apply(document.text, set_front_matter(document, "delta", delta))
 
 
-def _event(role: str, plan: _Plan, note: str, request: Request) -> dict[str, object]:
+def _event(role: str, plan: AcceptedDrift, note: str, request: Request) -> dict[str, object]:
     paths = plan.files.get(role, ())
-    event: dict[str, object] = {
-        "at": timestamp(request.stamp.now),
-        "actor": request.stamp.actor,
+    at, actor = timestamp(request.stamp.now), request.stamp.actor
+    return {
+        "at": at,
+        "actor": actor,
         "event": ACCEPTED,
         "note": note,
+        **({"role": role} if role else {}),
+        "files": list(paths[:_MAX_LISTED]),
+        **({"file_count": len(paths)} if len(paths) > _MAX_LISTED else {}),
     }
-    if role:
-        event["role"] = role
-    event["files"] = list(paths[:_MAX_LISTED])
-    if len(paths) > _MAX_LISTED:
-        event["file_count"] = len(paths)
-    return event

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -56,9 +56,7 @@ def require_at_rest(workspace: Workspace) -> str:
     head = git.head(workspace.root)
     unmerged = worktree.unmerged(workspace.root, workspace.is_ours)
     if unmerged:
-        from taskstate.verification.snapshots.drift import first_paths
-
-        message = f"git has not merged {first_paths(unmerged)}: the working tree is not what anybody left"
+        message = f"git has not merged {drift.first_paths(unmerged)}: the working tree is not what anybody left"
         help_ = "settle the conflict, then `git add` the file; or give it up (`git status` says how)"
         raise TaskstateError(message, help=help_, code="under-way")
     if head is None:
@@ -213,21 +211,18 @@ def snapshot_base(workspace: Workspace, delta: Delta, head: str) -> Iterator[Sna
     """
     from taskstate.storage.git.objects import Store
 
-    object_folders = [object_folder(workspace, snapshot) for snapshot in delta.snapshots.values()]
+    object_folders = (object_folder(workspace, snapshot) for snapshot in delta.snapshots.values())
     folder = workspace.config.root
     with worktree.scratch(workspace.root, *filter(None, object_folders)) as scratch:
         report = worktree.start_status(workspace.root, workspace.is_ours, folder)
         stage = worktree.start_staged_tree(scratch, workspace.is_ours, folder)
         own_paths = worktree.update_index(scratch, workspace.is_ours, folder)
         full_tree = worktree.write_tree(scratch)
-        store = Store(scratch, head)
-        try:
+        with closing(Store(scratch, head)) as store:
             tree = store.without(full_tree, own_paths)
             index = stage()
             index_tree = index.tree and store.without(index.tree, index.ours)
             yield SnapshotBase(workspace, scratch, store, tree, report(), index_tree)
-        finally:
-            store.close()
 
 
 _STATUS = ("status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=none")

@@ -34,11 +34,8 @@ def changed_files(current: SnapshotBase, entries: Iterable[TreeEntry]) -> tuple[
     untracked = {path for state, path in worktree.status_entries(current.report) if state == b"??"}
     prefix = os.fsencode(current.scratch.prefix)
     base_hashes = _base_hashes(current, entries)
-    return tuple(
-        sorted(
-            _file(current, each, base_hashes.get(each.old_id), new=prefix + each.path in untracked) for each in entries
-        )
-    )
+    pairs = ((each, base_hashes.get(each.old_id)) for each in entries)
+    return tuple(sorted(_file(current, each, old, new=prefix + each.path in untracked) for each, old in pairs))
 
 
 def _base_hashes(current: SnapshotBase, entries: Iterable[TreeEntry]) -> dict[str, str]:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 SHOWN = 5  # paths listed in a message
 LISTED = 20  # changed files listed in a state file; longer lists become an artifact
-CHECKS = ("base_commit", "tree_state", "checksums", "status", "metadata", "scope", "diff")
 STAGED_OTHERWISE = "only what is staged differs from the snapshot"
 
 _SUBMODULE = "160000"
@@ -230,10 +229,8 @@ def _listed(path: str, then: ChangedFile | None, now: ChangedFile | None) -> Dif
 
 def changed_modes(entries: Iterable[TreeEntry]) -> tuple[str, ...]:
     """Return the paths of the files whose mode changed, apart from added and removed ones."""
-    both = (
-        each for each in entries if each.old_id and each.new_id and _SUBMODULE not in (each.old_mode, each.new_mode)
-    )
-    return tuple(quoted(each.path) for each in both if each.old_mode != each.new_mode)
+    both = (each for each in entries if each.old_id and each.new_id and each.old_mode != each.new_mode)
+    return tuple(quoted(each.path) for each in both if _SUBMODULE not in (each.old_mode, each.new_mode))
 
 
 class TreeDifferences(NamedTuple):
@@ -272,23 +269,13 @@ class TreeDifferences(NamedTuple):
 def drift_report(found: TreeDifferences) -> DriftReport:
     """Return the report on a comparison: the seven checks, the probable cause, and what to do."""
     drift = bool(found.committed) or not found.same_tree
-    notes = _with_artifact_note(found.artifacts, found.notes)
+    notes = (*filter(None, [found.artifacts.value]), *found.notes)
     if not found.same_status and not drift:
         notes = (*notes, STAGED_OTHERWISE)
     if found.outside:
         notes = (*notes, f"outside of the task's Repository Paths: {first_paths(found.outside)}")
     message, help_ = _cause(found) if drift else ("", "")
     return DriftReport(drift, _checks(found, drift=drift), found.files or (), notes, message, help_)
-
-
-def clean_report(artifacts: Artifacts = Artifacts.WHOLE, notes: tuple[str, ...] = ()) -> DriftReport:
-    """Return the report that nothing differs from the snapshot."""
-    checks = tuple(Check(name, ok=True) for name in CHECKS)
-    return DriftReport(drift=False, checks=checks, notes=_with_artifact_note(artifacts, notes))
-
-
-def _with_artifact_note(artifacts: Artifacts, notes: tuple[str, ...]) -> tuple[str, ...]:
-    return (artifacts.value, *notes) if artifacts.value else notes
 
 
 def _checks(found: TreeDifferences, *, drift: bool) -> tuple[Check, ...]:
@@ -346,16 +333,13 @@ def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
         return cause, f"{help_}: {accept}"
     ignored = f"; git ignores now: {first_paths(found.ignored)}" if found.ignored else ""
     if found.is_clean:
-        cause = (
-            f"the changes that {found.role} left are gone from the working tree: they were stashed or reset{ignored}"
-        )
+        gone = f"the changes that {found.role} left are gone from the working tree"
+        cause = f"{gone}: they were stashed or reset{ignored}"
         return cause, f"bring them back with `git stash pop`, or by {restore}; or accept that they are gone: {accept}"
     by_hand = [each for each in paths if each not in found.ignored]
     which = _differing_paths(found) if found.files is None else first_paths(by_hand)
-    return (
-        f"{tree}; edited by hand since: {which}{ignored}",
-        f"put files back by {restore}, or accept them: {accept}",
-    )
+    help_ = f"put files back by {restore}, or accept them: {accept}"
+    return f"{tree}; edited by hand since: {which}{ignored}", help_
 
 
 def _differing_paths(found: TreeDifferences) -> str:

@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 import zlib
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
@@ -76,21 +77,17 @@ def restore(
     require_open(loaded.state)
     snapshot = require_snapshot(workspace, loaded, role)
     snapshot_base.require_at_rest(workspace)
-    object_folder = snapshot_base.object_folder(workspace, snapshot)
-    with worktree.scratch(workspace.root, *([object_folder] if object_folder else [])) as scratch:
-        store = Store(scratch, str(snapshot.tree))
-        try:
-            by_path = {each.path: each for each in (_find(workspace, store, snapshot, name) for name in names)}
-            ordered = sorted(by_path.values(), key=lambda each: (not each.has_attributes, each.path.count("/")))
-            contents = {each: _content(scratch, store, each) for each in ordered}
-            for each in ordered:
-                _require_writable_path(workspace.root, each)
-            for each in () if dry_run else ordered:
-                if ordered[0].has_attributes:  # read again: the attributes just restored may change the content
-                    contents[each] = _content(scratch, store, each)
-                _put(workspace.root / each.path, each.mode, contents[each])
-        finally:
-            store.close()
+    folders, tree = filter(None, [snapshot_base.object_folder(workspace, snapshot)]), str(snapshot.tree)
+    with worktree.scratch(workspace.root, *folders) as scratch, closing(Store(scratch, tree)) as store:
+        by_path = {each.path: each for each in (_find(workspace, store, snapshot, name) for name in names)}
+        ordered = sorted(by_path.values(), key=lambda each: (not each.has_attributes, each.path.count("/")))
+        contents = {each: _content(scratch, store, each) for each in ordered}
+        for each in ordered:
+            _require_writable_path(workspace.root, each)
+        for each in () if dry_run else ordered:
+            if ordered[0].has_attributes:  # read again: the attributes just restored may change the content
+                contents[each] = _content(scratch, store, each)
+            _put(workspace.root / each.path, each.mode, contents[each])
     return RestoreResult(tuple(each.name for each in by_path.values()), _filter_note(workspace, snapshot, contents))
 
 
@@ -166,7 +163,9 @@ def _content(scratch: worktree.Scratch, store: Store, file: _SnapshotFile) -> by
     except GitFailed:
         if _is_intact(scratch, file.object_id):
             raise  # the object is intact, so it is the filter that fails
-        raise _damaged(file) from None
+        message = f"{files.shown(file.name)} cannot be read from the snapshot: its artifacts are broken"
+        help_ = "copy the task's folder under artifacts/ from another clone or a backup; `git fsck` tells of git's own"
+        raise TaskstateError(message, help=help_, code="objects-lost") from None
 
 
 def _is_intact(scratch: worktree.Scratch, object_id: str) -> bool:
@@ -175,12 +174,6 @@ def _is_intact(scratch: worktree.Scratch, object_id: str) -> bool:
     except GitFailed:
         return False
     return True
-
-
-def _damaged(file: _SnapshotFile) -> TaskstateError:
-    message = f"{files.shown(file.name)} cannot be read from the snapshot: its artifacts are broken"
-    help_ = "copy the task's folder under artifacts/ from another clone or a backup; `git fsck` tells of git's own"
-    return TaskstateError(message, help=help_, code="objects-lost")
 
 
 def _put(target: Path, mode: str, content: bytes) -> None:
@@ -209,9 +202,8 @@ def _put(target: Path, mode: str, content: bytes) -> None:
 def _filter_note(workspace: Workspace, snapshot: Snapshot, contents: Mapping[_SnapshotFile, bytes]) -> tuple[str, ...]:
     """Return a note on files whose bytes differ from the recorded ones, though git regards them as equal."""
     hashes = {each.path: each.sha256 for each in recorded_files(workspace, snapshot) or ()}
-    changed = [
-        each.name for each, content in contents.items() if hashes.get(each.name) not in {None, files.digest(content)}
-    ]
+    now = {each.name: files.digest(content) for each, content in contents.items()}
+    changed = [name for name, sha256 in now.items() if hashes.get(name) not in {None, sha256}]
     if not changed:
         return ()
     return (f"as git checks them out, with other line ends or filters than then: {drift.first_paths(changed)}",)
@@ -237,7 +229,11 @@ def diff_of(workspace: Workspace, task_id: str, role: str, kind: str) -> Diff:
     roles.require_role(role, workspace.config.roles)
     loaded = workspace.load(workspace.locate(task_id))
     snapshot = require_snapshot(workspace, loaded, role)
-    relative, sha = _kept_diff(snapshot, kind)
+    relative, sha = (
+        (snapshot.diff_from_base, snapshot.diff_sha)
+        if kind == FROM_BASE
+        else (snapshot.incremental_diff, snapshot.incremental_diff_sha)
+    )
     if relative is None:
         raise _no_diff(snapshot, role, kind)
     path = artifacts.absolute_path(workspace, relative)
@@ -250,17 +246,9 @@ def diff_of(workspace: Workspace, task_id: str, role: str, kind: str) -> Diff:
     content = _unpacked(packed)
     if content is None or drift.diff_sha256(content) != sha:
         message = f"the artifact {files.shown(relative)} is broken: it is not what the snapshot recorded"
-        raise TaskstateError(
-            message, help=f"`taskstate snapshot take {task_id} --role {role}` makes it anew", code="artifact-broken"
-        )
+        help_ = f"`taskstate snapshot take {task_id} --role {role}` makes it anew"
+        raise TaskstateError(message, help=help_, code="artifact-broken")
     return Diff(workspace.relative(path), content, snapshot.diff_stat if kind == FROM_BASE else None)
-
-
-def _kept_diff(snapshot: Snapshot, kind: str) -> tuple[str | None, str | None]:
-    """Return the path of the artifact that keeps a diff of this kind, and the diff's hash."""
-    if kind == FROM_BASE:
-        return snapshot.diff_from_base, snapshot.diff_sha
-    return snapshot.incremental_diff, snapshot.incremental_diff_sha
 
 
 def _unpacked(packed: bytes) -> bytes | None:

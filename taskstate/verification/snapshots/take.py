@@ -48,15 +48,7 @@ _UNCHANGED = "no changes"  # the summary of an empty diff
 _LARGE = 10 * 1024 * 1024  # bytes of a diff
 
 
-class TakeResult(NamedTuple):
-    """The outcome of taking a snapshot, the summary of its diff from the base commit, and its number of files."""
-
-    outcome: Outcome
-    stat: str
-    number: int
-
-
-def take(workspace: Workspace, task_id: str, role: str, request: Request) -> TakeResult:
+def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Outcome[NewSnapshot]:
     """Record the working tree as `role` leaves it.
 
     Raises:
@@ -83,11 +75,10 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Tak
         return Change(text=text, notes=snapshot.notes, result=snapshot)
 
     try:
-        outcome = change(workspace, task_id, job, request)
+        return change(workspace, task_id, job, request)
     finally:  # after a failure too, or the artifacts of an unrecorded snapshot would stay
         if not request.dry_run:
             sweep(workspace, task_id)
-    return TakeResult(outcome, outcome.result.stat, outcome.result.number)
 
 
 def _may_be_clean(workspace: Workspace, blocks: ToolBlocks, role: str) -> bool:
@@ -149,9 +140,8 @@ def create_snapshot(current: SnapshotBase, state: TaskState, delta: Delta, reque
     config = current.workspace.config
     scope = scope_of(state, config)
     record = _record(state, _Draft(current, content, request, scope))
-    return NewSnapshot(
-        request.role, record, content.stat or _UNCHANGED, len(content.files), _notes(content, scope, config)
-    )
+    notes = _notes(content, scope, config)
+    return NewSnapshot(request.role, record, content.stat or _UNCHANGED, len(content.files), notes)
 
 
 class _Content(NamedTuple):
@@ -210,9 +200,8 @@ def _nested(changed: Iterable[TreeEntry], staged: Iterable[TreeEntry]) -> tuple[
 
 def _without_ours(current: SnapshotBase, tree: str, changed: Iterable[TreeEntry]) -> str:
     """Return the id of a commit's tree without our files, which are among the changes since that commit."""
-    ours = [
-        each.path for each in changed if each.old_mode != TREE and current.workspace.is_ours(os.fsdecode(each.path))
-    ]
+    is_ours = current.workspace.is_ours
+    ours = [each.path for each in changed if each.old_mode != TREE and is_ours(os.fsdecode(each.path))]
     return current.store.without(tree, ours)
 
 
@@ -261,11 +250,8 @@ def _store(task_id: str, draft: _Draft, record: dict[str, object]) -> None:
     # The time and the actor stay out of the folder's name, so that an unchanged tree taken again keeps its folder.
     hashed = {key: value for key, value in record.items() if key not in {"snapshot_time", "actor"}}
     folder = f"{role}/{sha256(canonical_json(hashed) + file_list)[:16]}"
-    target = (
-        artifacts.absolute_path(workspace, artifacts.relative_path(task_id, folder))
-        if real
-        else current.scratch.folder / "kept"
-    )
+    kept = artifacts.absolute_path(workspace, artifacts.relative_path(task_id, folder))
+    target = kept if real else current.scratch.folder / "kept"
     packed = current.store.pack(content.objects, target)
 
     def written(name: str, data: bytes) -> str:

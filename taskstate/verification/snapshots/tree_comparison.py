@@ -12,7 +12,6 @@ from taskstate.storage import files
 from taskstate.storage.git.objects import GITLINK, leaves
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift
-from taskstate.verification.snapshots.base import require_snapshot
 from taskstate.verification.snapshots.changed_files import (
     changed_files,
     file_size_and_hash,
@@ -33,29 +32,20 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
-def compare_trees(
-    workspace: Workspace, loaded: Loaded, role: str, artifacts: Artifacts, notes: tuple[str, ...] = ()
-) -> DriftReport:
-    """Return how the working tree and HEAD differ from a role's snapshot; the git trees decide.
+def compare_trees(workspace: Workspace, loaded: Loaded, snapshot: Snapshot, found: TreeDifferences) -> DriftReport:
+    """Return how the working tree and HEAD differ from a snapshot, added to `found`; the git trees decide.
 
     Raises:
-        TaskstateError: code "no-snapshot" or "no-commit"; or the repository cannot be compared.
+        TaskstateError: code "no-commit"; or the repository cannot be compared.
     """
-    snapshot = require_snapshot(workspace, loaded, role)
-    head = snapshot_base.require_at_rest(workspace)
-    base = str(snapshot.base_commit)
-    committed = snapshot_base.committed_since(workspace, base, loaded.state.id) if head != base else ()
+    head, base = snapshot_base.require_at_rest(workspace), found.base
+    committed = snapshot_base.committed_since(workspace, base, found.task_id) if head != base else ()
     with snapshot_base.snapshot_base(workspace, blocks_of(loaded.document).delta, head) as current:
-        found = TreeDifferences(
-            task_id=loaded.state.id,
-            role=role,
-            base=base,
+        found = found._replace(
             committed=committed,
             history=snapshot_base.head_relation(workspace, base) if committed else "after",
             same_tree=current.tree == snapshot.tree,
             same_status=current.index_tree == snapshot.index_tree,
-            notes=notes,
-            artifacts=artifacts,
         )
         if found.same_tree and not committed:
             return drift.drift_report(found)

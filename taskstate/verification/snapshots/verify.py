@@ -7,6 +7,7 @@ nothing; `verify` adds each drift to the budget of the role whose snapshot it fa
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from taskstate.errors import GitFailed, TaskstateError
@@ -82,11 +83,12 @@ def compare(workspace: Workspace, loaded: Loaded, role: str) -> DriftReport:
     artifacts = snapshot_base.artifact_state(workspace, snapshot)
     notes = snapshot_base.submodule_notes(workspace.root)
     is_unmoved = object_folder is not None and _is_unmoved(workspace, str(snapshot.base_commit), loaded.state.id)
+    found = drift.TreeDifferences(loaded.state.id, role, str(snapshot.base_commit), notes=notes, artifacts=artifacts)
     if object_folder and is_unmoved and snapshot_base.is_certainly_unchanged(workspace, snapshot, object_folder):
-        return drift.clean_report(artifacts, notes)
+        return drift.drift_report(found)
     from taskstate.verification.snapshots.tree_comparison import compare_trees
 
-    return compare_trees(workspace, loaded, role, artifacts, notes)
+    return compare_trees(workspace, loaded, snapshot, found)
 
 
 def _is_unmoved(workspace: Workspace, base: str, task_id: str) -> bool:
@@ -108,15 +110,12 @@ def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
     if newest is None or head is None:
         return False
     snapshot = snapshots[newest]
-    object_folder = snapshot_base.object_folder(workspace, snapshot)
-    with worktree.scratch(workspace.root, *([object_folder] if object_folder else [])) as scratch:
-        store = Store(scratch, head)
+    folders = filter(None, [snapshot_base.object_folder(workspace, snapshot)])
+    with worktree.scratch(workspace.root, *folders) as scratch, closing(Store(scratch, head)) as store:
         try:
             changed = store.changes(store.tree_of(head), str(snapshot.tree))
         except GitFailed:
             return False
-        finally:
-            store.close()
     return not leaves(changed, workspace.is_ours)
 
 

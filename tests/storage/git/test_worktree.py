@@ -257,7 +257,7 @@ def test_nested_repository_is_told_and_watched(place: GitPlace) -> None:
         inner = _nested(place, f"nest{number}")
         place.git("-C", inner.name, "add", "--all")
         place.git("-C", inner.name, *identity, "commit", "--quiet", "--message=one")
-    (note,) = place.take().outcome.notes
+    (note,) = place.take().notes
     assert note.startswith(
         "warning: the files of 6 repositories of their own are no part of the snapshot: nest0, nest1"
     )
@@ -273,12 +273,12 @@ def test_submodule_is_no_nested_repository(place: GitPlace) -> None:
     inner = place.root.with_name("inner")
     GitPlace(inner)
     place.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "sub")
-    assert place.take().outcome.notes == ()
+    assert place.take().notes == ()
     place.commit("submodule")
     place.git("-C", "sub", "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "on")
     accept_drift.resolve(place.workspace, TASK, "x", place.request())
     place.write("a.txt", "x\n")
-    assert place.take().outcome.notes == ()
+    assert place.take().notes == ()
     assert list(place.root.glob(".taskstate/artifacts/*/*/*/index-*"))
 
 

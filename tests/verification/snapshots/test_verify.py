@@ -17,7 +17,7 @@ from taskstate.verification.snapshots import accept_drift
 from taskstate.verification.snapshots import restore as snapshot_restore
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.verification.snapshots import verify as snapshot_verify
-from taskstate.verification.snapshots.drift import CHECKS, STAGED_OTHERWISE, Artifacts
+from taskstate.verification.snapshots.drift import STAGED_OTHERWISE, Artifacts
 from taskstate.workspace.startup import recover
 from tests.support.git_place import ROLE, GitPlace
 from tests.support.place import TASK, refusal, tree
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow  # it starts many processes, most of them git
 
 
+CHECKS = ["base_commit", "tree_state", "checksums", "status", "metadata", "scope", "diff"]
 X = hashlib.sha256(b"x\n").hexdigest()
 
 
@@ -46,7 +47,7 @@ def place(tmp_path: Path) -> GitPlace:
 
 def failed(verified: DriftReport) -> set[str]:
     """Return the names of the checks that failed."""
-    assert [each.name for each in verified.checks] == list(CHECKS)
+    assert [each.name for each in verified.checks] == CHECKS
     return {each.name for each in verified.checks if not each.ok}
 
 
@@ -308,7 +309,7 @@ def test_files_outside_of_the_scope_are_told(tmp_path: Path) -> None:
     for number in range(7):
         place.write(f"out{number}.txt", "x\n")
     place.write("src/b.py", "b = 2\n")
-    notes = place.take().outcome.notes
+    notes = place.take().notes
     assert notes == (
         "warning: 7 files outside of the Repository Paths: out0.txt, out1.txt, out2.txt, out3.txt, out4.txt and 2 more",
     )
@@ -432,7 +433,7 @@ def test_incremental_diff_that_cannot_be_is_explained(place: GitPlace, why: str)
     role, before = ("reviewer", "implementer") if why == "is gone" else ("validator", "reviewer")
     shutil.rmtree(place.root / ".taskstate/artifacts")
     place.write("a.txt", "reviewed\n")
-    notes = place.take(role).outcome.notes
+    notes = place.take(role).notes
     assert why in place.snapshot(role)["incremental_diff_error"]
     assert notes == (f"there is no diff from the role before: {place.snapshot(role)['incremental_diff_error']}",)
     assert before in refusal(lambda: place.diff(snapshot_restore.INCREMENTAL, role)).message
@@ -492,9 +493,9 @@ def test_tree_committed_as_left_is_recognised(place: GitPlace) -> None:
 # Resolving
 
 
-def resolve(place: GitPlace, note: str = "meant so") -> accept_drift.AcceptResult:
+def resolve(place: GitPlace, note: str = "meant so") -> accept_drift.AcceptedDrift:
     """Accept what is there."""
-    return accept_drift.resolve(place.workspace, TASK, note, place.request())
+    return accept_drift.resolve(place.workspace, TASK, note, place.request()).result
 
 
 def events(place: GitPlace) -> list[dict[str, object]]:
@@ -833,7 +834,7 @@ def test_role_that_takes_all_back_leaves_a_clean_tree(place: GitPlace) -> None:
     place.git("checkout", "--", "a.txt", "src/b.py")
     (place.root / "new.txt").unlink()
     assert refusal(place.take).code == "nothing-to-snapshot"
-    assert place.take("reviewer").stat == "no changes"
+    assert place.take("reviewer").result.stat == "no changes"
     assert (place.snapshot("reviewer")["files_changed"], place.diff("from-base", "reviewer")) == ([], b"")
     assert b"-b = 2" in place.diff("incremental", "reviewer")
     assert not place.verify("reviewer").drift
@@ -844,7 +845,7 @@ def test_clean_tree_after_accepted_commits_is_taken(place: GitPlace) -> None:
     place.commit("early")
     resolve(place)
     for role in (ROLE, "reviewer"):
-        assert place.take(role).stat == "no changes"
+        assert place.take(role).result.stat == "no changes"
         assert not place.verify(role).drift
 
 
@@ -858,7 +859,7 @@ def test_role_whose_work_was_all_committed_can_be_done(tmp_path: Path) -> None:
     place.commit("early")
     assert refusal(place.take).code == "committed"
     resolve(place)
-    assert place.take().stat == "no changes"
+    assert place.take().result.stat == "no changes"
     assert not place.verify().drift
 
 
@@ -987,7 +988,7 @@ def test_large_diff_warns_and_goes_on(tmp_path: Path) -> None:
     """A diff over 10 MB is taken, kept and shown exactly, with a warning."""
     place = GitPlace(tmp_path / "repository")
     place.write("large.txt", ("x" * 10_000 + "\n") * 1_100)
-    note, more = place.take().outcome.notes
+    note, more = place.take().notes
     assert note.startswith("warning: the diff holds 1")
     assert more == "warning: only the first 10 MB of the added lines were searched for credentials"
     assert place.applied("HEAD", place.diff()) == place.snapshot()["tree"]
@@ -999,7 +1000,7 @@ def test_credential_in_the_diff_is_kept_and_told(tmp_path: Path) -> None:
     place = GitPlace(tmp_path / "repository")
     token = "ghp_" + "a1B2c3D4e5F6" * 3
     place.write("config.py", f'TOKEN = "{token}"\n')
-    (note,) = place.take().outcome.notes
+    (note,) = place.take().notes
     assert note.startswith("warning: the diff adds what looks like a GitHub token")
     assert token not in note + place.text
     assert token.encode() in place.diff()
@@ -1010,7 +1011,7 @@ def test_credential_in_a_large_diff_is_told(tmp_path: Path) -> None:
     place = GitPlace(tmp_path / "repository")
     place.write("a-config.py", 'TOKEN = "ghp_' + "a1B2c3D4e5F6" * 3 + '"\n')
     place.write("large.txt", ("x" * 10_000 + "\n") * 1_100)
-    notes = place.take().outcome.notes
+    notes = place.take().notes
     assert [" ".join(note.split()[:4]) for note in notes] == [
         "warning: the diff holds",
         "warning: the diff adds",
@@ -1023,7 +1024,7 @@ def test_dry_run_writes_nothing(tmp_path: Path) -> None:
     place = GitPlace(tmp_path / "repository")
     place.write("a.txt", "x\n")
     before = tree(place.root)
-    outcome = snapshot_take.take(place.workspace, TASK, ROLE, place.request(dry_run=True)).outcome
+    outcome = snapshot_take.take(place.workspace, TASK, ROLE, place.request(dry_run=True))
     assert "+    implementer:" in outcome.diff
     assert tree(place.root) == before
 
