@@ -54,7 +54,7 @@ class Growing:
         """Append the next session and return the time it took, in seconds."""
         self.number += 1
         request = Request(
-            stamp=WriteMetadata(actor="somebody", now=_NOW + timedelta(minutes=self.number), git_head="0" * 40)
+            metadata=WriteMetadata(actor="somebody", now=_NOW + timedelta(minutes=self.number), git_head="0" * 40)
         )
         seconds = timed(lambda: sessions.add(self.workspace, "1", _entry(self.number), request))()
         self.sizes.append(self.path.stat().st_size)

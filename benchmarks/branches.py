@@ -94,7 +94,7 @@ class Branch:
 
     def _request(self) -> Request:
         self.now += timedelta(minutes=self.minutes)
-        return Request(stamp=WriteMetadata(actor=self.name, now=self.now))
+        return Request(metadata=WriteMetadata(actor=self.name, now=self.now))
 
     # The steps
 

@@ -132,7 +132,9 @@ def _adding(workspace: Workspace, data: bytes) -> Callable[[], float]:
         for archive in workspace.state_root.glob("archives/*"):
             archive.unlink()
         backups.forget(workspace.journal, workspace.relative(path))  # or the older text would count as a lost update
-        request = Request(stamp=WriteMetadata(actor="somebody", now=now + timedelta(minutes=number), git_head="0" * 40))
+        request = Request(
+            metadata=WriteMetadata(actor="somebody", now=now + timedelta(minutes=number), git_head="0" * 40)
+        )
         return timed(lambda: sessions.add(workspace, "1", _ENTRY, request))()
 
     return run

@@ -112,7 +112,7 @@ def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by which 
     archive = read_archive(workspace, state.id)
     _require_order(state, archive)
     link = posixpath.relpath(archive.path, posixpath.dirname(relative)).replace(" ", "%20")
-    now = timestamp(request.stamp.now)
+    now = timestamp(request.metadata.now)
     entries = _entries(state, archived)
     newline = state.document.newline
     hashes = {each.number: entry_hash(each.section.span.of(each.document.text)) for each in archived}

@@ -71,9 +71,9 @@ class Invocation:
         from taskstate.storage.git import client as git
         from taskstate.workspace.change import Request
 
-        stamp = WriteMetadata(actor=self._actor(), now=datetime.now(UTC), git_head=git.head(self.workspace.root))
+        metadata = WriteMetadata(actor=self._actor(), now=datetime.now(UTC), git_head=git.head(self.workspace.root))
         args = self.args
-        return Request(stamp, self.flag_value("expect_revision"), args.dry_run, force_secrets=args.force_secrets)
+        return Request(metadata, self.flag_value("expect_revision"), args.dry_run, force_secrets=args.force_secrets)
 
     def _actor(self) -> str:
         from taskstate.storage.git import client as git

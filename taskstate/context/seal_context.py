@@ -109,7 +109,7 @@ def _base_commit(workspace: Workspace, given: str, request: Request) -> str | No
         TaskstateError: code "unknown-commit": there is no such commit.
     """
     if not given:
-        return request.stamp.git_head
+        return request.metadata.git_head
     commit = ""
     with suppress(GitFailed):
         commit = "" if given.startswith("-") else git.resolve_commit(workspace.root, given)
@@ -146,9 +146,9 @@ def _context_block(
     """Return the `context` block; time and actor stay as recorded where nothing else differs."""
     document = parse(text)
     context = {
-        "sealed_at": timestamp(request.stamp.now),
-        "sealed_by": request.stamp.actor,
-        "git_head": request.stamp.git_head,
+        "sealed_at": timestamp(request.metadata.now),
+        "sealed_by": request.metadata.actor,
+        "git_head": request.metadata.git_head,
         "task_file": task_file.name if task_file else None,
         "task_file_sha": task_file.sha if task_file else None,
         "sources": sources.listed(),

@@ -78,7 +78,7 @@ def accept(workspace: Workspace, task_id: str, agent: str, request: Request) -> 
         TaskstateError: code "not-found": none is open, or its document is gone; code "unreadable", "not-utf8" or
             "no-handoff": the document cannot be read, or is not one of the task.
     """
-    values = {"status": ACCEPTED, "accepted_by": agent, "accepted_at": timestamp(request.stamp.now)}
+    values = {"status": ACCEPTED, "accepted_by": agent, "accepted_at": timestamp(request.metadata.now)}
 
     def job(loaded: Loaded) -> Change[HandoffFile]:
         file = _acceptable(workspace, loaded)

@@ -116,7 +116,7 @@ def new(
             _require_progress(loaded.state.id, plan)
         _require_valid(workspace, plan, errors_in)
         created = journal.Create(f"{workspace.config.root}/{plan.path}", plan.text.encode())
-        text = _with_count(loaded, plan, timestamp(request.stamp.now))
+        text = _with_count(loaded, plan, timestamp(request.metadata.now))
         return Change(text=text, before=(created,), result=plan)
 
     outcome = change(workspace, task_id, job, request)
@@ -144,7 +144,7 @@ def _plan(
         "task_id": state.id,
         "phase": phase_id(name),
         "created_at": created_at,
-        "from_agent": request.stamp.actor,
+        "from_agent": request.metadata.actor,
         "status": OPEN,
         "state_revision": state.revision + 1,
         "accepted_by": None,
@@ -262,7 +262,7 @@ def _require_progress(task_id: str, plan: _HandoffPlan) -> None:
 
 def _free_time(workspace: Workspace, task_id: str, phase: str, request: Request) -> str:
     """Return the time of the new document: now, or the next second for which no document of the phase exists."""
-    now = request.stamp.now
+    now = request.metadata.now
     while True:
         path = f"{folder(task_id)}/{document_name(phase, timestamp(now))}"
         if all(files.size(workspace.state_root / each) is None for each in (path, archive_path(path))):

@@ -111,7 +111,7 @@ def add_phase(
     Raises:
         TaskstateError: code "bad-id", "exists" or "section-missing", or a text cannot be taken over.
     """
-    value = new_phase(phase, objectives, timestamp(request.stamp.now))
+    value = new_phase(phase, objectives, timestamp(request.metadata.now))
 
     def job(loaded: Loaded) -> Change:
         return Change(text=with_phase(loaded.state, value))
@@ -215,8 +215,8 @@ def set_objective(
         current = objective_to_work_on(objectives, current)
         changes: dict[str, Any] = {"objectives": objectives, "current_objective": current}
         if phase.value["started_at"] is None and update.status in {IN_PROGRESS, DONE}:
-            changes["started_at"] = timestamp(request.stamp.now)
-        return Change(text=with_changes(loaded, phase, changes, timestamp(request.stamp.now)))
+            changes["started_at"] = timestamp(request.metadata.now)
+        return Change(text=with_changes(loaded, phase, changes, timestamp(request.metadata.now)))
 
     return change(workspace, task_id, job, request)
 
@@ -252,7 +252,7 @@ def extend(workspace: Workspace, task_id: str, name: str, text: str, request: Re
         extended = [*objectives, objective]
         current = objective_to_work_on(extended, phase.value["current_objective"])
         changes = {"objectives": extended, "current_objective": current}
-        return Change(text=with_changes(loaded, phase, changes, timestamp(request.stamp.now)))
+        return Change(text=with_changes(loaded, phase, changes, timestamp(request.metadata.now)))
 
     return change(workspace, task_id, job, request)
 
@@ -270,7 +270,7 @@ def record_attempt(
         if any((each["approach"], each["result"]) == (approach, result) for each in attempts):
             return Change(text=loaded.document.text)
         changes = {"approaches_tried": [*attempts, {"approach": approach, "result": result}]}
-        return Change(text=with_changes(loaded, phase, changes, timestamp(request.stamp.now)))
+        return Change(text=with_changes(loaded, phase, changes, timestamp(request.metadata.now)))
 
     return change(workspace, task_id, job, request)
 

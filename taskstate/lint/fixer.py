@@ -65,7 +65,7 @@ def _pull(change: Change, work: _FixJob) -> Change:
     """Pull the current outputs of the tasks that the findings name."""
     from taskstate.model.chain import with_input
 
-    now, notes, text = timestamp(work.request.stamp.now), list(change.notes), change.text
+    now, notes, text = timestamp(work.request.metadata.now), list(change.notes), change.text
     verb = "would pull" if work.request.dry_run else "pulled"
     for task_id in work.subjects:
         for upstream in work.run.repository.upstreams_now(task_id):

@@ -165,7 +165,7 @@ def pull(workspace: Workspace, task_id: str, request: Request, *, source: str = 
             if isinstance(upstream, str):
                 notes.append(upstream)
                 continue
-            updated = chain.with_input(text, upstream, timestamp(request.stamp.now), workspace.config)
+            updated = chain.with_input(text, upstream, timestamp(request.metadata.now), workspace.config)
             notes += _pull_notes(workspace, upstream, changed=updated != text, dry_run=request.dry_run)
             text = updated
         diff = unified_diff(loaded.relative, loaded.document.text, text)

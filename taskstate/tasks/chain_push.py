@@ -68,7 +68,7 @@ def _changed(
     """
     _require_no_link(workspace, path)
     loaded = workspace.load(workspace.root / path)
-    text = chain.with_input(loaded.document.text, upstream, timestamp(request.stamp.now), workspace.config)
+    text = chain.with_input(loaded.document.text, upstream, timestamp(request.metadata.now), workspace.config)
     if text == loaded.document.text:
         return None, ()
     preconditions.require_writable(loaded, "")
@@ -78,7 +78,7 @@ def _changed(
     if secrets.lines and not request.force_secrets:
         raise secret_check.refusal(secrets.lines)
     if secrets.lines:
-        change = _stamped(loaded, with_event(text, secret_check.audit_event(secrets, request.stamp)), request)
+        change = _stamped(loaded, with_event(text, secret_check.audit_event(secrets, request.metadata)), request)
     return change, secret_check.warnings(secrets.lines)
 
 
@@ -93,6 +93,6 @@ def _require_no_link(workspace: Workspace, path: str) -> None:
 
 
 def _stamped(loaded: Loaded, text: str, request: Request) -> journal.Replace:
-    text = with_write_metadata(text, request.stamp, revision=loaded.state.revision + 1)
+    text = with_write_metadata(text, request.metadata, revision=loaded.state.revision + 1)
     preconditions.require_sound(loaded, text, read_state(parse(text)))
     return journal.Replace(loaded.relative, loaded.digest, text.encode())

@@ -74,7 +74,7 @@ def set_feature(
     workspace: Workspace, task_id: str, feature_id: str, result: FeatureResult, request: Request
 ) -> Outcome:
     """Record that a feature was tested now, and with which result."""
-    now = timestamp(request.stamp.now)
+    now = timestamp(request.metadata.now)
     changes = {"passes": result.passes, "tested_at": now, "evidence": result.evidence}
 
     def job(loaded: Loaded) -> Change:

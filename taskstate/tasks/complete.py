@@ -126,9 +126,9 @@ def _require_phases(loaded: Loaded) -> None:
 def _plan(workspace: Workspace, loaded: Loaded, request: Request, note: str, waived: tuple[Gap, ...]) -> Change:
     """Return the change that completes a task; `waived` are the gaps that are accepted, `note` is the reason."""
     text = completed_text(loaded.document.text, _output(workspace, loaded.state, request))
-    text, before = purge.purged_text(workspace, text, request.stamp)
+    text, before = purge.purged_text(workspace, text, request.metadata)
     notes = tuple(f"let pass: {each.words}" for each in waived)
-    at, actor = timestamp(request.stamp.now), request.stamp.actor
+    at, actor = timestamp(request.metadata.now), request.metadata.actor
     event: dict[str, object] = {"at": at, "actor": actor, "event": "waived", "note": note}
     event |= {"waived": [*dict.fromkeys(each.key for each in waived)], "missing": [each.words for each in waived]}
     if waived and before:  # the archive file, which takes the oldest events, is changed once in a plan
@@ -155,7 +155,7 @@ def completed_text(text: str, output: Mapping[str, object]) -> str:
 
 def _output(workspace: Workspace, state: TaskState, request: Request) -> dict[str, object]:
     """Return the record of an output: the time, its hash, and the hashes of the files that it names."""
-    record = {"completed_at": timestamp(request.stamp.now), "sha256": sha256(chain.output_of(state.document))}
+    record = {"completed_at": timestamp(request.metadata.now), "sha256": sha256(chain.output_of(state.document))}
     files = []
     for each in chain_output.named_files(state):
         if escape_reason(each.path):
@@ -199,7 +199,7 @@ def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -
             message = f"task {state.id} is {state.status or 'of no status'}, and not complete"
             raise TaskstateError(message, help="there is nothing to reopen", code="not-complete")
         text = reopened_text(loaded.document.text)
-        at, actor = timestamp(request.stamp.now), request.stamp.actor
+        at, actor = timestamp(request.metadata.now), request.metadata.actor
         text, before = add_event(workspace, text, {"at": at, "actor": actor, "event": "reopened", "note": note})
         return Change(text=text, before=before, notes=_holders(workspace, state))
 

@@ -103,12 +103,12 @@ def render(workspace: Workspace, task: NewTask, request: Request, upstreams: tup
         front_matter["depends_on"] = sorted(task.depends_on, key=names.id_key)
     if task.parent:
         front_matter["parent"] = task.parent
-    front_matter["created_at"] = timestamp(request.stamp.now)
+    front_matter["created_at"] = timestamp(request.metadata.now)
     front_matter |= {"sessions": {"total": 0, "archived": 0, "recent": 0}, "file_size_kb": 1}
     if task.task_file:
         front_matter["context"] = {"task_file": task.task_file, "task_file_sha": task.task_file_sha}
     head = "\n".join(yaml_block(front_matter, 0))
-    now, complete = timestamp(request.stamp.now), (each for each in upstreams if each.output)
+    now, complete = timestamp(request.metadata.now), (each for each in upstreams if each.output)
     inputs = "\n\n".join(render_input(each, now, workspace.config) for each in complete)
     return f"---\n{head}\n---\n\n{_body(workspace, task, title, inputs)}"
 

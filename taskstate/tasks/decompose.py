@@ -148,7 +148,7 @@ def _created(workspace: Workspace, loaded: Loaded, suggestion: Suggestion, reque
         relative = _path(workspace, subtask)
         task = _task(loaded, subtask, tuple(features[each] for each in subtask.features))
         text = render(workspace, task, request, (upstream,))
-        text = with_write_metadata(format_text(text, relative), request.stamp, revision=1)
+        text = with_write_metadata(format_text(text, relative), request.metadata, revision=1)
 
         _require_unchanged_features(text, subtask, task)
         created.append(journal.Create(relative, text.encode()))

@@ -115,7 +115,7 @@ def _own(loaded: Loaded, renaming: _Renaming, request: Request) -> str:
     text = apply(document.text, [edit for edit in edits if edit.new != document.text[edit.start : edit.end]])
     front_matter = parse(text).front_matter.content
     text = apply(text, [_edit(text, *front_matter, renaming.renamed_paths)])
-    event = {"at": timestamp(request.stamp.now), "actor": request.stamp.actor, "event": "renumbered"}
+    event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": "renumbered"}
     text = _stamped(loaded, with_event(text, event | {"note": f"was {renaming.old}"}), request)
     after = read_state(parse(text))
     if after.id != renaming.new or len(after.problems) > len(loaded.state.problems):
@@ -129,7 +129,7 @@ def _edit(text: str, start: int, end: int, change: Callable[[str], str]) -> Edit
 
 
 def _stamped(loaded: Loaded, text: str, request: Request) -> str:
-    return with_write_metadata(text, request.stamp, revision=loaded.state.revision + 1)
+    return with_write_metadata(text, request.metadata, revision=loaded.state.revision + 1)
 
 
 def _references(workspace: Workspace, own: Path, renaming: _Renaming, request: Request) -> Iterator[journal.Operation]:

@@ -47,7 +47,7 @@ def set_role(workspace: Workspace, task_id: str, role: str, role_change: RoleCha
     session_id = role_change.session_id
     if session_id is not None:
         session_id = escaping.one_line(session_id, what="the session's id")
-    now, checked_turn = timestamp(request.stamp.now), _read_turn(workspace, task_id, role, request)
+    now, checked_turn = timestamp(request.metadata.now), _read_turn(workspace, task_id, role, request)
     snapshot_role = role_rules.snapshot_needed_to_set(checked_turn, role_change)
     checked = secret_check.check_text(
         workspace, log_parser.text_chunks(role_change.log or b""), request, name="the log"
@@ -130,7 +130,7 @@ def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Re
         TaskstateError: code "role-status": there is nothing to reopen; code "drift-unresolved".
     """
     reason = escaping.one_line(note, what="the note")
-    actor, at = request.stamp.actor, timestamp(request.stamp.now)
+    actor, at = request.metadata.actor, timestamp(request.metadata.now)
 
     def job(turn: Turn) -> Change:
         later = tuple(each for each in turn.later if each.status != PENDING or each.snapshot)

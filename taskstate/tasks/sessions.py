@@ -56,12 +56,12 @@ def add(workspace: Workspace, task_id: str, entry: NewSession, request: Request)
 
     def job(loaded: Loaded) -> Change:
         last_archived = archiver.read_archive(workspace, loaded.state.id).last
-        new_session = _with_takeover_note(workspace, loaded, entry, request.stamp.actor)
-        appended, notes = plan_add(loaded.state, new_session, now=request.stamp.now, archived=last_archived)
+        new_session = _with_takeover_note(workspace, loaded, entry, request.metadata.actor)
+        appended, notes = plan_add(loaded.state, new_session, now=request.metadata.now, archived=last_archived)
         text = appended.document.text
-        finished = with_write_metadata(text, request.stamp, revision=loaded.state.revision + 1, state=appended)
+        finished = with_write_metadata(text, request.metadata, revision=loaded.state.revision + 1, state=appended)
         if not archiver.is_too_large(finished, workspace.config):
-            return Change(text=text, notes=notes, state=appended, stamped=finished)
+            return Change(text=text, notes=notes, state=appended, final_text=finished)
         archived = with_archived_sessions(workspace, loaded.relative, text, request)
         return archived._replace(notes=(*notes, *archived.notes))
 

@@ -68,7 +68,7 @@ def add(workspace: Workspace, task_id: str, source: Source, request: Request) ->
 
     def job(loaded: Loaded) -> Change[Excerpt]:
         entries = _recorded_entries(front_matter_values(loaded.document), loaded.state.id)
-        new = _entry(entries, source, hash_of(text), timestamp(request.stamp.now))
+        new = _entry(entries, source, hash_of(text), timestamp(request.metadata.now))
         artifact_files = (artifacts.content_addressed(loaded.state.id, _stem_of(new.id), text.encode(), _ENDING),)
         if any(isinstance(each, dict) and each.get("id") == new.id for each in entries):
             return Change(text=loaded.document.text, artifacts=artifact_files, result=new)

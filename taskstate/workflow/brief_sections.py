@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ALWAYS = 0  # kept even where it does not fit
 
 
-class SectionSpec(NamedTuple):
+class BriefSectionSpec(NamedTuple):
     """A section that a brief may have; `keep` is its priority, where the lowest number is kept longest.
 
     `more` is the command that shows all of it. `field` names a field of the export: a role that does not get the field
@@ -59,7 +59,7 @@ class Unit(NamedTuple):
 class BriefSection(NamedTuple):
     """A section of a brief with its units, those kept longest first."""
 
-    spec: SectionSpec
+    spec: BriefSectionSpec
     units: tuple[Unit, ...]
     heading: str = ""
 
@@ -73,22 +73,22 @@ SHOW_SECTION = 'taskstate show {id} --section "NAME"'
 # In the order in which they are shown. Earlier sessions are cut first, then their summary, then what came from other
 # tasks, then the description of the task.
 SECTION_SPECS = (
-    SectionSpec("next", "Next step", ALWAYS, "taskstate show {id}"),
-    SectionSpec("features", "Open features", ALWAYS, "taskstate show {id}"),
-    SectionSpec("findings", "Blocking findings", 1, "taskstate role show {id}", "coordination"),
-    SectionSpec("handoff", "Open handoff", 1, "taskstate handoff show {id}"),
-    SectionSpec("session", "Newest session", 2, "taskstate session show {id} N"),
-    SectionSpec("phase", "Phase", 3, "taskstate phase show {id} P"),
-    SectionSpec("criteria", "Acceptance Criteria", 4, SHOW_SECTION, "criteria"),
-    SectionSpec("commands", "Validation", 4, SHOW_SECTION, "commands"),
-    SectionSpec("description", "Task Description", 5, SHOW_SECTION, "description"),
-    SectionSpec("scope", "Scope", 5, SHOW_SECTION, "scope"),
-    SectionSpec("standards", "Standards", 5, SHOW_SECTION, "standards"),
-    SectionSpec("paths", "Repository Paths", 5, SHOW_SECTION, "paths"),
-    SectionSpec("evidence", "Evidence", 6, "taskstate evidence show {id} EID", "evidence"),
-    SectionSpec("inputs", "Chain Inputs", 7, SHOW_SECTION, "inputs"),
-    SectionSpec("summary", "Archived Summary", 8, "taskstate session show {id} N"),
-    SectionSpec("sessions", "Earlier sessions", 9, "taskstate session show {id} N"),
+    BriefSectionSpec("next", "Next step", ALWAYS, "taskstate show {id}"),
+    BriefSectionSpec("features", "Open features", ALWAYS, "taskstate show {id}"),
+    BriefSectionSpec("findings", "Blocking findings", 1, "taskstate role show {id}", "coordination"),
+    BriefSectionSpec("handoff", "Open handoff", 1, "taskstate handoff show {id}"),
+    BriefSectionSpec("session", "Newest session", 2, "taskstate session show {id} N"),
+    BriefSectionSpec("phase", "Phase", 3, "taskstate phase show {id} P"),
+    BriefSectionSpec("criteria", "Acceptance Criteria", 4, SHOW_SECTION, "criteria"),
+    BriefSectionSpec("commands", "Validation", 4, SHOW_SECTION, "commands"),
+    BriefSectionSpec("description", "Task Description", 5, SHOW_SECTION, "description"),
+    BriefSectionSpec("scope", "Scope", 5, SHOW_SECTION, "scope"),
+    BriefSectionSpec("standards", "Standards", 5, SHOW_SECTION, "standards"),
+    BriefSectionSpec("paths", "Repository Paths", 5, SHOW_SECTION, "paths"),
+    BriefSectionSpec("evidence", "Evidence", 6, "taskstate evidence show {id} EID", "evidence"),
+    BriefSectionSpec("inputs", "Chain Inputs", 7, SHOW_SECTION, "inputs"),
+    BriefSectionSpec("summary", "Archived Summary", 8, "taskstate session show {id} N"),
+    BriefSectionSpec("sessions", "Earlier sessions", 9, "taskstate session show {id} N"),
 )
 # The priority of the sections of other kinds; all that are not named have `_DEFAULT_KEEP`.
 _SECTION_KEEP = {
@@ -313,7 +313,7 @@ def _other_sections(state: TaskState) -> Iterator[BriefSection]:
         units = _section_units(state, section, spec.key) if section else ()
         if units:
             keep = _SECTION_KEEP.get(spec.key, _DEFAULT_KEEP)
-            yield BriefSection(SectionSpec(spec.key, spec.name, keep, SHOW_SECTION), units)
+            yield BriefSection(BriefSectionSpec(spec.key, spec.name, keep, SHOW_SECTION), units)
 
 
 def _section_units(state: TaskState, section: Section, key: str) -> tuple[Unit, ...]:

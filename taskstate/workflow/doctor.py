@@ -32,7 +32,7 @@ _LARGE_CACHE = 256 * 1024**2
 _BY_HAND = "compare it with the file, mend that by hand, then delete the record"
 
 
-class Problem(NamedTuple):
+class RepositoryProblem(NamedTuple):
     """A problem found by a check; `path` is relative to the root, or empty; `--fix` repairs a `fixable` one.
 
     A `note` is worth knowing, but not an error.
@@ -46,61 +46,65 @@ class Problem(NamedTuple):
     note: bool = False
 
 
-def examine(workspace: Workspace) -> tuple[Problem, ...]:
+def examine(workspace: Workspace) -> tuple[RepositoryProblem, ...]:
     """Run all checks and return their problems."""
     return tuple(problem for check in CHECKS.values() for problem in check(workspace))
 
 
-def _check_git(workspace: Workspace) -> Iterable[Problem]:
+def _check_git(workspace: Workspace) -> Iterable[RepositoryProblem]:
     version = git.version()
     if version is None:
-        yield Problem("git", "", "git was not found", "install git, or put it on the PATH")
+        yield RepositoryProblem("git", "", "git was not found", "install git, or put it on the PATH")
     elif version < OLDEST_GIT:
         shown = ".".join(map(str, version))
-        yield Problem("git", "", f"git {shown} is too old", f"install {'.'.join(map(str, OLDEST_GIT))} or newer")
+        yield RepositoryProblem(
+            "git", "", f"git {shown} is too old", f"install {'.'.join(map(str, OLDEST_GIT))} or newer"
+        )
     elif git.toplevel(workspace.root) is None:
         message = "this is no working tree of git: there is no history to compare with, and nothing is merged"
-        yield Problem("git", "", message, "run `git init`", note=True)
+        yield RepositoryProblem("git", "", message, "run `git init`", note=True)
 
 
-def _check_set_up(workspace: Workspace) -> Iterable[Problem]:
+def _check_set_up(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report what `init` would create or change: ignored files, attributes, the merge driver's configuration."""
     try:
         result = set_up(workspace, pre_commit=False, dry_run=True)
     except TaskstateError as error:
-        yield Problem("set-up", "", error.message, error.help)
+        yield RepositoryProblem("set-up", "", error.message, error.help)
         return
     for name in (*result.created, *result.changed):
-        yield Problem("set-up", name, "it is not as `taskstate init` makes it", "run `taskstate init`", fixable=True)
+        yield RepositoryProblem(
+            "set-up", name, "it is not as `taskstate init` makes it", "run `taskstate init`", fixable=True
+        )
 
 
-def _check_merge_driver(workspace: Workspace) -> Iterable[Problem]:
+def _check_merge_driver(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Ask git whether our files reach the merge driver: a later line of any attributes file may override ours."""
     if git.version() is None:
         return
     try:
         state = merge_driver_state(workspace)
     except GitFailed as error:
-        yield Problem("merge-driver", "", error.message, error.help)
+        yield RepositoryProblem("merge-driver", "", error.message, error.help)
         return
     for pattern in state.unreached:
         message = f"git merges {pattern} otherwise than by taskstate's merge driver"
         help_ = "run `taskstate init`, and see what overrides it there"
-        yield Problem("merge-driver", ".gitattributes", message, help_)
+        yield RepositoryProblem("merge-driver", ".gitattributes", message, help_)
     command = state.command.split(maxsplit=1)[0] if state.command else ""
     if command and shutil.which(command) is None:
         message = f"git's merge driver is {files.shown(command)}, which is not found"
         help_ = "put it on the PATH; until then git reports each merge as a conflict"
-        yield Problem("merge-driver", "", message, help_)
+        yield RepositoryProblem("merge-driver", "", message, help_)
 
 
-def _check_hooks(workspace: Workspace) -> Iterable[Problem]:
+def _check_hooks(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report commit hooks that are configured for the repository but not installed."""
     if files.size(workspace.root / PRE_COMMIT) is None or git.toplevel(workspace.root) is None:
         return
     if b"taskstate-lint" not in files.read(workspace.root / PRE_COMMIT):
         message = "it has no hook of taskstate's"
-        yield Problem("hooks", PRE_COMMIT, message, "run `taskstate init --pre-commit`", note=True)
+        yield RepositoryProblem("hooks", PRE_COMMIT, message, "run `taskstate init --pre-commit`", note=True)
         return
     try:
         hook = os.fsdecode(git.run(["rev-parse", "--git-path", "hooks/pre-commit"], workspace.root)).removesuffix("\n")
@@ -108,10 +112,10 @@ def _check_hooks(workspace: Workspace) -> Iterable[Problem]:
         return
     if not (workspace.root / hook).exists():
         message = "its hooks are not installed in this clone: nothing is checked at a commit"
-        yield Problem("hooks", PRE_COMMIT, message, "run `pre-commit install`", note=True)
+        yield RepositoryProblem("hooks", PRE_COMMIT, message, "run `pre-commit install`", note=True)
 
 
-def _check_files(workspace: Workspace) -> Iterable[Problem]:
+def _check_files(workspace: Workspace) -> Iterable[RepositoryProblem]:
     for path in workspace.own_files():
         relative = workspace.relative(path)
         try:
@@ -121,10 +125,10 @@ def _check_files(workspace: Workspace) -> Iterable[Problem]:
             else:
                 decoded(files.read(path), relative)
         except TaskstateError as error:
-            yield Problem("files", relative, error.message, error.help)
+            yield RepositoryProblem("files", relative, error.message, error.help)
 
 
-def _check_ids(workspace: Workspace) -> Iterable[Problem]:
+def _check_ids(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report ids that several state files have, as after a merge of two branches that both created one."""
     paths_by_id: dict[str, list[str]] = {}
     for path in workspace.state_files():
@@ -134,10 +138,10 @@ def _check_ids(workspace: Workspace) -> Iterable[Problem]:
         if len(paths) > 1:
             shown = ", ".join(map(files.shown, paths))
             help_ = "give one of them another id: `taskstate doctor renumber PATH NEW`"
-            yield Problem("ids", paths[0], f"{len(paths)} state files have the id {task_id}: {shown}", help_)
+            yield RepositoryProblem("ids", paths[0], f"{len(paths)} state files have the id {task_id}: {shown}", help_)
 
 
-def _check_orphans(workspace: Workspace) -> Iterable[Problem]:
+def _check_orphans(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report archives, handoffs and artifacts whose task does not exist."""
     ids = {(own.id or "").casefold() for path in workspace.state_files() if (own := names.own_file(path.name))}
     folders = (("archives", ""), ("handoffs", "-state.md"), ("artifacts", "-state.md"))
@@ -147,37 +151,41 @@ def _check_orphans(workspace: Workspace) -> Iterable[Problem]:
         if own and (own.id or "").casefold() not in ids:
             relative = workspace.relative(workspace.state_root / folder / name)
             help_ = f"bring task {files.shown(own.id or '')} back, for example from git, or delete this"
-            yield Problem("orphans", relative, "it belongs to a task that is not there", help_)
+            yield RepositoryProblem("orphans", relative, "it belongs to a task that is not there", help_)
 
 
-def _check_journal(workspace: Workspace) -> Iterable[Problem]:
+def _check_journal(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report what interrupted commands and lost updates left in the journal."""
     for name in files.names(workspace.journal):
         relative = workspace.relative(workspace.journal / name)
         if name.startswith(CONFLICT):
             message = "an interrupted change could not be finished: a file had been changed meanwhile"
-            yield Problem("unfinished", relative, message, _BY_HAND, fixable=True)
+            yield RepositoryProblem("unfinished", relative, message, _BY_HAND, fixable=True)
         elif name.startswith(UNREADABLE):
-            yield Problem("unfinished", relative, "it is a plan that cannot be read", "delete it")
+            yield RepositoryProblem("unfinished", relative, "it is a plan that cannot be read", "delete it")
         elif name.startswith(PROPOSAL):
             message = "a text that was gone, and could not be put back by itself"
-            yield Problem("unfinished", relative, message, "take from it what is missing, then delete it")
+            yield RepositoryProblem("unfinished", relative, message, "take from it what is missing, then delete it")
     lost, unreadable = lost_updates.records(workspace)
     for update in lost:
         subject = "a save that came while the file was replaced" if update.late else f"revision {update.revision}"
         message = f"{subject} of {files.shown(update.path)} is gone from it, and kept here"
         help_ = "run `taskstate doctor --fix`: it puts back what is missing"
-        yield Problem("unfinished", workspace.relative(update.record), message, help_, fixable=True)
+        yield RepositoryProblem("unfinished", workspace.relative(update.record), message, help_, fixable=True)
     for path in unreadable:
-        yield Problem("unfinished", workspace.relative(path), "it is a record that cannot be read", "delete it")
+        yield RepositoryProblem(
+            "unfinished", workspace.relative(path), "it is a record that cannot be read", "delete it"
+        )
 
 
-def _check_temporary_files(workspace: Workspace) -> Iterable[Problem]:
+def _check_temporary_files(workspace: Workspace) -> Iterable[RepositoryProblem]:
     for folder in own_folders(workspace):
         for name in files.names(folder):
             if files.is_temporary(name):
                 message = "a killed command left it"
-                yield Problem("temporary", workspace.relative(folder / name), message, "run `--fix`", fixable=True)
+                yield RepositoryProblem(
+                    "temporary", workspace.relative(folder / name), message, "run `--fix`", fixable=True
+                )
 
 
 def own_folders(workspace: Workspace) -> tuple[Path, ...]:
@@ -189,23 +197,25 @@ def own_folders(workspace: Workspace) -> tuple[Path, ...]:
     return tuple(sorted(folders))
 
 
-def _check_lock(workspace: Workspace) -> Iterable[Problem]:
+def _check_lock(workspace: Workspace) -> Iterable[RepositoryProblem]:
     holder = lock.holder(workspace.lock)
     if holder and lock.is_free(workspace.lock):
         message = f"the lock is free; the last holder was killed: {holder}"
         help_ = "nothing to do: the text decides nothing"
-        yield Problem("lock", workspace.relative(workspace.lock), message, help_, note=True)
+        yield RepositoryProblem("lock", workspace.relative(workspace.lock), message, help_, note=True)
 
 
-def _check_cache(workspace: Workspace) -> Iterable[Problem]:
+def _check_cache(workspace: Workspace) -> Iterable[RepositoryProblem]:
     folder = workspace.state_root / "cache"
     size = sum(os.lstat(os.path.join(parent, name)).st_size for parent, _, names in os.walk(folder) for name in names)
     if size > _LARGE_CACHE:
         message = f"the cache takes {size // 1024**2} MiB"
-        yield Problem("cache", workspace.relative(folder), message, "delete the folder: it is made anew", note=True)
+        yield RepositoryProblem(
+            "cache", workspace.relative(folder), message, "delete the folder: it is made anew", note=True
+        )
 
 
-CHECKS: dict[str, Callable[[Workspace], Iterable[Problem]]] = {
+CHECKS: dict[str, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
     "git": _check_git,
     "set-up": _check_set_up,
     "merge-driver": _check_merge_driver,

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from taskstate.workflow.doctor import Problem
+    from taskstate.workflow.doctor import RepositoryProblem
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
-def repair(workspace: Workspace, problems: Iterable[Problem], request: Request) -> tuple[str, ...]:
+def repair(workspace: Workspace, problems: Iterable[RepositoryProblem], request: Request) -> tuple[str, ...]:
     """Repair the problems that can be repaired safely; return a message for each repair, done or refused."""
     checks = {problem.check for problem in problems if problem.fixable or problem.note}
     messages: list[str] = []
@@ -116,8 +116,8 @@ def _put_back_lost(workspace: Workspace, request: Request) -> list[str]:
 def reseal(workspace: Workspace, task_id: str, note: str, request: Request) -> Outcome:
     """Compute the seal of a task's state file again, and record in its events who accepted that, when and why."""
     reason = escaping.one_line(note, what="the note")
-    now = timestamp(request.stamp.now)
-    event = {"at": now, "actor": request.stamp.actor, "event": "resealed", "note": reason}
+    now = timestamp(request.metadata.now)
+    event = {"at": now, "actor": request.metadata.actor, "event": "resealed", "note": reason}
 
     def job(loaded: Loaded) -> Change:
         text, before = add_event(workspace, loaded.document.text, event)

@@ -24,12 +24,12 @@ else:
 class Request(NamedTuple):
     """How a write is to be made.
 
-    `stamp` says who makes it and when. `expect` is the revision that the file must still have; empty for any. With
+    `metadata` says who makes it and when. `expect` is the revision that the file must still have; empty for any. With
     `dry_run` nothing is written. `reseal` accepts blocks owned by the tool that were edited by hand, and seals them
     again. `force_secrets` writes text that looks like a credential, with a warning and an entry in the audit.
     """
 
-    stamp: WriteMetadata
+    metadata: WriteMetadata
     expect: str = ""
     dry_run: bool = False
     reseal: bool = False
@@ -45,7 +45,7 @@ class Change(NamedTuple, Generic[T_co]):
     state file no longer names, deleted after it is written.
 
     A job that has parsed `text` already passes its `state`, and one that has set the metadata itself the text with it
-    as `stamped`: neither is then computed again. The new revision is higher than `revision_above`. `result` is what
+    as `final_text`: neither is then computed again. The new revision is higher than `revision_above`. `result` is what
     else the job computed; the outcome carries it to the caller.
     """
 
@@ -53,7 +53,7 @@ class Change(NamedTuple, Generic[T_co]):
     before: journal.Plan = ()
     notes: tuple[str, ...] = ()
     state: TaskState | None = None
-    stamped: str = ""
+    final_text: str = ""
     revision_above: int = 0
     after: journal.Plan = ()
     artifacts: tuple[Artifact, ...] = ()

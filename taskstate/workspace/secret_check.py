@@ -256,4 +256,4 @@ def check_text(workspace: Workspace, pieces: Iterable[str], request: Request, *,
         raise refusal(lines)
     more = (f"{name}: {len(lines) - _MAX_WARNINGS} more such lines",) if len(lines) > _MAX_WARNINGS else ()
     warned = warnings([*lines[:_MAX_WARNINGS], *more])
-    return AcceptedText(warned, audit_event(SecretFindings(tuple(lines), tuple(kinds)), request.stamp))
+    return AcceptedText(warned, audit_event(SecretFindings(tuple(lines), tuple(kinds)), request.metadata))

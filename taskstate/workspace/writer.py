@@ -97,7 +97,7 @@ def _write(
     secrets_found = secret_check.new_secrets_in_plan(workspace, planned.plan, loaded.relative, loaded.document.text)
     warnings = secret_check.require_allowed(secrets_found, force=request.force_secrets)
     if secrets_found.kinds and planned.is_stamped:
-        event = secret_check.audit_event(secrets_found, request.stamp)
+        event = secret_check.audit_event(secrets_found, request.metadata)
         planned = _plan_write(loaded, _with_audit_event(workspace, change, event), request)
     if not request.dry_run:
         _carry_out(workspace, loaded.state.id, change, planned.plan)
@@ -147,7 +147,7 @@ def _plan_write(loaded: Loaded, change: Change, request: Request) -> _PlannedWri
     revision, is_stamped = before.revision, _is_stamped(loaded, planned.document)
     if is_stamped:
         revision = max(revision, change.revision_above) + 1
-        text = change.stamped or with_write_metadata(text, request.stamp, revision=revision, state=planned)
+        text = change.final_text or with_write_metadata(text, request.metadata, revision=revision, state=planned)
     preconditions.require_sound(loaded, text, planned)
     data = text.encode()
     plan = (*change.before, journal.Replace(loaded.relative, loaded.digest, data), *change.after)
@@ -164,7 +164,7 @@ def _with_audit_event(workspace: Workspace, change: Change, event: Mapping[str, 
     written = {path for operation in (*change.before, *change.after) for path in paths_of(operation)}
     if any(path in written for operation in moved for path in paths_of(operation)):
         text, moved = with_event(change.text, event), ()
-    return change._replace(text=text, before=(*change.before, *moved), state=None, stamped="")
+    return change._replace(text=text, before=(*change.before, *moved), state=None, final_text="")
 
 
 def _repaired_state(loaded: Loaded, planned: TaskState) -> TaskState:
@@ -182,11 +182,13 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         message = f"{relative} is to be created, so it is at no revision yet"
         raise TaskstateError(message, help="leave --expect-revision out", code="revision")
     with workspace.locked() as messages:
-        first = journal.Create(relative, with_write_metadata(text, request.stamp, revision=1).encode())
+        first = journal.Create(relative, with_write_metadata(text, request.metadata, revision=1).encode())
         secrets_found = secret_check.new_secrets_in_plan(workspace, (first,))
         warnings = secret_check.require_allowed(secrets_found, force=request.force_secrets)
-        text = with_event(text, secret_check.audit_event(secrets_found, request.stamp)) if secrets_found.kinds else text
-        text = with_write_metadata(text, request.stamp, revision=1)
+        text = (
+            with_event(text, secret_check.audit_event(secrets_found, request.metadata)) if secrets_found.kinds else text
+        )
+        text = with_write_metadata(text, request.metadata, revision=1)
         operation = journal.Create(relative, text.encode())
         diff = _diff(workspace, operation) if request.dry_run else ""
         if not request.dry_run:

@@ -50,7 +50,7 @@ def commit(place: Place) -> None:
 def request(place: Place) -> Request:
     """Return a request with the present commit."""
     plain = place.request()
-    return plain._replace(stamp=plain.stamp._replace(git_head=git.head(place.root)))
+    return plain._replace(metadata=plain.metadata._replace(git_head=git.head(place.root)))
 
 
 def findings(place: Place) -> tuple[ContextFinding, ...]:

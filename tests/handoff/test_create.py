@@ -201,7 +201,9 @@ def test_two_in_one_second_have_two_names(place: Place) -> None:
     """A second handoff takes the next free second, also beside archived ones."""
     paths = []
     for _ in range(3):
-        now = place.request()._replace(stamp=place.request().stamp._replace(now=place.now.replace(hour=20, minute=0)))
+        now = place.request()._replace(
+            metadata=place.request().metadata._replace(now=place.now.replace(hour=20, minute=0))
+        )
         paths.append(hand_over(place.workspace, "101", HandoffRequest(FULL, force=True), now).path)
         accept(place)
     assert [path[-10:] for path in paths] == ["200000Z.md", "200001Z.md", "200002Z.md"]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
 
 NOW = datetime(2025, 2, 3, 11, 30, tzinfo=UTC)
-REQUEST = Request(stamp=WriteMetadata(actor="somebody", now=NOW))
+REQUEST = Request(metadata=WriteMetadata(actor="somebody", now=NOW))
 OUTLINE = [
     "Task #7: Parser - State",
     "1. Static Context",

@@ -94,7 +94,7 @@ class Place:
     def request(self, *, expect: str = "", dry_run: bool = False) -> Request:
         """Return a request a minute after the last one."""
         self.now += MINUTE
-        return Request(stamp=WriteMetadata(actor="somebody", now=self.now), expect=expect, dry_run=dry_run)
+        return Request(metadata=WriteMetadata(actor="somebody", now=self.now), expect=expect, dry_run=dry_run)
 
     def new(self, task_id: str = TASK, **task: Any) -> Outcome:  # noqa: ANN401 - the fields of a new task
         """Create a task that is ready for work."""

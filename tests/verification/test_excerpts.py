@@ -281,7 +281,7 @@ def test_kept_text_is_broken(place: Place, data: bytes) -> None:
 
 def test_a_refused_excerpt_leaves_no_text_behind(place: Place) -> None:
     """What refuses the write of the state file refuses the artifact too."""
-    request = place.request()._replace(stamp=WriteMetadata(actor="ghp_" + "a1B2c3D4e5" * 4, now=place.now))
+    request = place.request()._replace(metadata=WriteMetadata(actor="ghp_" + "a1B2c3D4e5" * 4, now=place.now))
     error = refusal(
         lambda: excerpts.add(place.workspace, TASK, excerpts.Source("plan", "docs/plan.md", "2-3"), request)
     )

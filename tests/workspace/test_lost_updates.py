@@ -203,8 +203,8 @@ def test_checking_out_another_commit_is_no_loss(repository: Path) -> None:
         subprocess.run([*git, "add", "-A"], check=True)
         subprocess.run([*git, "commit", "-qm", "state"], check=True)
         head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
-        stamp = place.request().stamp._replace(git_head=head)
-        place.add("More.", request=place.request()._replace(stamp=stamp))
+        metadata = place.request().metadata._replace(git_head=head)
+        place.add("More.", request=place.request()._replace(metadata=metadata))
         return head
 
     commit()

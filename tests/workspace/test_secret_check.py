@@ -46,7 +46,9 @@ def events(place: Place) -> list[dict[str, Any]]:
 WRITES: dict[str, Callable[[Place, Request], Outcome]] = {
     "a session": lambda place, request: place.add(f"used {AWS_ID}", request=request),
     "a key of several lines": lambda place, request: place.add(f"{KEY}\nMIIEvQIBADANBgkqhkiG", request=request),
-    "the actor": lambda place, request: place.add(request=request._replace(stamp=request.stamp._replace(actor=TOKEN))),
+    "the actor": lambda place, request: place.add(
+        request=request._replace(metadata=request.metadata._replace(actor=TOKEN))
+    ),
     "a new file": lambda place, request: change(
         place.workspace,
         TASK,
@@ -91,7 +93,7 @@ def test_a_forced_write_is_warned_of_and_remembered(place: Place, name: str) -> 
     assert outcome.changed
     assert all("this looks like a" in line for line in outcome.warnings)
     (event,) = events(place)
-    assert (event["at"], event["event"]) == (f"{request.stamp.now:%Y-%m-%dT%H:%M:%SZ}", "secrets-forced")
+    assert (event["at"], event["event"]) == (f"{request.metadata.now:%Y-%m-%dT%H:%M:%SZ}", "secrets-forced")
     assert event["note"].endswith("(1)") or name == "the actor"
     assert AWS_ID not in json.dumps([event, outcome.warnings, outcome.notes])
     assert place.checking().repository.workspace.load(place.path).state.revision == 2

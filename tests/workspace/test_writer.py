@@ -201,7 +201,7 @@ def test_many_writers_lose_nothing(place: Place) -> None:
         "from taskstate.workspace.change import Request\n"
         "at = find_workspace(Path(sys.argv[1]), root=sys.argv[1])\n"
         "for n in range(5):\n"
-        "    request = Request(stamp=WriteMetadata(actor='a', now=datetime.now(UTC)))\n"
+        "    request = Request(metadata=WriteMetadata(actor='a', now=datetime.now(UTC)))\n"
         "    entry = sessions.NewSession(did=(f'{sys.argv[2]}.{n}',), state='s', next=('n',))\n"
         "    sessions.add(at, '101', entry, request)\n"
     )

@@ -11,7 +11,7 @@ from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
-    from taskstate.workflow.doctor import Problem
+    from taskstate.workflow.doctor import RepositoryProblem
 
 _RENUMBER = ("renumber", "OLD", "NEW")
 
@@ -43,7 +43,7 @@ def run(invocation: Invocation) -> int:
 
 
 def _check(invocation: Invocation) -> int:
-    from taskstate.workflow.doctor import CHECKS, Problem, examine
+    from taskstate.workflow.doctor import CHECKS, RepositoryProblem, examine
 
     try:
         workspace = invocation.workspace
@@ -51,7 +51,7 @@ def _check(invocation: Invocation) -> int:
         if error.code != "config":
             raise
         return _print_report(
-            invocation, (Problem("configuration", "", error.message, error.help),), (), ("configuration",)
+            invocation, (RepositoryProblem("configuration", "", error.message, error.help),), (), ("configuration",)
         )
     problems = examine(workspace)
     repairs: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ def _check(invocation: Invocation) -> int:
 
 
 def _print_report(
-    invocation: Invocation, problems: tuple[Problem, ...], repairs: tuple[str, ...], checks: tuple[str, ...]
+    invocation: Invocation, problems: tuple[RepositoryProblem, ...], repairs: tuple[str, ...], checks: tuple[str, ...]
 ) -> int:
     errors = [problem for problem in problems if not problem.note]
     lines = [*repairs, *(_line(problem) for problem in problems)]
@@ -77,7 +77,7 @@ def _summary(errors: int, checks: int) -> str:
     return f"{checks} checks, {errors} {'thing is' if errors == 1 else 'things are'} wrong"
 
 
-def _line(problem: Problem) -> str:
+def _line(problem: RepositoryProblem) -> str:
     where = f"{problem.path}: " if problem.path else ""
     help_ = f"; {problem.help}" if problem.help else ""
     return f"{'note' if problem.note else 'wrong'}  {problem.check:12}  {where}{problem.message}{help_}"

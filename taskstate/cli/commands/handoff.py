@@ -151,7 +151,7 @@ def run_accept(invocation: Invocation) -> int:
     from taskstate.syntax.escaping import one_line
 
     args, request = invocation.args, invocation.request()
-    agent = one_line(args.agent, what="--agent") if args.agent else request.stamp.actor
+    agent = one_line(args.agent, what="--agent") if args.agent else request.metadata.actor
     accepted = accept(invocation.workspace, invocation.task, agent, request)
     return invocation.print_outcome(
         accepted.outcome, text=f"{accepted.path}: accepted by {agent}", handoff_path=accepted.path, agent=agent

@@ -165,7 +165,7 @@ def _baseline(
     if recorded and all(before.values.get(key) == value for key, value in new.items()):
         return before.values, ()
     notes = (f"it takes the place of the baseline of {before.recorded_at}",) if recorded else ()
-    return {**before.values, "status": _RECORDED, "recorded_at": timestamp(request.stamp.now), **new}, notes
+    return {**before.values, "status": _RECORDED, "recorded_at": timestamp(request.metadata.now), **new}, notes
 
 
 def _role(before: Role, results: Mapping[str, CheckResult], log: tuple[str, str]) -> dict[str, object]:

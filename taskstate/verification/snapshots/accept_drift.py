@@ -123,7 +123,7 @@ def _settled(loaded: Loaded, blocks: ToolBlocks, delta: Mapping[str, object]) ->
 
 def _event(role: str, plan: AcceptedDrift, note: str, request: Request) -> dict[str, object]:
     paths = plan.files.get(role, ())
-    at, actor = timestamp(request.stamp.now), request.stamp.actor
+    at, actor = timestamp(request.metadata.now), request.metadata.actor
     return {
         "at": at,
         "actor": actor,

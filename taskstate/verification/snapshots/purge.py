@@ -39,7 +39,7 @@ def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
 
     def job(loaded: Loaded) -> Change:
         roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
-        text, archive_plan = purged_text(workspace, loaded.document.text, request.stamp)
+        text, archive_plan = purged_text(workspace, loaded.document.text, request.metadata)
         return Change(text=text, before=archive_plan)
 
     outcome = change(workspace, task_id, job, request)
@@ -49,7 +49,7 @@ def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
     return outcome._replace(changed=outcome.changed or removed)
 
 
-def purged_text(workspace: Workspace, text: str, stamp: WriteMetadata) -> tuple[str, journal.Plan]:
+def purged_text(workspace: Workspace, text: str, metadata: WriteMetadata) -> tuple[str, journal.Plan]:
     """Return a state file's text without artifact paths, and the archive change that its oldest events may need.
 
     Call `remove` to delete the artifacts themselves after that text is written.
@@ -57,7 +57,7 @@ def purged_text(workspace: Workspace, text: str, stamp: WriteMetadata) -> tuple[
     document = parse(text)
     blocks = blocks_of(document)
     unpurged = {name: snapshot for name, snapshot in blocks.delta.snapshots.items() if _is_unpurged(snapshot)}
-    events = [_event(name, snapshot, stamp) for name, snapshot in unpurged.items()]
+    events = [_event(name, snapshot, metadata) for name, snapshot in unpurged.items()]
     for key, value in _without_paths(blocks, unpurged).items():
         document = parse(apply(document.text, set_front_matter(document, key, value)))
     if not events:
@@ -82,11 +82,11 @@ def _is_unpurged(snapshot: Snapshot) -> bool:
     return _FILE_LIST in snapshot.values or any(snapshot.values.get(key) for key in _SNAPSHOT_PATHS)
 
 
-def _event(role: str, snapshot: Snapshot, stamp: WriteMetadata) -> dict[str, object]:
+def _event(role: str, snapshot: Snapshot, metadata: WriteMetadata) -> dict[str, object]:
     values = snapshot.values
     summary = {key: values[key] for key in ("snapshot_time", "diff_stat", "diff_sha") if values.get(key)}
-    actor = values.get("actor", stamp.actor)
-    return {"at": timestamp(stamp.now), "actor": actor, "event": EVENT, "role": role, **summary}
+    actor = values.get("actor", metadata.actor)
+    return {"at": timestamp(metadata.now), "actor": actor, "event": EVENT, "role": role, **summary}
 
 
 def _without_paths(blocks: ToolBlocks, unpurged: dict[str, Snapshot]) -> dict[str, object]:

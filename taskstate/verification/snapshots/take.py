@@ -223,8 +223,8 @@ def _record(state: TaskState, draft: _Draft) -> dict[str, object]:
     current, content, request, scope = draft
     record: dict[str, object] = {
         "base_commit": request.base,
-        "snapshot_time": timestamp(request.write_request.stamp.now),
-        "actor": request.write_request.stamp.actor,
+        "snapshot_time": timestamp(request.write_request.metadata.now),
+        "actor": request.write_request.metadata.actor,
         "tree": current.tree,
         "index_tree": current.index_tree,
         "diff_from_base": None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.cli.main import _parser_of
-from taskstate.workflow.brief_sections import SECTION_SPECS, SectionSpec
+from taskstate.workflow.brief_sections import SECTION_SPECS, BriefSectionSpec
 from tests.support.place import tree
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def test_unknown_role_and_task_are_refused(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("row", SECTION_SPECS, ids=lambda row: row.name)
-def test_commands_that_show_the_rest_exist(row: SectionSpec) -> None:
+def test_commands_that_show_the_rest_exist(row: BriefSectionSpec) -> None:
     """Each command that a brief names for what it left out is one that the command line takes."""
     told = row.more.format(id="101").replace("NAME", row.title)
     program, command, *arguments = shlex.split(re.sub(r"\b(?:N|P|EID)$", "1", told))

@@ -26,7 +26,7 @@ def spoiled(place: Place) -> Place:
 
 
 def test_what_has_its_form_is_not_written(cli: Cli, place: Place) -> None:
-    """A file in its form keeps every byte, whatever a stamp would change, and its revision."""
+    """A file in its form keeps every byte, whatever a metadata would change, and its revision."""
     before = tree(place.root)
     assert cli.ok("fmt") == "1 file already in form\n"
     assert cli.json("fmt") == {"files": 1, "changed": [], "failed": []}
@@ -145,7 +145,7 @@ def test_a_folder_and_a_path_that_is_not_there(cli: Cli, spoiled: Place) -> None
 
 
 def test_standard_input(cli: Cli, spoiled: Place) -> None:
-    """`-` prints the form of what it reads, byte for byte, without a stamp; --check and --diff look only."""
+    """`-` prints the form of what it reads, byte for byte, without a metadata; --check and --diff look only."""
     text = spoiled.text.replace("\n", "\r\n")
     flags = ("fmt", "-", "--stdin-filename", "task-101-state.md")
     formatted = cli.ok(*flags, stdin=text)

@@ -215,7 +215,7 @@ def test_a_refused_write_leaves_the_old_log(place: Place) -> None:
     """Whoever reads the file finds the log that it names, and none that nobody names."""
     record(place)
     before, text = kept_logs(place), place.text
-    bad_actor = place.request()._replace(stamp=WriteMetadata(actor="ghp_" + "a1B2c3D4e5" * 4, now=place.now))
+    bad_actor = place.request()._replace(metadata=WriteMetadata(actor="ghp_" + "a1B2c3D4e5" * 4, now=place.now))
     error = refusal(lambda: qa_record.record(place.workspace, TASK, QaRequest(BAD, {}, {}), bad_actor))
     assert error.code == "secret"
     assert (kept_logs(place), place.text) == (before, text)

@@ -119,7 +119,7 @@ def test_logs_lose_their_places_too(place: GitPlace) -> None:
     block = "baseline: {status: recorded, log: artifacts/task-101/qa.log.gz}\ncoordination:\n  implementer: "
     block += "{status: done, qa_log_path: artifacts/task-101/qa-implementer.log.gz}\ndelta:"
     text = place.text.replace("\ndelta:", f"\n{block}", 1)
-    text, _ = purge.purged_text(place.workspace, text, place.request().stamp)
+    text, _ = purge.purged_text(place.workspace, text, place.request().metadata)
     values = front_matter_values(parse(text))
     assert values["baseline"] == {"status": "recorded", "log": None}
     assert values["coordination"] == {"implementer": {"status": "done", "qa_log_path": None}}
@@ -129,7 +129,7 @@ def test_oldest_events_go_to_the_archive(place: GitPlace) -> None:
     """The newest 20 events stay in the file; those before them are kept in the archive."""
     older = [{"at": "2026-01-31T12:00:00Z", "event": f"e{number}"} for number in range(20)]
     text = with_events(place.text, older)
-    text, plan = purge.purged_text(place.workspace, text, place.request().stamp)
+    text, plan = purge.purged_text(place.workspace, text, place.request().metadata)
     events = parse(text).front_matter["audit"]["events"]
     assert len(events) == event_log.EVENTS_KEPT
     assert [each["event"] for each in events[-3:]] == ["e19", "role-done", "role-done"]

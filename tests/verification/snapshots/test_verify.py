@@ -83,9 +83,9 @@ def test_same_tree_is_found_with_and_without_the_kept_index(place: GitPlace, ind
         assert told(place.verify()) == [("src/b.py", "modified")]
         place.write("src/b.py", "b = 2\n")
     elif index == "broken":
-        stamp = kept.stat().st_mtime_ns
+        metadata = kept.stat().st_mtime_ns
         kept.write_bytes(b"DIRC no index")
-        os.utime(kept, ns=(stamp, stamp))
+        os.utime(kept, ns=(metadata, metadata))
     elif index == "gone":
         kept.unlink()
     assert not place.verify().drift
