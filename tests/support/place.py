@@ -49,13 +49,13 @@ class Place:
         if task or not _FRESH:
             setup.set_up(find_workspace(root, root=str(root)), pre_commit=False)
             self.new(**task)
+            if not task:
+                _FRESH.update((path.relative_to(root).as_posix(), path.read_bytes()) for path in files_in(root))
         else:
             self.now += MINUTE
             for name, data in _FRESH.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_bytes(data)
-        if not task:
-            _FRESH.update((path.relative_to(root).as_posix(), path.read_bytes()) for path in files_in(root))
 
     @property
     def workspace(self) -> Workspace:
