@@ -41,21 +41,21 @@ class Cli:
         self.monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
         self.capfd.readouterr()
         status = main([str(argument) for argument in arguments])
-        said = Said(status, *self.capfd.readouterr())
-        assert "Traceback" not in said.err
-        return said
+        text = Said(status, *self.capfd.readouterr())
+        assert "Traceback" not in text.err
+        return text
 
     def ok(self, *arguments: str | Path, stdin: str | bytes = b"") -> str:
         """Run a command that succeeds, and return what it printed."""
-        said = self(*arguments, stdin=stdin)
-        assert said.status == 0, said
-        return said.out
+        result = self(*arguments, stdin=stdin)
+        assert result.status == 0, result
+        return result.out
 
     def json(self, *arguments: str | Path, stdin: str | bytes = b"", status: int = 0) -> Any:  # noqa: ANN401 - any JSON
         """Run a command that succeeds, and return the data of its JSON."""
-        said = self(*arguments, "--format", "json", stdin=stdin)
-        envelope = json.loads(said.out)
-        assert said.status == status, said
+        result = self(*arguments, "--format", "json", stdin=stdin)
+        envelope = json.loads(result.out)
+        assert result.status == status, result
         assert list(envelope) == ["success", "data", "error", "code"]
         assert (envelope["success"], envelope["error"], envelope["code"]) == (True, None, None)
         return envelope["data"]
@@ -66,18 +66,18 @@ class Cli:
         In JSON it is refused just so, and the envelope says the same.
         """
         before = tree(self.place.root)
-        said = self(*arguments, stdin=stdin)
-        assert (said.status, said.out) == (2, ""), said
-        assert said.err.startswith("taskstate: ")
-        assert said.err.count("\n") == 1
+        result = self(*arguments, stdin=stdin)
+        assert (result.status, result.out) == (2, ""), result
+        assert result.err.startswith("taskstate: ")
+        assert result.err.count("\n") == 1
         in_json = self(*arguments, "--format=json", stdin=stdin)
         envelope = json.loads(in_json.out)
         assert (in_json.status, envelope["success"], envelope["data"]) == (2, False, None)
         assert envelope["error"]
         assert envelope["code"]
-        assert in_json.err == said.err
+        assert in_json.err == result.err
         assert tree(self.place.root) == before
-        return said.err.removeprefix("taskstate: ").rstrip("\n")
+        return result.err.removeprefix("taskstate: ").rstrip("\n")
 
 
 @pytest.fixture

@@ -46,9 +46,9 @@ def test_a_link_out_of_the_repository_is_not_followed(place: Place, cli: Cli, ou
     link.symlink_to(outside / "task-9-state.md")
     assert "symbolic link" in cli.refused("session", "add", "9", *ADD[3:])
     assert "symbolic link" in cli.refused("show", "9")
-    said = cli("lint")
-    assert said.status != 0
-    assert OUTSIDE not in said.out + said.err
+    result = cli("lint")
+    assert result.status != 0
+    assert OUTSIDE not in result.out + result.err
     assert (outside / "task-9-state.md").read_text(encoding="utf-8") == OUTSIDE
 
 
@@ -91,12 +91,12 @@ def test_what_stands_outside_is_never_told(place: Place, cli: Cli, outside: Path
         link.symlink_to(outside / "task-9-state.md")
     before = (outside / "task-9-state.md").read_bytes()
     for reader in READERS:
-        said = cli(*reader)
-        assert OUTSIDE not in said.out + said.err, reader
-        assert "Traceback" not in said.err, reader
+        result = cli(*reader)
+        assert OUTSIDE not in result.out + result.err, reader
+        assert "Traceback" not in result.err, reader
     for command in (("show", where), ("brief", where)):
-        said = cli(*command)
-        assert OUTSIDE not in said.out + said.err, command
+        result = cli(*command)
+        assert OUTSIDE not in result.out + result.err, command
     assert (outside / "task-9-state.md").read_bytes() == before
 
 
@@ -110,8 +110,8 @@ def test_a_folder_that_leads_out_is_not_written_into(place: Place, cli: Cli, out
     shutil.move(folder, moved)
     (folder.parent / folder.name).symlink_to(moved)
     before = tree(outside)
-    said = cli("archive", TASK, "--force", "--keep", "1")
-    assert (said.status, said.err.count("\n")) == (2, 1), said
+    result = cli("archive", TASK, "--force", "--keep", "1")
+    assert (result.status, result.err.count("\n")) == (2, 1), result
     assert tree(outside) == before
 
 
@@ -138,8 +138,8 @@ def test_what_is_no_ordinary_file_is_refused_at_once(place: Place, cli: Cli, kin
         with path.open("wb") as stream:
             stream.truncate(1024**3)
     for command in (("show", TASK), ADD, ("archive", TASK)):
-        said = cli(*command)
-        assert (said.status, said.err.count("\n")) == (2, 1), (command, said)
+        result = cli(*command)
+        assert (result.status, result.err.count("\n")) == (2, 1), (command, result)
     assert kind == "folder" or cli("lint", path).status == 2
 
 
@@ -158,8 +158,8 @@ def test_a_file_that_becomes_a_link_while_it_is_changed_is_not_followed(
         really(*args)  # type: ignore[arg-type]  # handed on as they come
 
     monkeypatch.setattr(journal, "write", swapped)
-    said = cli(*ADD)
-    assert (said.status, said.err.count("\n")) == (2, 1), said
+    result = cli(*ADD)
+    assert (result.status, result.err.count("\n")) == (2, 1), result
     assert (outside / "task-9-state.md").read_text(encoding="utf-8") == OUTSIDE
 
 
@@ -174,9 +174,9 @@ def test_a_file_that_is_removed_meanwhile_is_told(place: Place, cli: Cli, monkey
         really(*args)  # type: ignore[arg-type]  # handed on as they come
 
     monkeypatch.setattr(journal, "write", removed)
-    said = cli(*ADD)
-    assert (said.status, said.err.count("\n")) == (2, 1), said
-    assert "does not exist" in said.err
+    result = cli(*ADD)
+    assert (result.status, result.err.count("\n")) == (2, 1), result
+    assert "does not exist" in result.err
     assert not place.path.exists()
 
 
@@ -190,9 +190,9 @@ def test_an_id_that_is_none_is_refused(place: Place, cli: Cli, name: str) -> Non
     """No id reaches a path before it is one, and what a terminal would act on is not repeated raw."""
     del place
     for command in (("new", "--title", "T", "--", name), ("show", "--", name)):
-        said = cli(*command)
-        assert (said.status, said.out) == (2, ""), said
-        assert said.err.rstrip("\n").isprintable()
+        result = cli(*command)
+        assert (result.status, result.out) == (2, ""), result
+        assert result.err.rstrip("\n").isprintable()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -204,9 +204,9 @@ def test_a_file_with_such_a_name_is_told_safely(place: Place, cli: Cli, name: st
     except OSError:
         pytest.skip("the file system does not take this name")
     for command in (("lint",), ("list",), ("doctor",), ("lint", "--output-format", "concise")):
-        said = cli(*command)
-        assert said.status in {0, 1, 2}
-        raw = {char for char in said.out + said.err if not char.isprintable() and char != "\n"}
+        result = cli(*command)
+        assert result.status in {0, 1, 2}
+        raw = {char for char in result.out + result.err if not char.isprintable() and char != "\n"}
         assert raw == set(), command
     assert json.loads(cli("lint", "--format", "json").out)
 
@@ -214,8 +214,8 @@ def test_a_file_with_such_a_name_is_told_safely(place: Place, cli: Cli, name: st
 def test_words_with_escapes_reach_no_terminal(place: Place, cli: Cli) -> None:
     """What a session says is printed without what a terminal would act on; the file's words are nobody's command."""
     place.text = place.text.replace("Issue tokens.", "Issue \x1b]0;owned\x07 \u202etokens.")
-    said = cli("show", TASK, "--section", "Task Description")
-    assert {char for char in said.out + said.err if not char.isprintable() and char != "\n"} == set()
+    result = cli("show", TASK, "--section", "Task Description")
+    assert {char for char in result.out + result.err if not char.isprintable() and char != "\n"} == set()
     assert "TS006" in cli("lint").out
 
 
@@ -337,8 +337,8 @@ def test_a_bare_repository_is_refused(tmp_path: Path, cli: Cli, monkeypatch: pyt
     monkeypatch.chdir(bare)
     before = sorted(entry.name for entry in bare.iterdir())
     for command in (("init",), ("lint",), ("list",), ("new", "1", "--title", "T")):
-        said = cli(*command)
-        assert (said.status, said.err.count("\n")) == (2, 1), (command, said)
+        result = cli(*command)
+        assert (result.status, result.err.count("\n")) == (2, 1), (command, result)
     assert sorted(entry.name for entry in bare.iterdir()) == before
 
 

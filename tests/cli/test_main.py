@@ -90,9 +90,9 @@ def test_exit_statuses(root: Path, run_cli: RunCli) -> None:
     assert run_cli("lint").returncode == 0
     path = root / ".taskstate/tasks/task-101-state.md"
     path.write_text(path.read_text(encoding="utf-8").replace('"passes": false', '"passes": maybe'), encoding="utf-8")
-    found = run_cli("lint", "--format", "json")
-    assert (found.returncode, found.stderr) == (1, "")
-    assert [each["code"] for each in json.loads(found.stdout)["data"]["findings"]] == ["TS005"]
+    result = run_cli("lint", "--format", "json")
+    assert (result.returncode, result.stderr) == (1, "")
+    assert [each["code"] for each in json.loads(result.stdout)["data"]["findings"]] == ["TS005"]
     before = tree(root)
     refused = run_cli("feature", "pass", "101", "jwt-1", "--evidence", "x")
     assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (2, "", 1)
@@ -184,9 +184,9 @@ def test_full_disk_is_told(root: Path, arguments: str) -> None:
 
 def test_working_folder_that_is_gone(tmp_path: Path) -> None:
     """A folder that was deleted under one's feet is one clear error."""
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    command = f"cd {gone} && rmdir {gone} && exec {' '.join(TASKSTATE)} list"
+    removed = tmp_path / "gone"
+    removed.mkdir()
+    command = f"cd {removed} && rmdir {removed} && exec {' '.join(TASKSTATE)} list"
     environment = os.environ | {"PYTHONPATH": str(Path(overview.__file__).parent.parent)}
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, env=environment)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
@@ -295,9 +295,9 @@ def test_fault_of_our_own_is_one_line_and_a_log(cli: Cli, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(overview, "list_tasks", fail)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    said = cli("list")
-    assert (said.status, said.out, said.err.count("\n")) == (3, "", 1)
-    log = Path(said.err.rstrip("\n").rpartition(" in ")[2])
+    result = cli("list")
+    assert (result.status, result.out, result.err.count("\n")) == (3, "", 1)
+    log = Path(result.err.rstrip("\n").rpartition(" in ")[2])
     assert log.parent == tmp_path
     assert "RuntimeError: secret" in log.read_text(encoding="utf-8")
     envelope = json.loads(cli("list", "--format", "json").out)
@@ -315,7 +315,7 @@ def test_unfinished_write_is_told_by_the_next_command(cli: Cli, place: Place) ->
     """What a killed command left is finished by a command that only reads, and told on standard error."""
     plan = (journal.Create("a.md", b"a"), journal.Create("b.md", b"b"))
     journal._record(place.workspace.state_root / "journal", plan)  # noqa: SLF001 - what a killed writer leaves
-    said = cli("list")
-    assert (said.status, "finished an interrupted change of a.md, b.md" in said.err) == (0, True)
+    result = cli("list")
+    assert (result.status, "finished an interrupted change of a.md, b.md" in result.err) == (0, True)
     assert cli("list").err == ""
     assert (place.root / "b.md").exists()

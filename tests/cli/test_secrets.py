@@ -67,20 +67,22 @@ def test_every_writer_refuses_and_says_nothing(cli: Cli, arguments: tuple[str, .
     """Exit status 2, one line that names the kind, nothing changed; the same with --dry-run and as JSON."""
     before = tree(cli.place.root)
     for more in ((), ("--dry-run",), ("--format", "json"), ("--quiet",)):
-        said = cli(*arguments, *more)
-        assert (said.status, said.err.count("\n")) == (2, 1), said
-        assert "looks like a GitHub token" in said.err
-        assert BODY[:8] not in said.out + said.err
+        result = cli(*arguments, *more)
+        assert (result.status, result.err.count("\n")) == (2, 1), result
+        assert "looks like a GitHub token" in result.err
+        assert BODY[:8] not in result.out + result.err
         assert tree(cli.place.root) == before
 
 
 def test_forced_it_is_written_warned_of_and_remembered(cli: Cli) -> None:
     """The warning goes to standard error, with --quiet too; the event names kinds, actor and time."""
     for more in (("--force-secrets",), ("--force-secrets", "--quiet")):
-        said = cli(*(each.replace("R8", f"R{len(more)}") for each in SESSION), *more)
-        assert said.status == 0
-        assert re.fullmatch(r"warning: \S+, line \d+: this looks like a GitHub token; written all the same\n", said.err)
-        assert BODY[:8] not in said.out
+        result = cli(*(each.replace("R8", f"R{len(more)}") for each in SESSION), *more)
+        assert result.status == 0
+        assert re.fullmatch(
+            r"warning: \S+, line \d+: this looks like a GitHub token; written all the same\n", result.err
+        )
+        assert BODY[:8] not in result.out
     shown = cli.ok("show", "101")
     assert cli.place.text.count("event: secrets-forced, note: a GitHub token (1)") == 2
     assert BODY[:8] in cli.place.text
@@ -89,10 +91,10 @@ def test_forced_it_is_written_warned_of_and_remembered(cli: Cli) -> None:
 
 def test_forced_with_json(cli: Cli) -> None:
     """The notes of the result tell the warning, and the value is in no output."""
-    said = cli(*SESSION, "--force-secrets", "--format", "json")
-    data = json.loads(said.out)["data"]
+    result = cli(*SESSION, "--force-secrets", "--format", "json")
+    data = json.loads(result.out)["data"]
     assert any("looks like a GitHub token" in note for note in data["notes"])
-    assert BODY[:8] not in said.out + said.err
+    assert BODY[:8] not in result.out + result.err
     dry = cli("new", "8", "--title", f"T {TOKEN}", "--force-secrets", "--dry-run")
     assert BODY[:8] not in dry.out + dry.err
     assert "T ****" in dry.out
@@ -102,9 +104,9 @@ def test_forced_with_json(cli: Cli) -> None:
 def test_no_error_quotes_a_secret(cli: Cli, arguments: tuple[str, ...]) -> None:
     """What was typed is quoted with stars where it looks like a credential."""
     for more in ((), ("--format", "json")):
-        said = cli(*arguments, *more)
-        assert said.status in {1, 2}
-        assert BODY[:8] not in said.out + said.err
+        result = cli(*arguments, *more)
+        assert result.status in {1, 2}
+        assert BODY[:8] not in result.out + result.err
 
 
 def test_the_log_of_a_fault_holds_no_secret(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -115,12 +117,12 @@ def test_the_log_of_a_fault_holds_no_secret(cli: Cli, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(sessions, "add", broken)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    said = cli("session", "add", "101", "--did", "x", "--state", "s", "--next", "n")
-    assert said.status == 3
+    result = cli("session", "add", "101", "--did", "x", "--state", "s", "--next", "n")
+    assert result.status == 3
     (log,) = tmp_path.glob("taskstate-fault-*.log")
     text = log.read_text(encoding="utf-8")
     assert "KeyError: '****" in text
-    assert BODY[:8] not in text + said.out + said.err
+    assert BODY[:8] not in text + result.out + result.err
 
 
 def test_lint_finds_what_was_put_there_by_hand(cli: Cli) -> None:
@@ -128,6 +130,6 @@ def test_lint_finds_what_was_put_there_by_hand(cli: Cli) -> None:
     text = cli.place.text
     for line, status in ((f"- {TOKEN}", 1), (f"- {TOKEN} <!-- taskstate: allow secret -->", 0)):
         cli.place.text = text.replace("Issue tokens.", f"Issue tokens.\n\n{line}")
-        said = cli("lint")
-        assert said.status == status, said
-        assert BODY[:8] not in said.out + said.err
+        result = cli("lint")
+        assert result.status == status, result
+        assert BODY[:8] not in result.out + result.err

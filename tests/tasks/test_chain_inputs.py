@@ -68,18 +68,18 @@ def test_what_cannot_come_is_told(place: Chained) -> None:
     twice.mkdir()
     (twice / "task-9-state.md").write_text(place.read("9"))
     place.write("101", "status: created", 'status: created\ndepends_on: ["102"]')
-    found = {link.id: link for link in links(place)}
-    assert {each: link.state for each, link in found.items()} == {
+    result = {link.id: link for link in links(place)}
+    assert {each: link.state for each, link in result.items()} == {
         "7": "unknown",
         "8": "unreadable",
         "9": "unreadable",
         "101": "circular",
         "102": "circular",
     }
-    assert "task-8-state.md, line " in found["8"].detail
-    assert "several state files have the id 9" in found["9"].detail
-    assert found["101"].detail == "it waits for itself: 102 → 101 → 102"
-    assert all(link.is_wrong for link in found.values())
+    assert "task-8-state.md, line " in result["8"].detail
+    assert "several state files have the id 9" in result["9"].detail
+    assert result["101"].detail == "it waits for itself: 102 → 101 → 102"
+    assert all(link.is_wrong for link in result.values())
 
 
 def test_upstream_that_is_not_utf8_is_unreadable(place: Chained) -> None:
@@ -226,8 +226,8 @@ def test_dry_run_pulls_nothing(place: Chained) -> None:
     place.finish()
     place.write("101", "status: created", "status: complete")
     before = tree(place.root)
-    told = chain_inputs.pull(place.workspace, "102", place.request(dry_run=True))
-    assert told.notes == ("would pull the output of task 101, revision 4",)
+    result = chain_inputs.pull(place.workspace, "102", place.request(dry_run=True))
+    assert result.notes == ("would pull the output of task 101, revision 4",)
     assert tree(place.root) == before
 
 
@@ -238,7 +238,7 @@ def test_output_is_told_complete_or_not(place: Chained) -> None:
     """What is written so far is told; where nothing is, or nobody can tell what, that is an error."""
     assert refusal(lambda: chain_inputs.output(place.workspace, "101")).code == "no-output"
     place.output("### Summary\n\nSo far.\n")
-    found = chain_inputs.output(place.workspace, "101")
-    assert (found.id, found.status, found.text) == ("101", "created", "### Summary\n\nSo far.")
+    result = chain_inputs.output(place.workspace, "101")
+    assert (result.id, result.status, result.text) == ("101", "created", "### Summary\n\nSo far.")
     place.output("### Summary\n\n~~~\n")
     assert "a code fence never closes" in refusal(lambda: chain_inputs.output(place.workspace, "101")).message

@@ -21,8 +21,8 @@ def state(output: str, head: str = HEAD) -> TaskState:
 
 def named(items: str) -> list[str]:
     """Return the paths that these list items name; with `-` before what is gone, `?` behind what may be none."""
-    found = named_files(state(f"### Files Created/Modified\n\n{items}\n"))
-    return ["-" * each.deleted + each.path + "?" * (not each.sure) for each in found]
+    result = named_files(state(f"### Files Created/Modified\n\n{items}\n"))
+    return ["-" * each.deleted + each.path + "?" * (not each.sure) for each in result]
 
 
 # Parts
@@ -142,8 +142,8 @@ def test_pattern() -> None:
 )
 def test_output_lacks(output: str, lacks: list[str]) -> None:
     """An output has a summary and one more part, and neither is a placeholder."""
-    found = output_gaps(state(output))
-    assert [words in gap.words for words, gap in zip(lacks, found, strict=True)] == [True] * len(lacks)
+    result = output_gaps(state(output))
+    assert [words in gap.words for words, gap in zip(lacks, result, strict=True)] == [True] * len(lacks)
 
 
 def test_section_that_is_missing_is_told() -> None:

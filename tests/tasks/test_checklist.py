@@ -38,9 +38,9 @@ def fenced(place: Place, fence: str) -> None:
 
 def features(place: Place) -> dict[str, dict[str, object]]:
     """Return the features by id, as any program reads them."""
-    found = re.search(r"```json\r?\n(.*?)\r?\n```", place.text, re.DOTALL)
-    assert found
-    return {each["id"]: each for each in json.loads(found[1])["features"]}
+    result = re.search(r"```json\r?\n(.*?)\r?\n```", place.text, re.DOTALL)
+    assert result
+    return {each["id"]: each for each in json.loads(result[1])["features"]}
 
 
 def progress(place: Place) -> str | None:
@@ -85,9 +85,9 @@ def test_feature_is_added_to_an_empty_list(place: Place, fence: str) -> None:
 def test_feature_passes_with_evidence(place: Place) -> None:
     """A feature that passes has the time of the test and what was seen."""
     place.prove("jwt-1", evidence="pytest: 8 passed\nin 2 s")
-    told = features(place)["jwt-1"]
-    assert (told["passes"], told["evidence"]) == (True, "pytest: 8 passed\nin 2 s")
-    assert told["tested_at"] == "2026-01-31T12:02:00Z"
+    result = features(place)["jwt-1"]
+    assert (result["passes"], result["evidence"]) == (True, "pytest: 8 passed\nin 2 s")
+    assert result["tested_at"] == "2026-01-31T12:02:00Z"
     assert progress(place) == "100%"
 
 
@@ -95,9 +95,9 @@ def test_feature_fails_again(place: Place) -> None:
     """A feature that fails after it passed has the time of that test, and the progress falls."""
     place.prove("jwt-1")
     place.prove("jwt-1", passes=False, evidence={"command": "x", "exit_status": 1, "log_sha256": "0" * 64})
-    told = features(place)["jwt-1"]
-    assert (told["passes"], told["tested_at"]) == (False, "2026-01-31T12:03:00Z")
-    assert told["evidence"] == {"command": "x", "exit_status": 1, "log_sha256": "0" * 64}
+    result = features(place)["jwt-1"]
+    assert (result["passes"], result["tested_at"]) == (False, "2026-01-31T12:03:00Z")
+    assert result["evidence"] == {"command": "x", "exit_status": 1, "log_sha256": "0" * 64}
     assert progress(place) == "0%"
 
 
@@ -122,10 +122,10 @@ def test_fence_by_hand_keeps_its_form(place: Place, end: str) -> None:
     place.text = place.text.replace("\n", end)
     before = place.text
     place.prove("b-2", evidence="e")
-    gone, come = changes(before, place.text)
+    removed, added = changes(before, place.text)
     line = '       "description": "two",  "passes": false, "tested_at": null }'
-    assert gone == '{"overall_progress": "50%",   "features" : [' + end + line + end
-    assert come == (
+    assert removed == '{"overall_progress": "50%",   "features" : [' + end + line + end
+    assert added == (
         f'{{"overall_progress": "100%",   "features" : [{end}       "description": "two",  "passes": true, '
         f'"tested_at": "2026-01-31T12:02:00Z",       "evidence": "e" }}{end}'
     )
@@ -136,10 +136,10 @@ def test_feature_is_added_to_a_fence_by_hand(place: Place) -> None:
     fenced(place, BY_HAND)
     before = place.text
     add(place, "c-3")
-    gone, _ = changes(before, place.text)
+    removed, _ = changes(before, place.text)
     assert list(features(place)) == ["a-1", "b-2", "c-3"]
     assert '{ "passes":true , "id" :"a-1","description":"caf\\u00e9 \\"x\\""' in place.text
-    assert "b-2" not in gone
+    assert "b-2" not in removed
     assert progress(place) == "33%"
 
 

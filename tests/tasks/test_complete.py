@@ -71,8 +71,8 @@ def test_everything_missing_is_told_at_once(place: Chained) -> None:
     place.output("### Summary\n\n*To be completed.*\n\n### Files Created/Modified\n\n- `gone.py`\n- `../x`\n")
     place.write("101", "created_at", 'handoffs: {count: 1, open: "handoffs/task-101/x.md"}\ncreated_at')
     place.write("101", '  seal: ".*"\n', "")
-    told = gaps(place)
-    assert [told.count(each) for each in told] == [1] * len(told)
+    missing = gaps(place)
+    assert [missing.count(each) for each in missing] == [1] * len(missing)
     for number, words in enumerate(
         (
             "the task is blocked",
@@ -86,12 +86,12 @@ def test_everything_missing_is_told_at_once(place: Chained) -> None:
             "a handoff is open: handoffs/task-101/x.md; `taskstate handoff accept 101`",
         )
     ):
-        assert words in told[number]
-    assert len(told) == 9
+        assert words in missing[number]
+    assert len(missing) == 9
     before = tree(place.root)
     error = refusal(place.complete)
     assert isinstance(error, Incomplete)
-    assert (error.code, list(error.gaps)) == ("incomplete", told)
+    assert (error.code, list(error.gaps)) == ("incomplete", missing)
     assert "task 101 cannot be completed, 9 things are missing" in error.message
     assert tree(place.root) == before
 
@@ -105,7 +105,7 @@ def test_nothing_is_missing_from_a_finished_task(place: Chained) -> None:
 
 
 @pytest.mark.parametrize(
-    ("evidence", "words", "asked"),
+    ("evidence", "words", "requested"),
     [
         ("seen", "", False),
         ("", "passes without evidence", False),
@@ -120,16 +120,16 @@ def test_nothing_is_missing_from_a_finished_task(place: Chained) -> None:
         ("seen", "has words as its evidence", True),
     ],
 )
-def test_features_need_evidence(place: Chained, evidence: object, words: str, asked: bool) -> None:  # noqa: FBT001
+def test_features_need_evidence(place: Chained, evidence: object, words: str, requested: bool) -> None:  # noqa: FBT001
     """A feature that passes says what shows it; the configuration can ask for a command or a commit."""
     place.finish()
-    if asked:
+    if requested:
         place.configure("[lint]\nrequire-command-evidence = true\n")
     tested = checklist.FeatureResult(passes=True, evidence=evidence)
     checklist.set_feature(place.workspace, "101", "jwt-1", tested, place.request())
-    told = gaps(place)
-    assert [words in each for each in told] == ([True] if words else [])
-    assert ("TS303" in codes(place)) <= bool(told)
+    missing = gaps(place)
+    assert [words in each for each in missing] == ([True] if words else [])
+    assert ("TS303" in codes(place)) <= bool(missing)
 
 
 def test_feature_that_was_never_tested_is_told(place: Chained) -> None:
@@ -151,8 +151,8 @@ def test_moved_feature_counts_no_more(place: Chained) -> None:
         ("../x", "to task ../x: "),
     ):
         place.write("101", '"moved_to": "[^"]*"', f'"moved_to": "{goal}"')
-        (told,) = gaps(place)
-        assert told.startswith(f"feature jwt-1 is moved {words}")
+        (result,) = gaps(place)
+        assert result.startswith(f"feature jwt-1 is moved {words}")
 
 
 def test_commit_as_evidence_is_here(place: Chained) -> None:
@@ -164,8 +164,8 @@ def test_commit_as_evidence_is_here(place: Chained) -> None:
     for commit, there in ((head, True), (head[:8], True), ("deadbeef", False)):
         tested = checklist.FeatureResult(passes=True, evidence={"commit": commit})
         checklist.set_feature(place.workspace, "101", "jwt-1", tested, place.request())
-        told = [] if there else ["feature jwt-1: its evidence is the commit deadbeef, which is not here"]
-        assert gaps(place) == told
+        values = [] if there else ["feature jwt-1: its evidence is the commit deadbeef, which is not here"]
+        assert gaps(place) == values
 
 
 @pytest.mark.parametrize("escape", ["\x1b[2J", "\u202e", "\x0c"])
@@ -173,15 +173,15 @@ def test_output_that_can_never_be_handed_down_is_told(place: Chained, escape: st
     """What no downstream task could take is among what is missing."""
     place.finish()
     place.write("101", "Tokens are issued\\.", f"Tokens {escape} are issued.")
-    (told,) = gaps(place)
-    assert told.startswith("the Chain Output cannot be handed down: the output of task 101 holds U+")
+    (result,) = gaps(place)
+    assert result.startswith("the Chain Output cannot be handed down: the output of task 101 holds U+")
     place.write("101", "Tokens [^.]* issued\\.", "Tokens are issued.")
     place.write("101", "title: JWT Service", 'title: "JWT\\eService"')
-    (told,) = gaps(place)
-    assert told.startswith("the Chain Output cannot be handed down: the title of task 101 holds U+001B")
+    (result,) = gaps(place)
+    assert result.startswith("the Chain Output cannot be handed down: the title of task 101 holds U+001B")
     place.output("### Summary\n\nA\n\n<<<<<<< ours\n\n### API Contract\n\nB\n")
-    (told,) = gaps(place)
-    assert "cannot be handed down: a fence never closes, or a merge was not finished in it" in told
+    (result,) = gaps(place)
+    assert "cannot be handed down: a fence never closes, or a merge was not finished in it" in result
 
 
 def test_open_handoff_on_disk_is_told(place: Chained) -> None:
@@ -191,8 +191,8 @@ def test_open_handoff_on_disk_is_told(place: Chained) -> None:
     folder.mkdir(parents=True)
     path = folder / "phase-1-handoff-20260131T120000Z.md"
     path.write_text('---\ntaskstate: 1\ntask_id: "101"\nkind: handoff\nstatus: open\n---\n', encoding="utf-8")
-    (told,) = gaps(place)
-    assert told == f"a handoff is open: handoffs/task-101/{path.name}; `taskstate handoff accept 101`"
+    (result,) = gaps(place)
+    assert result == f"a handoff is open: handoffs/task-101/{path.name}; `taskstate handoff accept 101`"
     path.write_text('---\ntaskstate: 1\ntask_id: "101"\nkind: handoff\nstatus: accepted\n---\n', encoding="utf-8")
     assert gaps(place) == []
 
@@ -272,12 +272,12 @@ def test_every_task_that_depends_on_it_gets_the_output(place: Chained) -> None:
     outcome = place.complete()
     assert [place.inputs(task) for task in ("7", "102", "105")] == [[("101", 5)]] * 3
     assert [place.read(task) for task in ("103", "104", "106")] == untouched
-    told = "\n".join(outcome.notes)
-    assert told.index("task-7-state.md") < told.index("task-102-state.md") < told.index("task-104-state.md")
-    assert "not handed down to .taskstate/tasks/task-104-state.md: there is no section Chain Inputs" in told
-    assert "task-103-state.md, line " in told
-    assert "; whether it builds on task 101 nobody can tell" in told
-    assert "task-106" not in told
+    message = "\n".join(outcome.notes)
+    assert message.index("task-7-state.md") < message.index("task-102-state.md") < message.index("task-104-state.md")
+    assert "not handed down to .taskstate/tasks/task-104-state.md: there is no section Chain Inputs" in message
+    assert "task-103-state.md, line " in message
+    assert "; whether it builds on task 101 nobody can tell" in message
+    assert "task-106" not in message
 
 
 def test_link_downstream_is_left_out(place: Chained) -> None:
@@ -286,8 +286,8 @@ def test_link_downstream_is_left_out(place: Chained) -> None:
     real = place.file("102").rename(place.root / "real.md")
     place.file("102").symlink_to(real)
     before = real.read_bytes()
-    (told,) = place.complete().notes
-    assert told.startswith("not handed down to .taskstate/tasks/task-102-state.md: it is a symbolic link")
+    (result,) = place.complete().notes
+    assert result.startswith("not handed down to .taskstate/tasks/task-102-state.md: it is a symbolic link")
     assert (values(place)["status"], real.read_bytes()) == ("complete", before)
 
 
@@ -295,10 +295,10 @@ def test_credential_is_not_handed_down(place: Chained) -> None:
     """What looks like a credential in the output stays where somebody wrote it, but for those who force it."""
     place.finish()
     place.write("101", "Tokens are issued\\.", f"Use {GITHUB_TOKEN} now.")
-    (told,) = place.complete().notes
-    assert "not handed down to .taskstate/tasks/task-102-state.md: .taskstate/tasks/task-102-state.md, line" in told
-    assert "this looks like" in told
-    assert GITHUB_TOKEN not in place.read("102") + told
+    (result,) = place.complete().notes
+    assert "not handed down to .taskstate/tasks/task-102-state.md: .taskstate/tasks/task-102-state.md, line" in result
+    assert "this looks like" in result
+    assert GITHUB_TOKEN not in place.read("102") + result
     complete.reopen(place.workspace, "101", place.request(), note="again")
     forced = place.request()._replace(force_secrets=True)
     outcome = complete.complete(place.workspace, "101", forced)
@@ -489,8 +489,8 @@ def test_many_events_stay_for_now(place: Chained) -> None:
     place.write("101", "created_at", SNAPSHOT.format("0" * 40, "implementer") + "created_at")
     place.write("101", '  seal: ".*"\n', "")
     place.complete(note="now")
-    told = [each["event"] for each in values(place)["audit"]["events"]]
-    assert (len(told), told[-2:]) == (21, ["role-done", "waived"])
+    lines = [each["event"] for each in values(place)["audit"]["events"]]
+    assert (len(lines), lines[-2:]) == (21, ["role-done", "waived"])
     assert place.archived.count("- {") == 1
 
 
@@ -514,10 +514,10 @@ def test_reopened_task_is_as_before_but_for_what_is_remembered(place: Chained) -
     before = place.read("101")
     place.complete()
     outcome = complete.reopen(place.workspace, "101", place.request(), note="tokens never expire")
-    gone, come = changes(before, place.read("101"))
-    assert gone == "".join(line for line in before.splitlines(keepends=True) if line.startswith("  seal:"))
-    assert "event: reopened, note: tokens never expire}" in come
-    assert come.replace("\n", "").count("seal:") == 1
+    removed, added = changes(before, place.read("101"))
+    assert removed == "".join(line for line in before.splitlines(keepends=True) if line.startswith("  seal:"))
+    assert "event: reopened, note: tokens never expire}" in added
+    assert added.replace("\n", "").count("seal:") == 1
     assert "output" not in values(place)
     assert "task-102-state.md holds what was handed down" in outcome.notes[0]
     assert place.inputs() == [("101", 5)]

@@ -70,8 +70,8 @@ def made(place: Place, task_id: str = "7", **parts: Any) -> TaskState:  # noqa: 
 
 def section(state: TaskState, name: str, parent: str = "Static Context") -> str:
     """Return the text of a part."""
-    found = state.subsection(parent, name)
-    return found.body.of(state.document.text).strip("\n") if found else ""
+    result = state.subsection(parent, name)
+    return result.body.of(state.document.text).strip("\n") if result else ""
 
 
 def from_file(text: str | bytes, **given: Any) -> NewTask:  # noqa: ANN401 - the fields of a new task
@@ -354,16 +354,18 @@ def test_standards_are_sorted(place: Place) -> None:
     """Citations stand by file and section, in whatever order the task file has them."""
     cited = ("b.md#a", "a.md#z", "a.md#b")
     state = made(place, standards=from_file(f"title: T\nstandards: [{', '.join(map(repr, cited))}]\n").standards)
-    found = json.loads(section(state, "Standards").split("```")[1].removeprefix("json"))
-    assert [(each["file"], each["section"]) for each in found] == [("a.md", "b"), ("a.md", "z"), ("b.md", "a")]
+    result = json.loads(section(state, "Standards").split("```")[1].removeprefix("json"))
+    assert [(each["file"], each["section"]) for each in result] == [("a.md", "b"), ("a.md", "z"), ("b.md", "a")]
 
 
 def test_git_blob_id_is_gits(tmp_path: Path) -> None:
     """The id of a task file is the one that git gives it."""
     path = tmp_path / "x"
     path.write_bytes(b"a\r\nb\xff")
-    told = subprocess.run(["git", "hash-object", "--no-filters", str(path)], capture_output=True, check=True, text=True)
-    assert git_blob_id(path.read_bytes()) == told.stdout.strip()
+    result = subprocess.run(
+        ["git", "hash-object", "--no-filters", str(path)], capture_output=True, check=True, text=True
+    )
+    assert git_blob_id(path.read_bytes()) == result.stdout.strip()
     assert git_blob_id(b"") == hashlib.sha1(b"blob 0\0", usedforsecurity=False).hexdigest()
 
 

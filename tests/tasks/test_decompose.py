@@ -73,12 +73,12 @@ def test_parent_keeps_its_features(place: Place) -> None:
     """In the parent nothing changes but where the open features went, its subtasks, and its progress."""
     before = place.text
     decompose(place.workspace, TASK, place.request())
-    gone, come = changes(before, place.text)
-    assert come.startswith('subtasks: ["101a", "101b"]\n')
-    assert come.count('"moved_to": "101a"') == 2
-    assert come.count('"moved_to": "101b"') == 1
-    assert '"overall_progress": "25%"' in gone
-    assert '"overall_progress": "100%"' in come
+    removed, added = changes(before, place.text)
+    assert added.startswith('subtasks: ["101a", "101b"]\n')
+    assert added.count('"moved_to": "101a"') == 2
+    assert added.count('"moved_to": "101b"') == 1
+    assert '"overall_progress": "25%"' in removed
+    assert '"overall_progress": "100%"' in added
     assert place.state.revision == 3
 
 
@@ -199,7 +199,8 @@ def test_complete_parent_is_pulled_again(place: Place) -> None:
     decompose(place.workspace, TASK, place.request())
     place.text = place.text.replace("status: created", "status: complete")
     codes = [
-        found.diagnostic.code for found in check_files([place.workspace.locate("101a")], place.checking(), str).findings
+        result.diagnostic.code
+        for result in check_files([place.workspace.locate("101a")], place.checking(), str).findings
     ]
     assert codes == ["TS904"]
 

@@ -47,7 +47,7 @@ def groups(parts: tuple[Subtask, ...]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("ids", "pace", "wanted"),
+    ("ids", "pace", "expected"),
     [
         ("", ASSUMED, []),
         ("a", ASSUMED, ["a"]),
@@ -62,9 +62,9 @@ def groups(parts: tuple[Subtask, ...]) -> list[str]:
         ("login-form login-page api-get api-put", ASSUMED, ["login-form login-page", "api-get api-put"]),
     ],
 )
-def test_features_are_grouped_by_prefix_and_pace(ids: str, pace: Pace, wanted: list[str]) -> None:
+def test_features_are_grouped_by_prefix_and_pace(ids: str, pace: Pace, expected: list[str]) -> None:
     """A prefix stays together, a subtask is of 3 to 8 sessions, and one alone would be the old task."""
-    assert groups(plan_subtasks("101", told(*ids.split()), pace)) == wanted
+    assert groups(plan_subtasks("101", told(*ids.split()), pace)) == expected
 
 
 def test_features_are_grouped_by_files() -> None:
@@ -121,9 +121,9 @@ def test_what_a_feature_says_precedes_the_phases() -> None:
     )
     parts = read_open_features(state(*features))
     assert [sorted(part.waits) for part in parts] == [["api", "jwt-1"], [], ["ui-1"], ["jwt-1"], []]
-    found = plan_subtasks("101", parts, SLOW)
-    assert groups(found) == ["jwt-1", "api", "ui-1", "a", "test-1"]
-    assert [part.depends_on for part in found] == [(), ("101a",), ("101b",), (), ("101c",)]
+    result = plan_subtasks("101", parts, SLOW)
+    assert groups(result) == ["jwt-1", "api", "ui-1", "a", "test-1"]
+    assert [part.depends_on for part in result] == [(), ("101a",), ("101b",), (), ("101c",)]
 
 
 def test_circle_of_features_is_cut() -> None:

@@ -82,8 +82,8 @@ def history(place: Place) -> str:
 )
 def test_what_names_a_task(message: str, names: bool) -> None:  # noqa: FBT001 - a row of the table
     """A commit names a task by a line or a word of its own, in whatever case."""
-    told = git_history.commits_naming([Commit("a" * 40, "a" * 10, "x", message)], "101")
-    assert bool(told) is names
+    result = git_history.commits_naming([Commit("a" * 40, "a" * 10, "x", message)], "101")
+    assert bool(result) is names
 
 
 def test_ids_are_compared_in_whatever_case() -> None:

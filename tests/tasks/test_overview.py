@@ -27,8 +27,8 @@ def ids(place: Place, *, status: str = "", area: str = "", ready: bool = False) 
 
 def shape(place: Place) -> dict[str, object]:
     """Return task 101 as programs read it, through JSON."""
-    told: dict[str, object] = json.loads(json.dumps(task_shape(place.workspace.load(place.path))))
-    return told
+    data: dict[str, object] = json.loads(json.dumps(task_shape(place.workspace.load(place.path))))
+    return data
 
 
 def test_shape_of_a_task(place: Place) -> None:
@@ -39,11 +39,11 @@ def test_shape_of_a_task(place: Place) -> None:
     place.prove("jwt-1")
     place.check(1)
     place.archive(keep=2)
-    told = shape(place)
-    token = told.pop("token")
+    result = shape(place)
+    token = result.pop("token")
     assert isinstance(token, str)
     assert token.startswith("4-")
-    assert told == {
+    assert result == {
         "id": "101",
         "path": ".taskstate/tasks/task-101-state.md",
         "kind": "task",
@@ -69,9 +69,9 @@ def test_shape_of_a_task(place: Place) -> None:
 def test_shape_of_a_damaged_task(place: Place) -> None:
     """What cannot be read is missing from the shape, and the problems say why."""
     place.text = place.text.replace('"passes": false', '"passes": maybe').replace("title: JWT", "title: a: JWT")
-    told = shape(place)
-    assert (told["id"], told["title"], told["features"]) == (TASK, "", {"passing": 0, "all": 0})
-    assert len(str(told["problems"])) > 20
+    result = shape(place)
+    assert (result["id"], result["title"], result["features"]) == (TASK, "", {"passing": 0, "all": 0})
+    assert len(str(result["problems"])) > 20
 
 
 def test_overview_says_what_matters(place: Place) -> None:
@@ -98,9 +98,9 @@ def test_overview_says_what_matters(place: Place) -> None:
 def test_overview_of_a_damaged_task_says_so(place: Place) -> None:
     """What cannot be read is told, and the rest is shown."""
     place.text = place.text.replace('"passes": false', '"passes": maybe')
-    told = overview(place.workspace.load(place.path))
-    assert "  cannot be read: " in told
-    assert "1. [ ] Tokens verify" in told
+    result = overview(place.workspace.load(place.path))
+    assert "  cannot be read: " in result
+    assert "1. [ ] Tokens verify" in result
 
 
 def test_tasks_are_listed_in_natural_order(place: Place) -> None:
@@ -176,11 +176,11 @@ def test_no_warning_within_the_limits(place: Place) -> None:
 def test_too_many_sessions_are_warned_of(place: Place) -> None:
     """The warning names the command to run; without an open feature there is none."""
     place.fill(1, 2)
-    said = "Task 101 has taken 2 sessions; over 1 are too many."
-    assert warned(place, max_sessions=1) == (said, "To divide it into subtasks: taskstate decompose 101")
+    text = "Task 101 has taken 2 sessions; over 1 are too many."
+    assert warned(place, max_sessions=1) == (text, "To divide it into subtasks: taskstate decompose 101")
     place.prove()
     left = "No feature is open: complete it, and put what is left into a task of its own."
-    assert warned(place, max_sessions=1) == (said, left)
+    assert warned(place, max_sessions=1) == (text, left)
     place.text = place.text.replace("status: created", "status: complete")
     assert warned(place, max_sessions=1) == ()
 

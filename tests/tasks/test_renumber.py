@@ -80,8 +80,8 @@ def test_references_in_other_files_follow(place: Place) -> None:
     text = text.replace('"tested_at": null}', '"tested_at": null, "moved_to": "101"}')
     head, rest = text.split("## 3. Feature Checklist")
     path.write_text(f"{head.rstrip()}\n{INPUT}\n## 3. Feature Checklist{rest}", encoding="utf-8")
-    told = do(place, "30")
-    assert "changed .taskstate/tasks/task-102-state.md" in told
+    result = do(place, "30")
+    assert "changed .taskstate/tasks/task-102-state.md" in result
     text = path.read_text(encoding="utf-8")
     values = parse(text).front_matter
     assert (values["depends_on"], values["parent"], values["subtasks"]) == (["30"], "30", ["9", "30"])
@@ -153,8 +153,8 @@ def test_of_two_tasks_with_one_id_the_named_one_goes(place: Place) -> None:
     elsewhere = place.root / "sub/task-101-state.md"
     elsewhere.parent.mkdir()
     elsewhere.write_text(place.text, encoding="utf-8")
-    told = do(place, "7", elsewhere)
-    assert "stays with the other task" in told
+    result = do(place, "7", elsewhere)
+    assert "stays with the other task" in result
     assert place.path.exists()
     assert 'task_id: "7"' in (place.root / "sub/task-7-state.md").read_text(encoding="utf-8")
     assert parse(other(place).read_text(encoding="utf-8")).front_matter["depends_on"] == ["101"]

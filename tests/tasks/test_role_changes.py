@@ -151,8 +151,8 @@ def test_a_role_is_done_with_its_own_snapshot(work: Work) -> None:
     work.call(role_changes.unblock, "implementer", "no test")
     work.edit("a = 3\n")
     assert refusal(lambda: work.set("implementer", "done")).code == "drift"
-    told = work.values["coordination"]["implementer"]
-    assert told == {"status": "in_progress", "blocking_findings": [], "drift_budget": 1}
+    block = work.values["coordination"]["implementer"]
+    assert block == {"status": "in_progress", "blocking_findings": [], "drift_budget": 1}
 
 
 def test_a_role_that_is_done_stays_done(work: Work) -> None:
@@ -270,9 +270,9 @@ def test_blocks_stay_as_somebody_wrote_them(work: Work) -> None:
     )
     before = work.place.text
     work.call(role_changes.block, "implementer", "no: test")
-    gone, come = changes(before, work.place.text)
-    assert "    status: in_progress\n" in gone
-    assert '    status: blocked\n    blocking_findings: ["no: test"]\n' in come.replace("'", '"')
+    removed, added = changes(before, work.place.text)
+    assert "    status: in_progress\n" in removed
+    assert '    status: blocked\n    blocking_findings: ["no: test"]\n' in added.replace("'", '"')
     for kept in ("  x-note: {b: 1,  a: 2}\n", "    x-who: ann   # the first\n", "coordination:  # ours\n"):
         assert kept in work.place.text
 

@@ -22,31 +22,31 @@ FINDING = "blocking_findings: [first thing, second thing]"
 SNAPSHOT = 'delta: {{base_commit: "1", snapshots: {{{}: {{tree: "2"}}}}}}\n'
 
 
-def turn(role: str, status: str = "in_progress", snapshot: str = "", **told: str) -> Turn:
+def turn(role: str, status: str = "in_progress", snapshot: str = "", **result: str) -> Turn:
     """Return the turn of a role in a task whose roles stand as told, each by its status and whatever comes with it."""
-    lines = "".join(f"  {name}: {{status: {value}}}\n" for name, value in told.items())
-    block = f"coordination:\n{lines}" if told else ""
+    lines = "".join(f"  {name}: {{status: {value}}}\n" for name, value in result.items())
+    block = f"coordination:\n{lines}" if result else ""
     text = HEAD.format(status, block + (SNAPSHOT.format(snapshot) if snapshot else ""))
     return role_rules.turn_of(read_state(parse(text)), role, NAMES)
 
 
-@pytest.mark.parametrize(("ahead", "now", "wanted"), [*product(OF_ROLES, OF_ROLES, OF_ROLES)])
-def test_a_status_can_be_set_in_turn_alone(ahead: str, now: str, wanted: str) -> None:
+@pytest.mark.parametrize(("ahead", "now", "expected"), [*product(OF_ROLES, OF_ROLES, OF_ROLES)])
+def test_a_status_can_be_set_in_turn_alone(ahead: str, now: str, expected: str) -> None:
     """A role begins and ends once the one ahead is done, on its snapshot or its own; it is never simply blocked."""
-    begins = wanted == "in_progress" and now == "pending"
-    ends = wanted == "done" and now in {"pending", "in_progress"}
-    stays = wanted == now != "blocked"
-    given_back = (now, wanted) == ("in_progress", "pending")
+    begins = expected == "in_progress" and now == "pending"
+    ends = expected == "done" and now in {"pending", "in_progress"}
+    stays = expected == now != "blocked"
+    given_back = (now, expected) == ("in_progress", "pending")
     reviewer = turn("reviewer", implementer=ahead, reviewer=now)
     if (begins or ends) and ahead == "done":
-        assert role_rules.snapshot_needed_to_set(reviewer, RoleChange(wanted)) == (
+        assert role_rules.snapshot_needed_to_set(reviewer, RoleChange(expected)) == (
             "implementer" if begins else "reviewer"
         )
     elif stays or given_back:
-        assert role_rules.snapshot_needed_to_set(reviewer, RoleChange(wanted)) is None
+        assert role_rules.snapshot_needed_to_set(reviewer, RoleChange(expected)) is None
     else:
-        code = "usage" if wanted == "blocked" else "role-order" if begins or ends else "role-status"
-        assert refusal(lambda: role_rules.snapshot_needed_to_set(reviewer, RoleChange(wanted))).code == code
+        code = "usage" if expected == "blocked" else "role-order" if begins or ends else "role-status"
+        assert refusal(lambda: role_rules.snapshot_needed_to_set(reviewer, RoleChange(expected))).code == code
 
 
 def test_the_first_role_waits_for_nobody() -> None:
@@ -79,7 +79,7 @@ def test_what_is_added_to_a_role_that_is_done_is_verified_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "rests_on"),
+    ("expected", "rests_on"),
     [
         ({}, None),
         ({"implementer": "done"}, "implementer"),
@@ -87,10 +87,10 @@ def test_what_is_added_to_a_role_that_is_done_is_verified_too() -> None:
         ({"implementer": "pending", "reviewer": "blocked"}, None),
     ],
 )
-def test_a_role_is_blocked_where_it_is_or_begins_in_its_turn(told: dict[str, str], rests_on: str | None) -> None:
+def test_a_role_is_blocked_where_it_is_or_begins_in_its_turn(expected: dict[str, str], rests_on: str | None) -> None:
     """A role that has not begun begins with its first finding, so that blocking is no way around its turn."""
-    role = "reviewer" if told else "implementer"
-    assert role_rules.snapshot_needed_to_block(turn(role, **told)) == rests_on
+    role = "reviewer" if expected else "implementer"
+    assert role_rules.snapshot_needed_to_block(turn(role, **expected)) == rests_on
 
 
 def test_a_role_is_not_blocked_out_of_its_turn() -> None:

@@ -102,9 +102,9 @@ def test_tricky_text_stays_one_session_and_reads_back(place: Place, shape: str) 
     place.add("Before.")
     place.add(text, text, state=text, next=(text,), issues=(text,), verification=(text,), agent="x")
     place.add("After.")
-    told = read(place, 2)
+    result = read(place, 2)
     assert place.numbers() == [(1, False), (2, False), (3, False)]
-    assert (told.did, told.issues, told.state, told.next) == ((text, text), (text,), text, (text,))
+    assert (result.did, result.issues, result.state, result.next) == ((text, text), (text,), text, (text,))
     assert [section.title for section in place.state.document.sections if section.level < 3] == [
         section.title for section in parse(before).sections if section.level < 3
     ]
@@ -290,9 +290,9 @@ def test_nothing_but_the_session_and_the_marks_changes(place: Place) -> None:
     """Outside the new entry, the status and the tool's marks no byte changes."""
     before = place.text
     place.add("One.")
-    gone, come = changes(before, place.text)
-    assert gone == "status: created\n"
-    assert come == "status: in_progress\n" + read(place, 1).entry + "\n\n"
+    removed, added = changes(before, place.text)
+    assert removed == "status: created\n"
+    assert added == "status: in_progress\n" + read(place, 1).entry + "\n\n"
     before = place.text
     place.add("Two.")
     assert changes(before, place.text) == ("", read(place, 2).entry + "\n\n")
@@ -330,12 +330,12 @@ def test_hand_edits_survive(place: Place, end: str, bom: str, final: str) -> Non
     text = text.rstrip() if final != "as it is" else text
     place.text = text
     place.add("One.\n\nTwo.")
-    gone, come = changes(text, place.text)
-    assert gone.replace("recent: 0", "").replace("total:   0", "").strip() == ""
+    removed, added = changes(text, place.text)
+    assert removed.replace("recent: 0", "").replace("total:   0", "").strip() == ""
     entry = read(place, 1).entry
-    come = come.replace(f"  recent: 1{end}", "").replace(f"  total:   1{end}", "")
-    assert come.strip() == entry
-    assert come.count(end) == entry.count(end) + 2
+    added = added.replace(f"  recent: 1{end}", "").replace(f"  total:   1{end}", "")
+    assert added.strip() == entry
+    assert added.count(end) == entry.count(end) + 2
     assert place.text.startswith(bom + "---")
     assert with_newlines(entry, end) == entry
     assert place.text.endswith(end) == text.endswith(end)
@@ -347,9 +347,9 @@ def test_mixed_line_ends_stay_and_new_text_takes_the_prevailing_one(place: Place
     text = "".join(line + ("\r\n" if number % 3 else "\n") for number, line in enumerate(lines[:-1]))
     place.text = text
     place.add("One.")
-    gone, come = changes(text, place.text)
-    assert gone.strip() == "status: created"
-    assert come.count("\r\n") == come.count("\n") - (0 if gone.endswith("\r\n") else 1)
+    removed, added = changes(text, place.text)
+    assert removed.strip() == "status: created"
+    assert added.count("\r\n") == added.count("\n") - (0 if removed.endswith("\r\n") else 1)
 
 
 def test_blanks_at_the_end_of_the_last_line_stay_there(place: Place) -> None:
@@ -357,10 +357,10 @@ def test_blanks_at_the_end_of_the_last_line_stay_there(place: Place) -> None:
     place.fill(log="### Session 1 - 2026-01-01 10:00\n\nx  \t\n \n")
     before = place.text
     place.add()
-    gone, come = changes(before, place.text)
+    removed, added = changes(before, place.text)
     assert "x  \t\n\n### Session 2" in place.text
-    assert gone in ("", "status: created\n")
-    assert come.removeprefix("status: in_progress\n").strip() == read(place, 2).entry
+    assert removed in ("", "status: created\n")
+    assert added.removeprefix("status: in_progress\n").strip() == read(place, 2).entry
 
 
 def test_log_at_the_end_of_the_file(place: Place) -> None:
@@ -485,8 +485,8 @@ def test_real_headings_are_read(place: Place) -> None:
         log="### Session 1 - 2026-01-01\n\na\n\n### session #2: 2026-01-02 10:00 (continued)\n\nb\n\n"
         "###   Session 3 \u2014 2026-01-03T11:00 ###\n\nc\n\n### Session 4\n\nd\n\n"
     )
-    told = sessions.all_sessions(place.workspace, TASK)
-    assert [(each.number, each.time) for each in told] == [
+    result = sessions.all_sessions(place.workspace, TASK)
+    assert [(each.number, each.time) for each in result] == [
         (1, None),
         (2, "2026-01-02 10:00"),
         (3, "2026-01-03 11:00"),

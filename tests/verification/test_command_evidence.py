@@ -40,10 +40,10 @@ def test_command_runs_in_the_root(tmp_path: Path) -> None:
 
 def test_evidence_has_status_hash_and_tail(tmp_path: Path) -> None:
     """The checklist keeps the command, its status, the hash of the whole log, and the log's end where there is one."""
-    told = run_command(tmp_path, "seq 1 1000").evidence()
+    evidence = run_command(tmp_path, "seq 1 1000").evidence()
     log = "".join(f"{number}\n" for number in range(1, 1001)).encode()
-    tail = str(told.pop("tail"))
-    assert told == {"command": "seq 1 1000", "exit_status": 0, "log_sha256": hashlib.sha256(log).hexdigest()}
+    tail = str(evidence.pop("tail"))
+    assert evidence == {"command": "seq 1 1000", "exit_status": 0, "log_sha256": hashlib.sha256(log).hexdigest()}
     assert tail.endswith("\n999\n1000")
     assert 490 < len(tail) <= 500
     assert log.decode().endswith(f"\n{tail}\n")

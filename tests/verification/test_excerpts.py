@@ -302,6 +302,6 @@ def test_entries_by_hand(place: Place) -> None:
     """Entries that lack what is needed are passed over; a place is shown without what a terminal would obey."""
     entry = '{id: a-1, path: "a\\tb", sha256: "' + "0" * 64 + '"}'
     place.text = place.text.replace("\n---\n", f"\nevidence: [{entry}, {{id: b-1}}, 7]\n---\n", 1)
-    found = excerpts.listed(place.workspace, TASK)
-    assert [(each.id, each.type, each.lines) for each in found] == [("a-1", "", None)]
-    assert excerpts.citation(found[0], TASK).startswith("[a-1] a\\tb sha256:")
+    result = excerpts.listed(place.workspace, TASK)
+    assert [(each.id, each.type, each.lines) for each in result] == [("a-1", "", None)]
+    assert excerpts.citation(result[0], TASK).startswith("[a-1] a\\tb sha256:")

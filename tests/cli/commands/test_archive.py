@@ -113,9 +113,9 @@ def test_unreadable_file_hides_no_other(cli: Cli, place: Place) -> None:
     place.configure(SMALL)
     large(place, "7", words=300)
     (place.path.parent / "task-6-state.md").write_bytes(b"\xff")
-    said = cli("archive", "--quiet")
-    assert (said.status, said.out) == (0, "")
-    assert "task-6-state.md is not UTF-8" in said.err
+    result = cli("archive", "--quiet")
+    assert (result.status, result.out) == (0, "")
+    assert "task-6-state.md is not UTF-8" in result.err
     assert archived(place) == {"7"}
 
 
@@ -128,8 +128,8 @@ def test_check_tells_what_should_be_archived(cli: Cli, place: Place) -> None:
     assert cli.ok("archive", "--check") == "no task is over the limit\n"
     large(place, "7", words=300)
     before = tree(place.root)
-    said = cli("archive", "--check")
-    assert (said.status, said.out) == (1, "task 7 is over the limit: run `taskstate archive 7`\n")
+    result = cli("archive", "--check")
+    assert (result.status, result.out) == (1, "task 7 is over the limit: run `taskstate archive 7`\n")
     assert cli.json("archive", "--check", status=1) == {"over": ["7"]}
     assert cli("archive", "--check", "7").status == 1
     assert cli("archive", "--check", "101").status == 0
@@ -161,9 +161,9 @@ def test_check_leaves_alone_what_cannot_be_archived(cli: Cli, place: Place) -> N
 def test_check_of_an_unreadable_file(cli: Cli, place: Place) -> None:
     """What could not be checked is told, with the exit status of what could not be done."""
     place.path.write_bytes(b"\xff")
-    said = cli("archive", "--check", TASK)
-    assert said.status == 2
-    assert "is not UTF-8" in said.err
+    result = cli("archive", "--check", TASK)
+    assert result.status == 2
+    assert "is not UTF-8" in result.err
 
 
 @pytest.mark.parametrize(

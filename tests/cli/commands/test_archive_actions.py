@@ -36,9 +36,9 @@ def test_verify_exits_with_1_at_a_fault(cli: Cli, place: Place) -> None:
     """An altered entry is told with its place and what to do."""
     archived(place)
     place.archive_path.write_text(place.archived.replace("did 2", "did two"))
-    said = cli("archive", "verify", "101")
-    assert said.status == 1
-    assert "task-101-archive.md:19: session 2 was altered" in said.out
+    result = cli("archive", "verify", "101")
+    assert result.status == 1
+    assert "task-101-archive.md:19: session 2 was altered" in result.out
     (fault,) = cli.json("archive", "verify", "101", status=1)["faults"]
     assert (fault["line"], fault["sessions"]) == (19, [2])
     place.new("7")
@@ -96,9 +96,9 @@ def test_task_with_the_name_of_a_verb(cli: Cli, place: Place) -> None:
 
 def test_help_names_the_verbs(cli: Cli) -> None:
     """The help says what there is besides archiving."""
-    said = cli.ok("archive", "--help")
-    assert "restore ID [--all]" in said
-    assert "search ID TEXT" in said
+    output = cli.ok("archive", "--help")
+    assert "restore ID [--all]" in output
+    assert "search ID TEXT" in output
 
 
 # The hook that archives and stages
@@ -112,10 +112,10 @@ def test_fix_archives_and_stages_exactly_what_it_changed(cli: Cli, place: Place)
     call(place, "add", "--all")
     (place.root / "other").write_text("x")
     data = cli.json("archive", "--check", "--fix", place.workspace.locate("7"), place.path)
-    wanted = [".taskstate/tasks/task-7-state.md", ".taskstate/archives/task-7-archive.md"]
-    assert data["staged"] == wanted
-    assert "### Archived Summary" in call(place, "show", f":{wanted[0]}")
-    assert "## Session 1" in call(place, "show", f":{wanted[1]}")
+    expected = [".taskstate/tasks/task-7-state.md", ".taskstate/archives/task-7-archive.md"]
+    assert data["staged"] == expected
+    assert "### Archived Summary" in call(place, "show", f":{expected[0]}")
+    assert "## Session 1" in call(place, "show", f":{expected[1]}")
     assert call(place, "ls-files", "--others", "--exclude-standard") == "other\n"
     assert call(place, "diff", "--name-only") == ""
     assert cli.ok("archive", "--check", "--fix", place.path) == "no task is over the limit\n"

@@ -43,10 +43,10 @@ def test_warning_where_the_built_in_one_serves(cli: Cli, place: Place) -> None:
     assert "  warning: the summarizer " in out
     assert "it ended with status 1 (no\\x1b[31m model); the built-in summary serves\n" in out
     assert "- did 1 (S1)\n" in place.text
-    told = json.loads(
+    data = json.loads(
         cli.ok("archive", "101", "--force", "--keep", "1", "--summarizer", "/none/such", "--format", "json")
     )
-    assert any("it could not be started" in note for note in told["data"]["notes"])
+    assert any("it could not be started" in note for note in data["data"]["notes"])
 
 
 def test_empty_summarizer_leaves_the_configured_one_out(cli: Cli, place: Place, tmp_path: Path) -> None:

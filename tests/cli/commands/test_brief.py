@@ -23,11 +23,11 @@ def test_brief_is_printed(cli: Cli, place: Place) -> None:
     """A brief is text on standard output, within its budget, and changes nothing."""
     place.text = EXAMPLE
     before = tree(place.root)
-    said = cli("brief", "TASK-101", "--budget", "800")
-    assert (said.status, said.err) == (0, "")
-    assert said.out.startswith("# Task 101: JWT Service\n")
-    assert "## Next step\n\n- Decide on 30 s of leeway\n" in said.out
-    assert "`taskstate session show 101 N`" in said.out
+    result = cli("brief", "TASK-101", "--budget", "800")
+    assert (result.status, result.err) == (0, "")
+    assert result.out.startswith("# Task 101: JWT Service\n")
+    assert "## Next step\n\n- Decide on 30 s of leeway\n" in result.out
+    assert "`taskstate session show 101 N`" in result.out
     assert tree(place.root) == before
 
 
@@ -64,8 +64,8 @@ def test_unknown_role_and_task_are_refused(cli: Cli) -> None:
 @pytest.mark.parametrize("row", SECTION_SPECS, ids=lambda row: row.name)
 def test_commands_that_show_the_rest_exist(row: BriefSectionSpec) -> None:
     """Each command that a brief names for what it left out is one that the command line takes."""
-    told = row.more.format(id="101").replace("NAME", row.title)
-    program, command, *arguments = shlex.split(re.sub(r"\b(?:N|P|EID)$", "1", told))
+    result = row.more.format(id="101").replace("NAME", row.title)
+    program, command, *arguments = shlex.split(re.sub(r"\b(?:N|P|EID)$", "1", result))
     assert program == "taskstate"
     assert _parser_of(command).parse_args(arguments).id == "101"
 
@@ -75,13 +75,13 @@ def test_a_brief_looks_at_no_other_file(cli: Cli, place: Place) -> None:
     closed = place.root / "closed"
     closed.mkdir()
     (closed / "task-7-state.md").write_text("---\n", encoding="utf-8")
-    seen: list[str] = []
+    calls: list[str] = []
     walk = os.walk
 
     def noted(top: str) -> object:
-        seen.append(top)
+        calls.append(top)
         return walk(top)
 
     cli.monkeypatch.setattr(os, "walk", noted)
     cli.ok("brief", "101")
-    assert seen == []
+    assert calls == []

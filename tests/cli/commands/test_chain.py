@@ -59,8 +59,8 @@ def test_output_in_json(cli: Cli, place: Chained) -> None:
 def test_output_that_may_change_is_told_as_such(cli: Cli, place: Chained) -> None:
     """The output of a task that is not complete comes with a remark on standard error."""
     place.output()
-    said = cli("chain", "output", "101")
-    assert (said.status, said.err) == (0, "task 101 is created: this may still change\n")
+    result = cli("chain", "output", "101")
+    assert (result.status, result.err) == (0, "task 101 is created: this may still change\n")
     assert cli("chain", "output", "101", "--quiet").err == ""
 
 
@@ -68,8 +68,8 @@ def test_status_exits_with_what_it_found(cli: Cli, place: Chained) -> None:
     """Each input has a line; the exit status is 1 when one needs somebody."""
     assert cli.ok("chain", "status") == "102  Endpoints\n  101  waiting     it is created\n"
     finished(place)
-    said = cli("chain", "status", "102")
-    assert (said.status, said.out) == (
+    result = cli("chain", "status", "102")
+    assert (result.status, result.out) == (
         1,
         "102  Endpoints\n  101  missing     it is complete, and its output was not pulled\n",
     )
@@ -99,8 +99,8 @@ def test_status_tells_changed_files(cli: Cli, place: Chained) -> None:
     place.complete()
     assert cli("chain", "status").status == 0
     (place.root / "app.py").unlink()
-    said = cli("chain", "status")
-    assert (said.status, "since it was completed: app.py is gone" in said.out) == (1, True)
+    result = cli("chain", "status")
+    assert (result.status, "since it was completed: app.py is gone" in result.out) == (1, True)
 
 
 def test_status_of_nothing(cli: Cli, place: Chained) -> None:
@@ -108,16 +108,16 @@ def test_status_of_nothing(cli: Cli, place: Chained) -> None:
     place.file("102").unlink()
     assert cli.ok("chain", "status") == "no task builds on another one\n"
     place.file("101").write_bytes(b"\xff")
-    said = cli("chain", "status")
-    assert (said.status, "not looked at: .taskstate/tasks/task-101-state.md is not UTF-8" in said.err) == (1, True)
+    result = cli("chain", "status")
+    assert (result.status, "not looked at: .taskstate/tasks/task-101-state.md is not UTF-8" in result.err) == (1, True)
 
 
 def test_broken_front_matter_is_told(cli: Cli, place: Chained) -> None:
     """A file whose front matter cannot be read may build on anything: no command calls that well."""
     place.write("102", "title: .*", 'title: "bad')
     for command in ("status", "pull --all", "status 102"):
-        said = cli("chain", *command.split())
-        assert (said.status, "not looked at: .taskstate/tasks/task-102-state.md, line" in said.err) == (1, True)
+        result = cli("chain", *command.split())
+        assert (result.status, "not looked at: .taskstate/tasks/task-102-state.md, line" in result.err) == (1, True)
 
 
 def test_pull_shows_the_difference(cli: Cli, place: Chained) -> None:
@@ -143,10 +143,10 @@ def test_pull_into_all_tasks(cli: Cli, place: Chained) -> None:
     place.new("103", depends_on=("101",))
     finished(place)
     place.write("103", 'depends_on: \\["101"\\]', 'depends_on: ["101", "7"]')
-    said = cli("chain", "pull", "--all")
-    assert said.status == 1
-    assert f"{STATE.format(102)}\n  pulled the output of task 101" in said.out
-    assert "not pulled into task 103: there is no task 7" in said.err
+    result = cli("chain", "pull", "--all")
+    assert result.status == 1
+    assert f"{STATE.format(102)}\n  pulled the output of task 101" in result.out
+    assert "not pulled into task 103: there is no task 7" in result.err
     assert cli.ok("chain", "pull", "--all", "--from", "101").startswith(STATE.format("103"))
     data = cli.json("chain", "pull", "102", "103", "--from", "101")
     assert [each["changed"] for each in data["tasks"]] == [False, False]
@@ -193,5 +193,5 @@ def test_upstream_that_does_not_parse_is_one_error(cli: Cli, place: Chained) -> 
     place.write("101", "title: JWT Service", "title: [")
     for command in (("chain", "pull", "102"), ("new", "7", "--title", "T", "--depends-on", "101")):
         assert ".taskstate/tasks/task-101-state.md, line " in cli.refused(*command)
-    said = cli("chain", "status", "102")
-    assert (said.status, "101  unreadable  .taskstate/tasks/task-101-state.md, line " in said.out) == (1, True)
+    result = cli("chain", "status", "102")
+    assert (result.status, "101  unreadable  .taskstate/tasks/task-101-state.md, line " in result.out) == (1, True)

@@ -27,16 +27,16 @@ def test_all_that_is_missing_is_listed(cli: Cli, place: Chained) -> None:
     """Each thing that is missing has a line on standard error, and one more says what to do; nothing changes."""
     place.output()
     before = tree(place.root)
-    said = cli("complete", "101")
-    assert (said.status, said.out) == (2, "")
-    assert said.err == (
+    result = cli("complete", "101")
+    assert (result.status, result.out) == (2, "")
+    assert result.err == (
         "  feature jwt-1 does not pass: makes a JWT\n"
         "  criterion 1 is not checked: Tokens verify\n"
         "  criterion 2 is not checked: Tokens expire\n"
         "taskstate: task 101 cannot be completed, 3 things are missing: see to that, or record why it is let pass: "
         f"{COMMAND}\n"
     )
-    assert cli("complete", "101", "--quiet").err == said.err
+    assert cli("complete", "101", "--quiet").err == result.err
     in_json = cli("complete", "101", "--format", "json")
     envelope = json.loads(in_json.out)
     assert (in_json.status, envelope["code"]) == (2, "incomplete")

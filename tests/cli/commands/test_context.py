@@ -73,13 +73,13 @@ def test_show(cli: Cli, sources: Place) -> None:
     """The sealed context is printed as text, and in JSON with each part by itself."""
     assert "is not sealed: seal it with `taskstate context init 101`" in cli.refused("context", "show", "101")
     cli.ok("context", "init", "101")
-    said = cli.ok("context", "show", "101")
-    assert said.startswith("title: JWT Service\npriority: P1\narea: backend\n\n### Task Description\n\nIssue and")
+    output = cli.ok("context", "show", "101")
+    assert output.startswith("title: JWT Service\npriority: P1\narea: backend\n\n### Task Description\n\nIssue and")
     data = cli.json("context", "show", "101")
     assert data["repository_paths"] == ["pages/*.ts", "src/auth/**", "src/ui/**"]
     assert data["acceptance_criteria"][1] == {"text": "Keys rotate", "checked": False}
     assert data["validation"] == {"commands": ["pytest -q", "ruff check"]}
-    assert data["context"]["seal"] in said
+    assert data["context"]["seal"] in output
     assert data["warnings"] == []
     assert sources.text.count(data["context"]["seal"]) == 1
 
@@ -89,9 +89,9 @@ def test_check(cli: Cli, sources: Place) -> None:
     cli.ok("context", "init", "101")
     assert cli.ok("context", "check", "101") == f"{STATE}: the context holds\n"
     write(sources, "standards/backend.md", STANDARD.replace("75", "50"))
-    said = cli("context", "check", "101")
-    assert (said.status, said.err) == (1, "")
-    assert said.out == (
+    result = cli("context", "check", "101")
+    assert (result.status, result.err) == (1, "")
+    assert result.out == (
         f"{STATE}: TS602 standards/backend.md#handlers says something else than when it was cited "
         "(aa1e9efb340edca8 then, 64a0b1c426a326c8 now)\n"
         "  help: `taskstate context rebuild 101`\n"
@@ -106,9 +106,9 @@ def test_rebuild_shows_what_it_changes(cli: Cli, sources: Place) -> None:
     cli.ok("context", "init", "101")
     assert cli.ok("context", "rebuild", "101").startswith(f"{STATE}: nothing to change\n")
     write(sources, "standards/backend.md", STANDARD.replace("75", "50"))
-    said = cli.ok("context", "rebuild", "101")
-    assert '+    "requirement": "Handlers stay under 50 lines.",\n' in said
-    assert said.index("+++ b/") < said.index(f"{STATE}: sealed anew\n\nPART ")
+    output = cli.ok("context", "rebuild", "101")
+    assert '+    "requirement": "Handlers stay under 50 lines.",\n' in output
+    assert output.index("+++ b/") < output.index(f"{STATE}: sealed anew\n\nPART ")
     assert cli.ok("context", "check", "101").endswith("the context holds\n")
 
 
@@ -143,20 +143,20 @@ def test_a_front_matter_that_cannot_be_read_is_an_error(cli: Cli, sources: Place
     cli.ok("context", "init", "101")
     sources.text = broken_front_matter(sources.text)
     for command in (("show", "101"), ("check", "101"), ("export", "101", "--role", "reviewer"), ("budget", "101")):
-        said = cli.refused("context", *command)
-        assert said.startswith(f"{STATE}, line 4: ")
-        assert said.endswith(": mend it; `taskstate lint` says how")
+        output = cli.refused("context", *command)
+        assert output.startswith(f"{STATE}, line 4: ")
+        assert output.endswith(": mend it; `taskstate lint` says how")
 
 
 def test_a_broken_seal_is_told(cli: Cli, sources: Place) -> None:
     """What is shown and exported is not taken for what was sealed."""
     cli.ok("context", "init", "101")
     sources.text = sources.text.replace("Keys rotate.", "Keys turn.")
-    told = "the seal is broken: this is not what was sealed; see `taskstate context check 101`"
+    message = "the seal is broken: this is not what was sealed; see `taskstate context check 101`"
     for command in (("show", "101"), ("export", "101", "--role", "reviewer")):
-        said = cli("context", *command)
-        assert (said.status, said.err) == (0, f"{told}\n")
-        assert cli.json("context", *command)["warnings"] == [told]
+        result = cli("context", *command)
+        assert (result.status, result.err) == (0, f"{message}\n")
+        assert cli.json("context", *command)["warnings"] == [message]
 
 
 def damaged(place: Place) -> int:
@@ -170,9 +170,9 @@ def test_a_damaged_fence_is_no_empty_list(cli: Cli, sources: Place) -> None:
     """Citations that cannot be read are told as that, by whatever hands them on."""
     cli.ok("context", "init", "101")
     line = damaged(sources)
-    told = f"{STATE}, line {line}: the fence of citations cannot be used: "
-    assert cli.refused("context", "export", "101", "--role", "reviewer").startswith(told)
-    assert cli.refused("context", "budget", "101").startswith(told)
+    message = f"{STATE}, line {line}: the fence of citations cannot be used: "
+    assert cli.refused("context", "export", "101", "--role", "reviewer").startswith(message)
+    assert cli.refused("context", "budget", "101").startswith(message)
     assert "**Cannot be read:** the fence of citations cannot be used: " in cli.ok("brief", "101")
     findings = cli.json("context", "check", "101", status=1)["findings"]
     assert [each["code"] for each in findings] == ["TS005", "TS601"]
@@ -184,8 +184,8 @@ def test_a_damaged_fence_is_made_anew(cli: Cli, sources: Place) -> None:
     cli.ok("context", "init", "101")
     sealed = sources.text[sources.text.index("### Task") :]
     damaged(sources)
-    said = cli.ok("context", "rebuild", "101")
-    assert "made anew from taskstate.toml; what only stood there is gone, see the diff" in said
+    output = cli.ok("context", "rebuild", "101")
+    assert "made anew from taskstate.toml; what only stood there is gone, see the diff" in output
     assert sources.text.endswith(sealed)
     assert cli.ok("context", "check", "101").endswith("the context holds\n")
 
@@ -196,8 +196,8 @@ def test_a_damaged_fence_without_sources_stays(cli: Cli, sources: Place) -> None
     write(sources, "taskstate.toml", "")
     whole = sources.text
     damaged(sources)
-    said = cli.refused("context", "rebuild", "101")
-    assert said.endswith(": mend it, or take it back from git: section 1 alone says what it held")
+    output = cli.refused("context", "rebuild", "101")
+    assert output.endswith(": mend it, or take it back from git: section 1 alone says what it held")
     sources.text = whole.replace('"content_sha": "', '"content_sha": "x')
     write(sources, "taskstate.toml", SETTINGS)
     assert "cannot be used" in cli.refused("context", "export", "101", "--role", "reviewer")

@@ -41,8 +41,8 @@ def test_export_into_a_file(cli: Cli, place: Place, tmp_path: Path) -> None:
     place.text = EXAMPLE
     out = cli.ok("context", "export", "101", "--role", "validator")
     for _ in range(2):
-        said = cli.ok("context", "export", "101", "--role", "validator", "--output", tmp_path / "x.json")
-        assert said == f"{tmp_path / 'x.json'}: what the validator needs of task 101\n"
+        output = cli.ok("context", "export", "101", "--role", "validator", "--output", tmp_path / "x.json")
+        assert output == f"{tmp_path / 'x.json'}: what the validator needs of task 101\n"
         assert (tmp_path / "x.json").read_bytes() == out.encode()
     assert cli.json("context", "export", "101", "--role", "validator", "--output", "y.json")["output"] == "y.json"
     assert (place.root / "y.json").read_bytes() == out.encode()

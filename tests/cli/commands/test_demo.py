@@ -28,11 +28,11 @@ def test_story_does_not_get_in_the_way(
     """The story is told on standard output, in JSON or quietly on standard error, and the folder at its end."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(demo.Demo, "play", lambda self: self.say("the story"))
-    said = cli("demo", *flags)
-    told, other = (said.err, said.out) if flags else (said.out, said.err)
-    assert "the story\n" in told
+    result = cli("demo", *flags)
+    narration, other = (result.err, result.out) if flags else (result.out, result.err)
+    assert "the story\n" in narration
     assert "the story" not in other
-    folder = told.rstrip("\n").rpartition(" ")[2]
+    folder = narration.rstrip("\n").rpartition(" ")[2]
     assert Path(folder).parent == tmp_path
     if "json" in flags:
-        assert json.loads(said.out)["data"] == {"folder": folder}
+        assert json.loads(result.out)["data"] == {"folder": folder}

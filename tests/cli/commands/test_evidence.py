@@ -38,8 +38,8 @@ def test_add_and_show(cli: Cli, plan: Path) -> None:
     plan.unlink()
     assert cli("evidence", "show", "101", "plan-1").out == f"{CITATION}plan.md is gone\n\ntwo\nthree\n"
     plan.write_bytes(b"\xff")
-    said = cli("evidence", "show", "101", "plan-1").out
-    assert "plan.md cannot be read any more\n  plan.md is not UTF-8: byte 0 is 0xff\n\ntwo\nthree\n" in said
+    output = cli("evidence", "show", "101", "plan-1").out
+    assert "plan.md cannot be read any more\n  plan.md is not UTF-8: byte 0 is 0xff\n\ntwo\nthree\n" in output
 
 
 def test_text_is_not_kept_here(cli: Cli, plan: Path) -> None:
@@ -47,16 +47,16 @@ def test_text_is_not_kept_here(cli: Cli, plan: Path) -> None:
     cli.ok(*ADD, "--lines", "2-3")
     shutil.rmtree(plan.parent / ".taskstate/artifacts")
     plan.write_text("one\n", encoding="utf-8")
-    said = cli("evidence", "show", "101", "plan-1").out
-    assert "no longer holds it\n\n(its text is not kept here; only its hash is)\n" in said
+    output = cli("evidence", "show", "101", "plan-1").out
+    assert "no longer holds it\n\n(its text is not kept here; only its hash is)\n" in output
 
 
 def test_json(cli: Cli, plan: Path) -> None:
     """In JSON adding gives what every writer does, the id and the citation, and showing the text and what became."""
-    told = cli.json(*ADD, "--lines", "2-3")
-    assert (told["path"], told["changed"], told["id"]) == (".taskstate/tasks/task-101-state.md", True, "plan-1")
-    assert told["citation"] == CITATION.rstrip()
-    assert told["evidence"]["lines"] == "2-3"
+    data = cli.json(*ADD, "--lines", "2-3")
+    assert (data["path"], data["changed"], data["id"]) == (".taskstate/tasks/task-101-state.md", True, "plan-1")
+    assert data["citation"] == CITATION.rstrip()
+    assert data["evidence"]["lines"] == "2-3"
     shown = cli.json("evidence", "show", "101", "plan-1")
     assert (shown["text"], shown["matches"], shown["state"], shown["text_now"]) == ("two\nthree", True, "same", None)
     plan.write_text("one\n", encoding="utf-8")

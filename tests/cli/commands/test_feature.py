@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 def feature(place: Place, name: str = "jwt-1") -> dict[str, Any]:
     """Return a feature as it stands in the checklist."""
     assert place.state.checklist
-    (found,) = (each for each in place.state.checklist.features if each.id == name)
-    told: dict[str, Any] = found.node.value()
-    return told
+    (feature,) = (each for each in place.state.checklist.features if each.id == name)
+    result: dict[str, Any] = feature.node.value()
+    return result
 
 
 def test_feature_is_added_passes_and_fails(cli: Cli, place: Place) -> None:
@@ -62,8 +62,8 @@ def test_evidence_is_told_to_programs(cli: Cli) -> None:
 def test_end_of_what_a_failing_command_printed_is_told(cli: Cli, place: Place) -> None:
     """Whoever has to mend it sees what the command said, but for credentials and escapes."""
     before = place.text
-    said = cli("feature", "pass", "101", "jwt-1", "--run", "printf '\\033[1mwhy not\\n'; false")
-    assert (said.status, said.out, said.err.splitlines()[0]) == (2, "", "why not")
+    result = cli("feature", "pass", "101", "jwt-1", "--run", "printf '\\033[1mwhy not\\n'; false")
+    assert (result.status, result.out, result.err.splitlines()[0]) == (2, "", "why not")
     assert place.text == before
     assert not (place.root / ".taskstate/artifacts/task-101").exists()
     assert cli("feature", "pass", "101", "jwt-1", "--run", "echo why; false", "--quiet").err.count("\n") == 1
@@ -85,8 +85,8 @@ def test_commit_is_evidence(cli: Cli, place: Place) -> None:
     cli.ok("feature", "pass", "101", "jwt-1", "--commit", head.stdout[:8])
     assert feature(place)["evidence"] == {"commit": head.stdout.strip()}
     for wrong in ("beefbeef", "--all", "HEAD:taskstate.toml", ""):
-        said = cli("feature", "pass", "101", "jwt-1", f"--commit={wrong}")
-        assert (said.status, said.err.count("\n")) == (2, 1)
+        result = cli("feature", "pass", "101", "jwt-1", f"--commit={wrong}")
+        assert (result.status, result.err.count("\n")) == (2, 1)
 
 
 def test_command_has_its_time(cli: Cli) -> None:

@@ -46,8 +46,8 @@ def test_formatting_is_a_write_like_every_other(cli: Cli, spoiled: Place) -> Non
 def test_check_names_what_would_change(cli: Cli, spoiled: Place) -> None:
     """--check exits with 1, names the files and writes nothing; with 0 when all have their form."""
     before = tree(spoiled.root)
-    said = cli("fmt", "--check")
-    assert (said.status, said.out) == (1, f"would be reformatted: {STATE}\n1 file would be reformatted\n")
+    result = cli("fmt", "--check")
+    assert (result.status, result.out) == (1, f"would be reformatted: {STATE}\n1 file would be reformatted\n")
     assert cli.json("fmt", "--check", status=1) == {"files": 1, "changed": [STATE], "failed": []}
     assert tree(spoiled.root) == before
     cli.ok("fmt")
@@ -57,12 +57,12 @@ def test_check_names_what_would_change(cli: Cli, spoiled: Place) -> None:
 def test_diff_shows_what_would_change(cli: Cli, spoiled: Place) -> None:
     """--diff prints a unified diff, without the marks of a write, exits with 1 and writes nothing."""
     before = tree(spoiled.root)
-    said = cli("fmt", "--diff")
-    assert said.status == 1
-    assert said.out.startswith(f"--- a/{STATE}\n+++ b/{STATE}\n")
-    assert "-##  progress log ##\n+## 4. Progress Log\n+\n" in said.out
-    assert "revision" not in said.out
-    assert cli.json("fmt", "--diff", status=1)["diff"] == said.out
+    result = cli("fmt", "--diff")
+    assert result.status == 1
+    assert result.out.startswith(f"--- a/{STATE}\n+++ b/{STATE}\n")
+    assert "-##  progress log ##\n+## 4. Progress Log\n+\n" in result.out
+    assert "revision" not in result.out
+    assert cli.json("fmt", "--diff", status=1)["diff"] == result.out
     assert tree(spoiled.root) == before
     cli.ok("fmt")
     assert cli("fmt", "--diff") == (0, "", "")
@@ -71,9 +71,9 @@ def test_diff_shows_what_would_change(cli: Cli, spoiled: Place) -> None:
 def test_dry_run_shows_the_whole_write(cli: Cli, spoiled: Place) -> None:
     """--dry-run shows what would be written, its marks included, as with every command that writes."""
     before = tree(spoiled.root)
-    said = cli.ok("fmt", "--dry-run")
-    assert "+## 4. Progress Log" in said
-    assert "+revision: 2" in said
+    output = cli.ok("fmt", "--dry-run")
+    assert "+## 4. Progress Log" in output
+    assert "+revision: 2" in output
     assert tree(spoiled.root) == before
 
 
@@ -84,9 +84,9 @@ def test_what_cannot_be_read_is_told_and_the_others_go_on(cli: Cli, spoiled: Pla
     latin = spoiled.path.with_name("task-8-state.md")
     latin.write_bytes(b"---\n\xff\n---\n")
     for flags in (["--check"], ["--diff"], []):
-        said = cli("fmt", *flags)
-        assert said.status == 2
-        first, second = said.err.splitlines()
+        result = cli("fmt", *flags)
+        assert result.status == 2
+        first, second = result.err.splitlines()
         assert first.startswith(".taskstate/tasks/task-7-state.md, line 4: ")
         assert "nothing was changed" in first
         assert "byte 4 is 0xff" in second
@@ -107,18 +107,18 @@ def test_what_cannot_be_read_is_told_and_the_others_go_on(cli: Cli, spoiled: Pla
 def test_why_a_file_is_skipped(cli: Cli, spoiled: Place, old: str, new: str, why: str) -> None:
     """A newer format, a conflict, broken JSON and an open fence are reasons, and nothing is changed."""
     spoiled.text = before = spoiled.text.replace(old, new, 1)
-    said = cli("fmt")
-    assert said.status == 2
-    assert why in said.err
+    result = cli("fmt")
+    assert result.status == 2
+    assert why in result.err
     assert spoiled.text == before
 
 
 def test_a_broken_seal_is_not_laundered(cli: Cli, spoiled: Place) -> None:
     """A tool-written block that was changed by hand keeps the file from being written."""
     spoiled.text = before = spoiled.text.replace("audit:\n", 'audit:\n  events: [{at: "2026-01-31T12:00:00Z"}]\n')
-    said = cli("fmt")
-    assert said.status == 2
-    assert "audit.seal" in said.err
+    result = cli("fmt")
+    assert result.status == 2
+    assert "audit.seal" in result.err
     assert spoiled.text == before
     assert cli("fmt", "--check").status == 1
 
@@ -130,9 +130,9 @@ def test_only_state_files_are_formatted(cli: Cli, place: Place) -> None:
     place.archive_path.write_bytes(place.archive_path.read_bytes() + b"\n\n\n")
     (place.root / "README.md").write_text("x  \n", encoding="utf-8")
     before = tree(place.root)
-    said = cli("fmt", place.archive_path, "README.md")
-    assert (said.status, said.out) == (0, "no state files\n")
-    assert "README.md" in said.err
+    result = cli("fmt", place.archive_path, "README.md")
+    assert (result.status, result.out) == (0, "no state files\n")
+    assert "README.md" in result.err
     assert tree(place.root) == before
 
 
@@ -169,9 +169,9 @@ def test_standard_input_needs_a_name(cli: Cli) -> None:
 
 def test_a_stale_revision_is_refused(cli: Cli, spoiled: Place) -> None:
     """--expect-revision holds for every file that would be written."""
-    said = cli("fmt", STATE, "--expect-revision", "7")
-    assert (said.status, spoiled.state.revision) == (2, 1)
-    assert "is at revision 1" in said.err
+    result = cli("fmt", STATE, "--expect-revision", "7")
+    assert (result.status, spoiled.state.revision) == (2, 1)
+    assert "is at revision 1" in result.err
     assert cli("fmt", STATE, "--expect-revision", "1").status == 0
 
 

@@ -48,10 +48,10 @@ def test_graph_in_json(cli: Cli, place: Chained) -> None:
 def test_file_that_cannot_be_read_is_told(cli: Cli, place: Chained) -> None:
     """It is drawn as unknown, told on standard error, and hides no other."""
     place.file("101").write_bytes(b"\xff")
-    said = cli("graph")
-    assert said.status == 0
-    assert said.out.startswith("[?] 101  there is no such task, or it cannot be read\n  [ ] 102")
-    assert "not drawn: .taskstate/tasks/task-101-state.md is not UTF-8" in said.err
+    result = cli("graph")
+    assert result.status == 0
+    assert result.out.startswith("[?] 101  there is no such task, or it cannot be read\n  [ ] 102")
+    assert "not drawn: .taskstate/tasks/task-101-state.md is not UTF-8" in result.err
 
 
 def test_title_is_no_structure(cli: Cli, place: Chained) -> None:

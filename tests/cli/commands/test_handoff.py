@@ -25,11 +25,11 @@ def phase(cli: Cli, place: Place) -> None:
 
 def test_metadata_is_printed(cli: Cli, place: Place) -> None:
     """Standard output is the metadata alone, as JSON; what was done goes to standard error."""
-    said = cli(*NEW)
-    metadata = json.loads(said.out)
+    result = cli(*NEW)
+    metadata = json.loads(result.out)
     path = metadata["partial_progress"]["handoff_path"]
     assert (metadata["status"], metadata["partial_progress"]["stage"]) == ("partial", "context_exhaustion_handoff")
-    assert said.err == f"{path}: handed over\n"
+    assert result.err == f"{path}: handed over\n"
     assert (place.root / path).exists()
     cli.ok("handoff", "accept", "101")
     data = cli.json(*NEW, "--force")
@@ -62,9 +62,9 @@ def test_it_is_shown_listed_and_accepted(cli: Cli, place: Place) -> None:
     place.add()
     assert "! the state file has been written once since" in cli.ok("handoff", "show", "101")
     assert cli.json("handoff", "list", "101")[0]["status"] == "open"
-    said = cli.ok("handoff", "accept", "101", "--agent", "second")
-    assert "/archive/phase-3-handoff-" in said
-    assert "accepted by second\n  the state file has been written once since" in said
+    output = cli.ok("handoff", "accept", "101", "--agent", "second")
+    assert "/archive/phase-3-handoff-" in output
+    assert "accepted by second\n  the state file has been written once since" in output
     assert cli.ok("handoff", "list", "101").startswith("accepted  ")
     assert "! accepted by second at " in cli.ok("handoff", "show", "101")
     assert cli.refused("handoff", "accept", "101").startswith("task 101 has no open handoff")
@@ -79,9 +79,9 @@ def test_the_list_names_what_cannot_be_read(cli: Cli, place: Place) -> None:
     where.with_name("phase-4-handoff-20260131T120000Z.md").write_text("# Another tool's\n", encoding="utf-8")
     where.write_text(whole.replace("status:", "<<<<<<< ours\nstatus:"), encoding="utf-8")
     assert cli.ok("handoff", "list", "101").startswith(f"unread    {path}: the front matter of handoffs/")
-    (told,) = cli.json("handoff", "list", "101")
-    assert (told["handoff_path"], told["status"]) == (path, None)
-    assert told["fault"].endswith("cannot be read")
+    (result,) = cli.json("handoff", "list", "101")
+    assert (result["handoff_path"], result["status"]) == (path, None)
+    assert result["fault"].endswith("cannot be read")
     where.write_text(f"<<<<<<< ours\n{whole}=======\n{whole}>>>>>>> theirs\n", encoding="utf-8")
     assert cli.ok("handoff", "list", "101").startswith("unread    ")
     place.text = re.sub(r"open: handoffs/.*?([,}\n])", r"open: null\1", place.text)
@@ -90,11 +90,11 @@ def test_the_list_names_what_cannot_be_read(cli: Cli, place: Place) -> None:
 
 def test_a_draft_is_printed_completed_and_written(cli: Cli, place: Place) -> None:
     """What is missing is named on standard error; the completed draft is the input."""
-    said = cli("handoff", "new", "101", "--draft")
-    assert "\n- Location: *To be completed.*\n" in said.out
-    assert said.err.startswith("nothing is written yet: --file, --location are still to be said\n")
+    result = cli("handoff", "new", "101", "--draft")
+    assert "\n- Location: *To be completed.*\n" in result.out
+    assert result.err.startswith("nothing is written yet: --file, --location are still to be said\n")
     assert cli.json("handoff", "new", "101", "--draft")["missing"] == ["--file", "--location"]
-    draft = said.out.replace("File: *To be completed.*", "File: `app.py`")
+    draft = result.out.replace("File: *To be completed.*", "File: `app.py`")
     (place.root / "draft.md").write_text(draft, encoding="utf-8")
     refused = cli.refused("handoff", "new", "101", "--from", "draft.md")
     assert refused.startswith("the handoff is not fit to be written: --location is missing: ")
@@ -112,7 +112,7 @@ def test_json_is_read(cli: Cli, place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "text"),
     [
         (("new", "101", *WHERE), "the handoff is not fit to be written: --action is missing"),
         (
@@ -130,9 +130,9 @@ def test_json_is_read(cli: Cli, place: Place) -> None:
     ],
     ids=["no action", "two actions", "no phase", "out", "no file", "no task", "no handoff"],
 )
-def test_what_cannot_be_done_is_one_line(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_done_is_one_line(cli: Cli, arguments: tuple[str, ...], text: str) -> None:
     """Each refusal says what is wrong, and nothing is changed."""
-    assert cli.refused("handoff", *arguments).startswith(said)
+    assert cli.refused("handoff", *arguments).startswith(text)
 
 
 @pytest.mark.slow

@@ -44,16 +44,16 @@ def test_finding_stands_at_its_place(cli: Cli, wrong: Place) -> None:
         *("path", "line", "column", "end_line", "end_column", "code", "name", "severity", "message", "help", "fixable")
     ]
     assert (finding["path"], finding["line"], finding["code"], finding["fixable"]) == (STATE, line, "TS206", True)
-    said = cli("lint")
-    assert said.status == 1
-    assert f"{STATE}:{line}:" in said.out
-    assert "TS206" in said.out
+    result = cli("lint")
+    assert result.status == 1
+    assert f"{STATE}:{line}:" in result.out
+    assert "TS206" in result.out
 
 
 def test_output_formats(cli: Cli, wrong: Place) -> None:
     """Concise is a line for each finding, json is bare."""
-    said = cli("lint", "--output-format", "concise")
-    assert (said.status, said.out.count("\n")) == (1, 1)
+    result = cli("lint", "--output-format", "concise")
+    assert (result.status, result.out.count("\n")) == (1, 1)
     bare = json.loads(cli("lint", "--output-format", "json").out)
     assert bare == cli.json("lint", status=1)
     assert wrong.text.count("JWT service") == 1
@@ -98,25 +98,25 @@ def test_exclusion_counts_through_a_link_too(cli: Cli, wrong: Place, tmp_path: P
 def test_file_that_is_none_of_ours_is_told(cli: Cli, place: Place) -> None:
     """A named file that would not be checked is told, and is no error."""
     (place.root / "README.md").write_text("x", encoding="utf-8")
-    said = cli("lint", "README.md")
-    assert (said.status, "README.md was not checked" in said.err) == (0, True)
+    result = cli("lint", "README.md")
+    assert (result.status, "README.md was not checked" in result.err) == (0, True)
 
 
 def test_unreadable_file_is_told_and_the_others_are_checked(cli: Cli, wrong: Place) -> None:
     """What cannot be read exits with 2, and is told also when quiet."""
     wrong.path.with_name("task-7-state.md").symlink_to("nowhere")
-    said = cli("lint", "--quiet")
-    assert said.status == 2
-    assert "task-7-state.md" in said.err
-    assert "TS206" in said.out
+    result = cli("lint", "--quiet")
+    assert result.status == 2
+    assert "task-7-state.md" in result.err
+    assert "TS206" in result.out
 
 
 def test_standard_input_is_checked(cli: Cli, wrong: Place) -> None:
     """`-` checks the text of an editor, under the name that is given."""
     text = wrong.path.read_bytes()
     wrong.path.unlink()
-    found = cli.json("lint", "-", "--stdin-filename", "x/task-101-state.md", stdin=text, status=1)["findings"]
-    assert [(each["path"], each["code"]) for each in found] == [("x/task-101-state.md", "TS206")]
+    result = cli.json("lint", "-", "--stdin-filename", "x/task-101-state.md", stdin=text, status=1)["findings"]
+    assert [(each["path"], each["code"]) for each in result] == [("x/task-101-state.md", "TS206")]
     assert cli("lint", "-", "--stdin-filename", "task-101-state.md", stdin=b"\xff").status == 1
 
 
@@ -125,9 +125,9 @@ def test_standard_input_is_checked(cli: Cli, wrong: Place) -> None:
 
 def test_fix_mends_and_checks_again(cli: Cli, wrong: Place) -> None:
     """What can be mended is mended, told on standard error, and the rest is found."""
-    said = cli("lint", "--fix")
-    assert said.status == 0
-    assert f"{STATE}: fixed TS206" in said.err
+    result = cli("lint", "--fix")
+    assert result.status == 0
+    assert f"{STATE}: fixed TS206" in result.err
     assert TITLE[0] in wrong.text
     assert wrong.state.revision == 2
     assert cli("lint", "--fix").err == ""
@@ -155,9 +155,9 @@ def test_dry_run_shows_the_diff_and_what_is_found(cli: Cli, wrong: Place) -> Non
     """A dry run prints the diff before the findings, in JSON the findings alone, and writes nothing."""
     wrong.text = wrong.text.replace("Issue tokens.", "Issue \x9btokens.")
     before = tree(wrong.root)
-    said = cli("lint", "--fix", "--dry-run")
-    assert f"+{TITLE[0]} - State" in said.out
-    assert "\x9b" not in said.out
+    result = cli("lint", "--fix", "--dry-run")
+    assert f"+{TITLE[0]} - State" in result.out
+    assert "\x9b" not in result.out
     assert codes(cli, "--fix", "--dry-run") == ["TS206", "TS006"]
     assert json.loads(cli("lint", "--fix", "--dry-run", "--output-format", "json").out)["files"] == 1
     assert tree(wrong.root) == before
@@ -166,18 +166,18 @@ def test_dry_run_shows_the_diff_and_what_is_found(cli: Cli, wrong: Place) -> Non
 def test_what_cannot_be_mended_is_told(cli: Cli, wrong: Place) -> None:
     """A file that must not be written is told, and keeps its findings."""
     wrong.text = wrong.text.replace("audit:", "context: {}\naudit:")
-    said = cli("lint", "--fix", "--quiet")
-    assert said.status == 1
-    assert "not fixed: " in said.err
-    assert "changed by hand" in said.err
+    result = cli("lint", "--fix", "--quiet")
+    assert result.status == 1
+    assert "not fixed: " in result.err
+    assert "changed by hand" in result.err
 
 
 def test_file_elsewhere_is_checked_and_not_mended(cli: Cli, wrong: Place, tmp_path: Path) -> None:
     """A file of another repository is checked, and left to that."""
     other = tmp_path / "task-101-state.md"
     other.write_bytes(wrong.path.read_bytes())
-    said = cli("lint", "--fix", other)
-    assert (said.status, "not fixed: " in said.err, "lies outside of" in said.err) == (1, True, True)
+    result = cli("lint", "--fix", other)
+    assert (result.status, "not fixed: " in result.err, "lies outside of" in result.err) == (1, True, True)
     assert other.read_bytes() == wrong.path.read_bytes()
 
 
@@ -235,10 +235,10 @@ def test_what_is_configured_holds_from_any_folder(cli: Cli, wrong: Place, monkey
 def test_an_editor_sees_what_lies_around_its_file(cli: Cli, place: Place) -> None:
     """The text comes from standard input, what it refers to from the repository that its name stands in."""
     text = place.text.replace("status: ", 'depends_on: ["777"]\nstatus: ', 1)
-    said = cli("lint", "-", "--stdin-filename", STATE, "--output-format", "concise", stdin=text)
-    assert said.status == 1
-    assert f"{STATE}:" in said.out
-    assert "TS902" in said.out
+    result = cli("lint", "-", "--stdin-filename", STATE, "--output-format", "concise", stdin=text)
+    assert result.status == 1
+    assert f"{STATE}:" in result.out
+    assert "TS902" in result.out
 
 
 @pytest.mark.parametrize(
@@ -247,8 +247,8 @@ def test_an_editor_sees_what_lies_around_its_file(cli: Cli, place: Place) -> Non
 def test_flags_that_make_no_sense_are_refused(cli: Cli, place: Place, arguments: tuple[str, ...]) -> None:
     """What cannot be done is one line, with exit status 2."""
     before = tree(place.root)
-    said = cli("lint", *arguments)
-    assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
+    result = cli("lint", *arguments)
+    assert (result.status, result.out, result.err.count("\n")) == (2, "", 1)
     assert tree(place.root) == before
 
 

@@ -56,8 +56,8 @@ def complete(place: Place, task: str = "101", output: str = OUTPUT) -> None:
 def found(cli: Cli, *arguments: str | Path) -> list[tuple[str, str]]:
     """Return task and code of what is found across files."""
     findings = cli.json("lint", *arguments, status=cli("lint", *arguments).status)["findings"]
-    told = [(re.sub(r".*task-(.+?)-(state|archive)\.md", r"\1", each["path"]), each["code"]) for each in findings]
-    return [each for each in told if each[1] in ACROSS]
+    values = [(re.sub(r".*task-(.+?)-(state|archive)\.md", r"\1", each["path"]), each["code"]) for each in findings]
+    return [each for each in values if each[1] in ACROSS]
 
 
 def inputs(path: Path) -> list[tuple[str, str]]:
@@ -123,9 +123,9 @@ def test_diff_shows_what_would_be_pulled(cli: Cli, place: Place) -> None:
     place.new("102", depends_on=("101",))
     complete(place)
     before = tree(place.root)
-    said = cli("lint", "--fix", "--diff")
-    assert "+> Tokens are issued." in said.out
-    assert "would pull the output of task 101" in said.err
+    result = cli("lint", "--fix", "--diff")
+    assert "+> Tokens are issued." in result.out
+    assert "would pull the output of task 101" in result.err
     assert tree(place.root) == before
 
 
@@ -173,8 +173,8 @@ def test_output_that_cannot_be_taken_over_is_told(cli: Cli, place: Place) -> Non
     place.new("102", depends_on=("101",))
     complete(place, output=OUTPUT.replace("Tokens", "\x1b]0;owned\x07Tokens"))
     before = state(place, "102").read_bytes()
-    said = cli("lint", "--fix", state(place, "102"))
-    assert "not pulled: the output of task 101 holds U+001B" in said.err
+    result = cli("lint", "--fix", state(place, "102"))
+    assert "not pulled: the output of task 101 holds U+001B" in result.err
     assert state(place, "102").read_bytes() == before
 
 

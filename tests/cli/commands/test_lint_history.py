@@ -50,16 +50,16 @@ def place(repository: Path) -> Place:
 
 def codes(cli: Cli, *arguments: str | Path) -> list[str]:
     """Return the codes that linting finds, the same ones twice: when all is read, and when it is remembered."""
-    found = [each["code"] for each in _findings(cli, *arguments)]
-    assert [each["code"] for each in _findings(cli, *arguments)] == found
-    return found
+    matches = [each["code"] for each in _findings(cli, *arguments)]
+    assert [each["code"] for each in _findings(cli, *arguments)] == matches
+    return matches
 
 
 def _findings(cli: Cli, *arguments: str | Path) -> list[dict[str, str]]:
-    told = cli("lint", *arguments, "--output-format", "json")
-    found: list[dict[str, str]] = json.loads(told.out)["findings"]
-    assert told.status == int(any(each["severity"] == "error" for each in found))
-    return found
+    result = cli("lint", *arguments, "--output-format", "json")
+    matches: list[dict[str, str]] = json.loads(result.out)["findings"]
+    assert result.status == int(any(each["severity"] == "error" for each in matches))
+    return matches
 
 
 # Sessions
@@ -70,11 +70,11 @@ def test_an_edited_session(cli: Cli, place: Place) -> None:
     place.text = place.text.replace(*WRONG)
     assert codes(cli) == []
     assert codes(cli, "--against", "HEAD") == ["TS405"]
-    told = cli("lint", "--against", "HEAD").out
+    output = cli("lint", "--against", "HEAD").out
     line = place.text[: place.text.index("### Session 2")].count("\n") + 1
-    assert f"{STATE}:{line}:1 TS405" in told
-    assert "session 2 (2026-01-03 10:00) was rewritten" in told
-    assert f"`git show HEAD:{STATE}` prints it" in told
+    assert f"{STATE}:{line}:1 TS405" in output
+    assert "session 2 (2026-01-03 10:00) was rewritten" in output
+    assert f"`git show HEAD:{STATE}` prints it" in output
     assert f"`git show main:{STATE}` prints it" in cli("lint", "--against", "main").out
 
 
@@ -322,8 +322,8 @@ def test_our_own_commands_rewrite_nothing(cli: Cli, place: Place, name: str, new
 
 def test_a_missing_revision_is_one_warning(cli: Cli, place: Place) -> None:
     """A revision that is not there is told in one line; the other rules speak, and decide the exit status."""
-    told = cli("lint", "--against", "nope")
-    assert (told.status, told.err) == (
+    result = cli("lint", "--against", "nope")
+    assert (result.status, result.err) == (
         0,
         "not compared with nope: there is no such commit here; name another one, or fetch it first\n",
     )
@@ -331,9 +331,9 @@ def test_a_missing_revision_is_one_warning(cli: Cli, place: Place) -> None:
     assert cli("lint", "--against=--output=x").status == 0
     assert not (place.root / "x").exists()
     place.text = place.text.replace("# Task #101: JWT Service", "# Task #101: JWT service")
-    told = cli("lint", "--against", "nope")
-    assert (told.status, told.err.count("\n")) == (1, 1)
-    assert "TS206" in told.out
+    result = cli("lint", "--against", "nope")
+    assert (result.status, result.err.count("\n")) == (1, 1)
+    assert "TS206" in result.out
 
 
 def test_a_shallow_clone_is_one_warning(cli: Cli, place: Place, tmp_path: Path, run_cli: RunCli) -> None:

@@ -106,20 +106,20 @@ def test_what_a_file_holds_never_reaches_a_terminal_raw(wrong: Place, terminal: 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_tells_what_is_wrong(cli: Cli, wrong: Place, name: str) -> None:
     """Each output format names the finding, exits with 1, and says nothing on standard error."""
-    said = cli("lint", wrong.path, "--output-format", name)
-    assert (said.status, said.err) == (1, "")
-    assert "TS206" in said.out
-    assert STATE in said.out
+    result = cli("lint", wrong.path, "--output-format", name)
+    assert (result.status, result.err) == (1, "")
+    assert "TS206" in result.out
+    assert STATE in result.out
 
 
 @pytest.mark.parametrize("name", ["json", "sarif", "gitlab", "junit"])
 def test_a_report_for_programs_is_never_empty(cli: Cli, name: str) -> None:
     """Where nothing is found a program still gets a whole report, also when quiet."""
-    said = cli("lint", "--quiet", "--output-format", name)
-    assert said.status == 0
-    assert said.out
+    result = cli("lint", "--quiet", "--output-format", name)
+    assert result.status == 0
+    assert result.out
     if name != "junit":
-        json.loads(said.out)
+        json.loads(result.out)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -138,14 +138,14 @@ def test_quiet_prints_nothing_where_nothing_is_wrong(cli: Cli) -> None:
 def test_statistics_stand_for_the_findings(cli: Cli, wrong: Place) -> None:
     """--statistics counts the findings of each rule; formats for programs stay as they are, and that is told."""
     wrong.text = wrong.text.replace("file_size_kb: 2", "file_size_kb: 7")
-    said = cli("lint", "--statistics")
-    assert (said.status, said.out) == (
+    result = cli("lint", "--statistics")
+    assert (result.status, result.out) == (
         1,
         "1  TS105  counts-differ   fix\n1  TS206  title-mismatch  fix\n\n" + FOUND,
     )
-    plain, told = cli("lint", "--output-format", "json"), cli("lint", "--output-format", "json", "--statistics")
-    assert (told.status, told.out) == (1, plain.out)
-    assert "--statistics does not go with --output-format json" in told.err
+    plain, values = cli("lint", "--output-format", "json"), cli("lint", "--output-format", "json", "--statistics")
+    assert (values.status, values.out) == (1, plain.out)
+    assert "--statistics does not go with --output-format json" in values.err
     assert cli.json("lint", "--statistics", status=1) == json.loads(plain.out)
 
 
@@ -156,12 +156,12 @@ def test_diff_shows_what_fixes_would_change(cli: Cli, wrong: Place) -> None:
     """--diff, alone or with --fix, prints a unified diff and nothing else there, exits with 1, and writes nothing."""
     before = wrong.text
     for flags in (("--diff",), ("--fix", "--diff")):
-        said = cli("lint", *flags)
-        assert said.status == 1
-        assert said.out.startswith(f"--- a/{STATE}\n+++ b/{STATE}\n@@ ")
-        assert f"\n-{TITLE[1]} - State\n+{TITLE[0]} - State\n" in said.out
-        assert all(line[:1] in "-+ @" for line in said.out.splitlines())
-        assert said.err == f"{STATE}: would fix TS206\nSomething would change; nothing was written.\n"
+        result = cli("lint", *flags)
+        assert result.status == 1
+        assert result.out.startswith(f"--- a/{STATE}\n+++ b/{STATE}\n@@ ")
+        assert f"\n-{TITLE[1]} - State\n+{TITLE[0]} - State\n" in result.out
+        assert all(line[:1] in "-+ @" for line in result.out.splitlines())
+        assert result.err == f"{STATE}: would fix TS206\nSomething would change; nothing was written.\n"
     assert wrong.text == before
 
 
@@ -176,11 +176,11 @@ def test_diff_is_what_fix_writes(cli: Cli, wrong: Place) -> None:
 
 def test_diff_without_a_change(cli: Cli, place: Place) -> None:
     """Where nothing would change the diff is empty; the exit status says whether errors remain."""
-    said = cli("lint", "--diff")
-    assert (said.status, said.out, said.err) == (0, "", "Nothing would change. No findings in 1 file.\n")
+    result = cli("lint", "--diff")
+    assert (result.status, result.out, result.err) == (0, "", "Nothing would change. No findings in 1 file.\n")
     place.text = place.text.replace('"passes": false', '"passes": maybe')
-    said = cli("lint", "--diff")
-    assert (said.status, said.out, said.err) == (1, "", "Nothing would change. Found 1 error in 1 of 1 file.\n")
+    result = cli("lint", "--diff")
+    assert (result.status, result.out, result.err) == (1, "", "Nothing would change. Found 1 error in 1 of 1 file.\n")
 
 
 def test_diff_of_unsafe_fixes_is_asked_for(cli: Cli, place: Place) -> None:
@@ -215,18 +215,18 @@ def test_standard_input_is_mended(cli: Cli, wrong: Place) -> None:
     """With --fix the text comes back mended, what is left is told on standard error, and no file is touched."""
     before = wrong.text
     text = wrong.text.replace('"passes": false', '"passes": maybe').replace("\n", "\r\n")
-    said = cli(*STDIN, "--fix", stdin=text)
-    assert said.status == 1
-    assert "TS005" in said.err
-    assert "TS206" not in said.err
+    result = cli(*STDIN, "--fix", stdin=text)
+    assert result.status == 1
+    assert "TS005" in result.err
+    assert "TS206" not in result.err
     assert wrong.text == before
 
 
 def test_mended_text_comes_back_byte_for_byte(cli: Cli, wrong: Place) -> None:
     """What the fixes do not touch comes back as it is: line ends, a byte order mark, a missing last line end."""
     for text in (wrong.text, wrong.text.replace("\n", "\r\n"), "\ufeff" + wrong.text, wrong.text.rstrip("\n")):
-        said = cli(*STDIN, "--fix", "--select", "TS206", stdin=text)
-        assert (said.status, said.out) == (0, text.replace(*BACK))
+        result = cli(*STDIN, "--fix", "--select", "TS206", stdin=text)
+        assert (result.status, result.out) == (0, text.replace(*BACK))
 
 
 def test_what_is_not_utf8_comes_back_as_it_is(wrong: Place) -> None:
@@ -245,10 +245,10 @@ def test_standard_input_in_json(cli: Cli, wrong: Place) -> None:
 
 def test_standard_input_as_a_diff(cli: Cli, wrong: Place) -> None:
     """--diff shows what fixes would make of standard input, under the name that was given."""
-    said = cli(*STDIN, "--diff", stdin=wrong.text)
-    assert said.status == 1
-    assert said.out.startswith(f"--- a/{STATE}\n+++ b/{STATE}\n")
-    assert f"+{TITLE[0]} - State\n" in said.out
+    result = cli(*STDIN, "--diff", stdin=wrong.text)
+    assert result.status == 1
+    assert result.out.startswith(f"--- a/{STATE}\n+++ b/{STATE}\n")
+    assert f"+{TITLE[0]} - State\n" in result.out
     assert cli(*STDIN, "--diff", stdin=wrong.text.replace(*BACK)).out == ""
     assert cli(*STDIN, "--diff", stdin=b"\xff").status == 1
 
@@ -276,9 +276,9 @@ def test_a_terminal_is_shown_the_mended_text_safely(wrong: Place, tmp_path: Path
 )
 def test_flags_that_cannot_be_had_together(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
     """Flags that contradict each other are refused, with what to leave out."""
-    said = cli("lint", *arguments)
-    assert (said.status, said.out) == (2, "")
-    assert what in said.err
+    result = cli("lint", *arguments)
+    assert (result.status, result.out) == (2, "")
+    assert what in result.err
 
 
 def test_watching_is_not_for_json(cli: Cli) -> None:
@@ -292,5 +292,5 @@ def test_unknown_key_of_a_real_configuration_is_refused(cli: Cli, place: Place) 
     assert "taskstate.toml: `lint.slect` is no known key; did you mean `select`?" in cli.refused("lint")
     (place.root / "taskstate.toml").unlink()
     (place.root / "pyproject.toml").write_text("[tool.taskstate.size]\nmaxkb = 1\n", encoding="utf-8")
-    said = cli.refused("lint")
-    assert "pyproject.toml [tool.taskstate]: `size.maxkb` is no known key; did you mean `max-kb`?" in said
+    output = cli.refused("lint")
+    assert "pyproject.toml [tool.taskstate]: `size.maxkb` is no known key; did you mean `max-kb`?" in output

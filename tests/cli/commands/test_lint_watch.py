@@ -61,14 +61,14 @@ class Watch:
 
     def round(self) -> str:
         """Return what is said up to the line that says that the next change is waited for."""
-        said = ""
+        text = ""
         until = time.monotonic() + PATIENCE
-        while "Watching; Ctrl-C ends." not in said:
+        while "Watching; Ctrl-C ends." not in text:
             try:
-                said += self._lines.get(timeout=max(0, until - time.monotonic()))
+                text += self._lines.get(timeout=max(0, until - time.monotonic()))
             except Empty:
-                pytest.fail(f"nothing more was said than {said!r}")
-        return said
+                pytest.fail(f"nothing more was said than {text!r}")
+        return text
 
     def says(self, what: str) -> bool:
         """Return whether a round says this, at the latest the one after everything else has been seen.

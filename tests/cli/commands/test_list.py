@@ -36,7 +36,7 @@ def test_unreadable_file_is_told_also_when_quiet(cli: Cli, place: Place) -> None
     """A file that cannot be read hides no other, and is told on standard error whatever was asked for."""
     (place.path.parent / "task-7-state.md").write_bytes(b"\xff\x1b")
     for flags in ((), ("--quiet",), ("--format", "json")):
-        said = cli("list", *flags)
-        assert said.status == 0
-        assert "not listed: .taskstate/tasks/task-7-state.md is not UTF-8" in said.err
+        result = cli("list", *flags)
+        assert result.status == 0
+        assert "not listed: .taskstate/tasks/task-7-state.md is not UTF-8" in result.err
     assert [task["id"] for task in cli.json("list")] == ["101"]

@@ -132,11 +132,11 @@ def test_branches_that_hand_over_merge(repo: Repository) -> None:
     repo.cli.ok("handoff", "new", "101", "--action", "Right.", "--phase", "3", *where)
     repo.commit("right")
     repo.git("merge", "--no-edit", "left")
-    told = repo.place.state.document.front_matter["handoffs"]
+    result = repo.place.state.document.front_matter["handoffs"]
     listed = repo.cli.json("handoff", "list", "101")
     assert [each["fault"] for each in listed] == [None] * len(listed)
-    assert told["count"] == 3
-    assert f".taskstate/{told['open']}" == max(each["handoff_path"] for each in listed if each["status"] == "open")
+    assert result["count"] == 3
+    assert f".taskstate/{result['open']}" == max(each["handoff_path"] for each in listed if each["status"] == "open")
     assert [each["accepted_by"] for each in listed if each["status"] == "accepted"] == ["ann"]
     for _ in range(sum(each["status"] == "open" for each in listed)):
         repo.cli.ok("handoff", "accept", "101")
@@ -155,9 +155,9 @@ def test_branch_is_rebased(repo: Repository) -> None:
     repo.git("checkout", "--quiet", "topic")
     repo.git("rebase", "main")
     assert [number for number, _ in repo.did] == [1, 2, 3, 4, 5, 6]
-    told = [what for _, what in repo.did]
-    assert sorted(told) == ["common work", "main 1", "main 2", "topic 1", "topic 2", "topic 3"]
-    assert [what for what in told if what.startswith("topic")] == ["topic 1", "topic 2", "topic 3"]
+    values = [what for _, what in repo.did]
+    assert sorted(values) == ["common work", "main 1", "main 2", "topic 1", "topic 2", "topic 3"]
+    assert [what for what in values if what.startswith("topic")] == ["topic 1", "topic 2", "topic 3"]
     repo.is_clean()
 
 
@@ -224,8 +224,8 @@ def test_both_have_archived(repo: Repository, ours: str, theirs: str) -> None:
     repo.commit("archive main")
     repo.git("merge", "--no-edit", "topic")
     assert [number for number, _ in repo.place.numbers()] == [1, 2, 3, 4, 5]
-    told = [repo.cli.json("session", "show", "101", str(number))["did"] for number in range(1, 6)]
-    assert sorted(told) == [["common"], ["main 1"], ["main 2"], ["topic 1"], ["topic 2"]]
+    data = [repo.cli.json("session", "show", "101", str(number))["did"] for number in range(1, 6)]
+    assert sorted(data) == [["common"], ["main 1"], ["main 2"], ["topic 1"], ["topic 2"]]
     repo.is_clean()
     repo.cli.ok("lint", "--against", "HEAD^1")
     repo.cli.ok("lint", "--against", "HEAD^2")
@@ -264,9 +264,9 @@ def test_what_truly_conflicts_is_marked(repo: Repository) -> None:
     repo.session("main")
     assert "CONFLICT" in repo.git("merge", "--no-edit", "topic", status=1)
     assert CONFLICT.findall(repo.place.text) == [("title: Keys\n", "title: Tokens\n")]
-    said = repo.cli("lint")
-    assert said.status == 1
-    assert "TS007" in said.out
+    result = repo.cli("lint")
+    assert result.status == 1
+    assert "TS007" in result.out
     repo.place.text = CONFLICT.sub("title: Keys\n", repo.place.text)
     assert [number for number, _ in repo.did] == [1, 2]
     repo.cli("lint", "--fix", "--unsafe-fixes")
@@ -327,9 +327,9 @@ def test_result_takes_the_place_of_ours(cli: Cli, place: Place) -> None:
 def test_conflicts_are_told(cli: Cli, place: Place) -> None:
     """With conflicts the status is 1, and standard error says how many and of which file."""
     names = versions(place, "a\n", "b\n", "c\n")
-    said = cli("merge-driver", *names, "docs/notes.md")
-    assert (said.status, said.out) == (1, "")
-    assert "docs/notes.md: 1 left to decide" in said.err
+    result = cli("merge-driver", *names, "docs/notes.md")
+    assert (result.status, result.out) == (1, "")
+    assert "docs/notes.md: 1 left to decide" in result.err
     assert (place.root / "ours").read_text(encoding="utf-8") == "<<<<<<< ours\nb\n=======\nc\n>>>>>>> theirs\n"
 
 

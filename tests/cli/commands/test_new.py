@@ -106,8 +106,8 @@ def test_what_cannot_be_created_is_refused(cli: Cli, arguments: tuple[str, ...],
 
 def test_task_file_from_standard_input(cli: Cli, place: Place) -> None:
     """`-` reads it; no file is recorded, which is told, and paths are taken from it all the same."""
-    said = cli.ok("new", "7", "--from", "-", stdin=f"{FILE}scope: {{in: [b/**, a/**]}}\n")
-    assert "the task file came from standard input, so it is not recorded: section 1 is the source" in said
+    output = cli.ok("new", "7", "--from", "-", stdin=f"{FILE}scope: {{in: [b/**, a/**]}}\n")
+    assert "the task file came from standard input, so it is not recorded: section 1 is the source" in output
     state = made(place)
     assert (state.title, state.description) == ("From file", "D")
     assert "context" not in state.document.front_matter
@@ -120,7 +120,7 @@ def test_task_file_from_standard_input(cli: Cli, place: Place) -> None:
 def test_words_in_a_scope_are_told(cli: Cli, place: Place) -> None:
     """Paths beside them are repository paths."""
     (place.root / "x.yaml").write_text(f"{FILE}scope: {{in: [all of it, 'src/**']}}\n", encoding="utf-8")
-    told = "repository paths: left out what looks like words in the scope: all of it"
-    assert told in cli.ok("new", "7", "--from", "x.yaml")
+    message = "repository paths: left out what looks like words in the scope: all of it"
+    assert message in cli.ok("new", "7", "--from", "x.yaml")
     assert "- `src/**`\n" in made(place).document.text
     assert cli.refused("new", "8", "--from", "").startswith("--from is empty")

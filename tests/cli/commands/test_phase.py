@@ -15,10 +15,10 @@ WHERE = ".taskstate/tasks/task-101-state.md: "
 @pytest.fixture(autouse=True)
 def phase(cli: Cli) -> None:
     """Add phase 3."""
-    said = cli.ok(
+    output = cli.ok(
         "phase", "add", "101", "3", "--name", "Lemma", "--objective", "Define", "--objective", "-", stdin="Prove\n"
     )
-    assert said == f"{WHERE}phase 3 added\n"
+    assert output == f"{WHERE}phase 3 added\n"
 
 
 def test_what_is_recorded_is_told_and_shown(cli: Cli) -> None:
@@ -26,8 +26,8 @@ def test_what_is_recorded_is_told_and_shown(cli: Cli) -> None:
     assert cli.ok("phase", "set", "101", "3", "1", "--status", "done") == f"{WHERE}objective 1 of phase 3 is done\n"
     assert cli.ok("phase", "set", "101", "3", "1", "--status", "done") == f"{WHERE[:-2]}: nothing to change\n"
     assert cli.ok("phase", "extend", "101", "3", "Extend") == f"{WHERE}an objective added to phase 3\n"
-    told = ("phase", "tried", "101", "3", "--approach", "Induction", "--result", "-")
-    assert cli.ok(*told, stdin="failed:\nno structure\n") == f"{WHERE}recorded what was tried in phase 3\n"
+    arguments = ("phase", "tried", "101", "3", "--approach", "Induction", "--result", "-")
+    assert cli.ok(*arguments, stdin="failed:\nno structure\n") == f"{WHERE}recorded what was tried in phase 3\n"
     data = cli.json("phase", "set", "101", "3", "2", "--status", "blocked", "--note", "waits")
     assert (data["path"], data["changed"]) == (WHERE[:-2], True)
     table = """Phase 3: Lemma (1 of 3 done, 0 handoffs)
@@ -51,9 +51,9 @@ def test_a_task_without_phases_says_so(cli: Cli, place: Place) -> None:
 
 def test_a_phase_is_written_as_a_file(cli: Cli, place: Place) -> None:
     """It goes to the artifacts and is printed, or to the file that is named, or is only printed."""
-    said = cli("phase", "export", "101", "3")
+    result = cli("phase", "export", "101", "3")
     path = place.root / ".taskstate/artifacts/task-101/phase-3-progress.json"
-    assert (said.out, said.err) == (path.read_text(), f"{path.relative_to(place.root)}: phase 3 written\n")
+    assert (result.out, result.err) == (path.read_text(), f"{path.relative_to(place.root)}: phase 3 written\n")
     assert cli.ok("phase", "export", "101", "3", "--output", "phase-3-progress.json").endswith("phase 3 written\n")
     assert cli.ok("lint", "phase-3-progress.json") == "No findings in 1 file.\n"
     path.unlink()
@@ -63,7 +63,7 @@ def test_a_phase_is_written_as_a_file(cli: Cli, place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "text"),
     [
         (("set", "101", "9", "1", "--status", "done"), "task 101 has no phase 9: did you mean 3?"),
         (("set", "101", "3", "9", "--status", "done"), "phase 3 of task 101 has no objective 9: it has 1, 2"),
@@ -77,6 +77,6 @@ def test_a_phase_is_written_as_a_file(cli: Cli, place: Place) -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_cannot_be_done_is_one_line(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_done_is_one_line(cli: Cli, arguments: tuple[str, ...], text: str) -> None:
     """Each refusal names what is there instead, and nothing is changed."""
-    assert cli.refused("phase", *arguments).startswith(said)
+    assert cli.refused("phase", *arguments).startswith(text)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 def test_it_is_printed_for_a_task_and_a_role(cli: Cli) -> None:
     """The commands in it name the task and the role, and printing it changes nothing."""
     before = tree(cli.place.root)
-    told = cli.ok("protocol", "TASK-101", "--role", "validator", "--agent", "claude")
-    assert told.startswith("# Session protocol of task 101 for the validator\n")
-    assert "`taskstate qa compare 101 --role validator`" in told
+    output = cli.ok("protocol", "TASK-101", "--role", "validator", "--agent", "claude")
+    assert output.startswith("# Session protocol of task 101 for the validator\n")
+    assert "`taskstate qa compare 101 --role validator`" in output
     assert tree(cli.place.root) == before
-    assert len(cli.ok("protocol", "101", "--short")) < len(told) / 3
+    assert len(cli.ok("protocol", "101", "--short")) < len(output) / 3
 
 
 def test_json_tells_what_it_is_for(cli: Cli) -> None:
@@ -33,14 +33,14 @@ def test_json_tells_what_it_is_for(cli: Cli) -> None:
 
 def test_what_there_is_not_is_one_clear_error(cli: Cli) -> None:
     """A task, a role or an agent that is unknown is told, with the nearest where there is one."""
-    for arguments, said in (
+    for arguments, text in (
         (("protocol", "999"), "999"),
         (("protocol", "--role", "implementor"), "did you mean implementer?"),
         (("protocol", "--agent", "x"), "known are claude, codex, cursor, generic"),
     ):
         done = cli(*arguments)
         assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
-        assert said in done.err
+        assert text in done.err
 
 
 def test_without_a_repository_it_is_printed_too(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

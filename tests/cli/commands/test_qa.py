@@ -29,12 +29,12 @@ def test_baseline_and_comparison(cli: Cli, log: str) -> None:
     assert cli.ok("qa", "record", "101", "--from", log) == (
         ".taskstate/tasks/task-101-state.md: baseline recorded\n  lint  ok    0 errors\n  test  ok    42 passed\n"
     )
-    told = cli.json("qa", "record", "101", "--role", "reviewer", "--from", "-", stdin=BAD)
-    assert (told["role"], told["changed"]) == ("reviewer", True)
-    assert told["results"]["test"] == {"ok": False, "text": "41 passed, 1 failed"}
-    said = cli("qa", "compare", "101", "--role", "reviewer")
-    assert (said.status, said.err) == (1, "")
-    assert said.out == (
+    shape = cli.json("qa", "record", "101", "--role", "reviewer", "--from", "-", stdin=BAD)
+    assert (shape["role"], shape["changed"]) == ("reviewer", True)
+    assert shape["results"]["test"] == {"ok": False, "text": "41 passed, 1 failed"}
+    result = cli("qa", "compare", "101", "--role", "reviewer")
+    assert (result.status, result.err) == (1, "")
+    assert result.out == (
         "worse   test  passed, and now fails (42 passed -> 41 passed, 1 failed)\nsame    lint  0 errors\n"
     )
     data = cli.json("qa", "compare", "101", "--role", "reviewer", status=1)
@@ -56,12 +56,12 @@ def test_comparison_without_regression(cli: Cli, log: str) -> None:
 
 def test_named_results(cli: Cli) -> None:
     """Results and exit statuses are named as often as one likes; a text may hold equals signs."""
-    told = cli.json(
+    data = cli.json(
         *("qa", "record", "101", "--from", "-", "--result", "bench=score=93", "--result", "test=3 passed"),
         *("--exit-status", "lint=0", "--exit-status", "test=1"),
         stdin="silence",
     )
-    assert told["results"] == {
+    assert data["results"] == {
         "bench": {"ok": True, "text": "score=93"},
         "lint": {"ok": True, "text": "exit status 0"},
         "test": {"ok": False, "text": "3 passed, exit status 1"},
@@ -76,7 +76,7 @@ def test_dry_run(cli: Cli, place: Place, log: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "text"),
     [
         (("record", "101"), "the following arguments are required: --from"),
         (("record", "101", "--from", "none.log"), "cannot read none.log: it does not exist"),
@@ -92,10 +92,10 @@ def test_dry_run(cli: Cli, place: Place, log: str) -> None:
         (("compare", "101", "--role", "reviewer"), "task 101 has no baseline to compare"),
     ],
 )
-def test_refusals(cli: Cli, log: str, arguments: tuple[str, ...], said: str) -> None:
+def test_refusals(cli: Cli, log: str, arguments: tuple[str, ...], text: str) -> None:
     """What cannot be done is one line that says why, and changes nothing."""
     assert log
-    assert said in cli.refused("qa", *arguments)
+    assert text in cli.refused("qa", *arguments)
 
 
 def test_log_that_is_too_large(cli: Cli, place: Place, log: str) -> None:
@@ -109,6 +109,6 @@ def test_forced_secret_is_warned_of(cli: Cli, place: Place, log: str) -> None:
     key = "AKIA" + "QWERTYUIOPASDFGH"
     (place.root / log).write_text(f"{GOOD}{key}\n", encoding="utf-8")
     assert key not in cli.refused("qa", "record", "101", "--from", log)
-    said = cli("qa", "record", "101", "--from", log, "--force-secrets", "--format", "json")
-    assert (said.status, "the log, line 3" in said.err, key in said.err + said.out) == (0, True, False)
-    assert len(json.loads(said.out)["data"]["notes"]) == 1
+    result = cli("qa", "record", "101", "--from", log, "--force-secrets", "--format", "json")
+    assert (result.status, "the log, line 3" in result.err, key in result.err + result.out) == (0, True, False)
+    assert len(json.loads(result.out)["data"]["notes"]) == 1

@@ -38,8 +38,8 @@ def test_a_role_begins_is_blocked_and_goes_on(cli: Cli) -> None:
 
 def test_what_was_done_is_told_to_programs(cli: Cli) -> None:
     """With the role, the status and what every writer tells."""
-    told = cli.json(*BEGIN, "--session-id", "s-1")
-    assert (told["path"], told["changed"], told["role"], told["status"]) == (PATH, True, "implementer", "in_progress")
+    data = cli.json(*BEGIN, "--session-id", "s-1")
+    assert (data["path"], data["changed"], data["role"], data["status"]) == (PATH, True, "implementer", "in_progress")
     shown = cli.json("role", "show", "101")
     assert (shown["id"], shown["path"]) == ("101", PATH)
     assert [role["role"] for role in shown["roles"]] == ["implementer", "reviewer", "validator"]
@@ -57,9 +57,9 @@ def test_a_role_is_given_back(cli: Cli, place: Place) -> None:
 def test_dry_run_shows_and_writes_nothing(cli: Cli, place: Place) -> None:
     """Neither the state file nor the log of the checks."""
     before = place.text
-    said = cli.ok(*BEGIN, "--qa-log", "-", "--dry-run", stdin="a log")
-    assert "+  implementer:\n" in said
-    assert "+    qa_log_path: artifacts/task-101/qa-implementer-5775e775.log.gz\n" in said
+    output = cli.ok(*BEGIN, "--qa-log", "-", "--dry-run", stdin="a log")
+    assert "+  implementer:\n" in output
+    assert "+    qa_log_path: artifacts/task-101/qa-implementer-5775e775.log.gz\n" in output
     assert place.text == before
     assert not (place.workspace.state_root / "artifacts/task-101").exists()
 
@@ -104,9 +104,9 @@ def test_drift_is_refused_told_and_counted(cli: Cli, place: Place) -> None:
     cli.ok("snapshot", "take", "101", "--role", "implementer")
     cli.ok("role", "set", "101", "implementer", "--status", "done")
     file.write_text("a = 2\n", encoding="utf-8")
-    said = cli("role", "set", "101", "reviewer", "--status", "in_progress")
-    assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
-    assert "a.py" in said.err
+    result = cli("role", "set", "101", "reviewer", "--status", "in_progress")
+    assert (result.status, result.out, result.err.count("\n")) == (2, "", 1)
+    assert "a.py" in result.err
     assert "TS703" in cli("lint").out
     assert "  drift: a check found another tree than implementer left; " in cli.ok("status")
     message = cli.refused("role", "set", "101", "reviewer", "--status", "in_progress")

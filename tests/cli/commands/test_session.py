@@ -85,7 +85,7 @@ def test_dash_reads_standard_input(cli: Cli, flag: str) -> None:
 
 def test_session_comes_from_json(cli: Cli, place: Place) -> None:
     """A file or standard input may hold the whole session; flags add to it, and single texts go before it."""
-    said = {
+    text = {
         "did": ["one", "two"],
         "state": "s",
         "next": ["n"],
@@ -94,16 +94,16 @@ def test_session_comes_from_json(cli: Cli, place: Place) -> None:
         "verification": ["v"],
         "agent": "a",
     }
-    (place.root / "session.json").write_text(json.dumps(said), encoding="utf-8-sig")
+    (place.root / "session.json").write_text(json.dumps(text), encoding="utf-8-sig")
     cli.ok("session", "add", "101", "--from", "session.json", "--did", "three", "--state", "mine")
-    told = cli.json("session", "show", "101", "1")
-    assert (told["did"], told["state"], told["next"], told["issues"]) == (
+    data = cli.json("session", "show", "101", "1")
+    assert (data["did"], data["state"], data["next"], data["issues"]) == (
         ["one", "two", "three"],
         "mine",
         ["n"],
         [],
     )
-    cli.ok("session", "add", "101", "--from", "-", stdin=json.dumps(said))
+    cli.ok("session", "add", "101", "--from", "-", stdin=json.dumps(text))
     assert cli.json("session", "show", "101", "2")["did"] == ["one", "two"]
 
 
@@ -285,9 +285,9 @@ def test_control_characters_are_never_printed_raw(cli: Cli, place: Place) -> Non
         ("session", "list", "101"),
         ("show", "101", "--section", "Progress Log"),
     ):
-        said = cli(*arguments)
-        assert not {"\x1b", "\x9b", "\u202e", "\r"} & set(said.out), arguments
-        assert "\\x1b[31m" in said.out
+        result = cli(*arguments)
+        assert not {"\x1b", "\x9b", "\u202e", "\r"} & set(result.out), arguments
+        assert "\\x1b[31m" in result.out
         raw = cli(*arguments, "--format", "json").out
         assert not {"\x1b", "\x9b", "\u202e", "\r"} & set(raw), arguments
     assert "\x1b[31m" in cli.json("session", "show", "101", "1")["did"][0]

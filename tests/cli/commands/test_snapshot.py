@@ -28,16 +28,16 @@ DIFF = ("snapshot", "diff", "101", "--role", "implementer")
 @pytest.fixture
 def place(tmp_path: Path) -> GitPlace:
     """Return a repository with a changed file and a new one."""
-    made = GitPlace(tmp_path / "repository")
-    made.write("a.txt", "one\n2\nthree\n")
-    made.write("new \u00fc.txt", "new\x1b[31m\n")
-    return made
+    created = GitPlace(tmp_path / "repository")
+    created.write("a.txt", "one\n2\nthree\n")
+    created.write("new \u00fc.txt", "new\x1b[31m\n")
+    return created
 
 
 def test_a_day_of_two_roles(cli: Cli, place: GitPlace) -> None:
     """Taken, verified, drifted, resolved, shown, purged: each step says what it did."""
-    said = cli.ok(*TAKE)
-    assert "snapshot of implementer taken: 2 files changed, 2 insertions(+), 1 deletion(-)" in said
+    output = cli.ok(*TAKE)
+    assert "snapshot of implementer taken: 2 files changed, 2 insertions(+), 1 deletion(-)" in output
     assert cli.ok(*VERIFY) == "the working tree is as implementer left it\n"
     place.write("a.txt", "by hand\n")
     drifted = cli(*VERIFY)
@@ -120,15 +120,15 @@ def test_dry_run_shows_and_keeps(cli: Cli, place: GitPlace) -> None:
     place.write("a.txt", "by hand\n")
     before = tree(place.root)
     assert cli(*VERIFY, "--dry-run").status == 1
-    said = cli(*VERIFY, "--dry-run", "--restore", "a.txt")
-    assert (said.status, said.out.startswith("would put back a.txt\n")) == (1, True)
+    result = cli(*VERIFY, "--dry-run", "--restore", "a.txt")
+    assert (result.status, result.out.startswith("would put back a.txt\n")) == (1, True)
     assert "+    - {at: " in cli.ok("snapshot", "resolve", "101", "--note", "n", "--dry-run")
     assert "role-done" in cli.ok("purge", "101", "--dry-run")
     assert tree(place.root) == before
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "text"),
     [
         (("take", "101"), "--role"),
         (("take", "101", "--role", "implementor"), "did you mean implementer?"),
@@ -142,10 +142,10 @@ def test_dry_run_shows_and_keeps(cli: Cli, place: GitPlace) -> None:
         (("resolve", "101", "--note", "x"), "nothing to resolve"),
     ],
 )
-def test_what_cannot_be_is_refused(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_is_refused(cli: Cli, arguments: tuple[str, ...], text: str) -> None:
     """Each is one clear line, and nothing changes."""
     cli.ok(*TAKE)
-    assert said in cli.refused("snapshot", *arguments)
+    assert text in cli.refused("snapshot", *arguments)
 
 
 def test_strange_names_are_shown_and_taken_back(cli: Cli, place: GitPlace) -> None:
@@ -155,11 +155,11 @@ def test_strange_names_are_shown_and_taken_back(cli: Cli, place: GitPlace) -> No
     cli.ok(*TAKE)
     place.write(b"caf\xe9", "y\n")
     place.write("line\nbreak\x1b[2J", "y\n")
-    said = cli(*VERIFY).out
-    assert '"caf\\351"' in said
-    assert '  modified "line\\nbreak\\033[2J": expected ' in said
-    assert "edited by hand since: " in said
-    assert "\x1b" not in said
+    output = cli(*VERIFY).out
+    assert '"caf\\351"' in output
+    assert '  modified "line\\nbreak\\033[2J": expected ' in output
+    assert "edited by hand since: " in output
+    assert "\x1b" not in output
     assert [each["path"] for each in cli.json(*VERIFY, status=1)["files"]] == ['"caf\\351"', "line\nbreak\x1b[2J"]
     back = cli(*VERIFY, "--restore", '"caf\\351"', '"line\\nbreak\\033[2J"').out
     assert back.startswith('put back "caf\\351"\nput back "line\\nbreak\\033[2J"\nthe working tree is as')

@@ -17,17 +17,17 @@ def test_tasks_at_work_are_shown(cli: Cli, place: Place) -> None:
     place.add("Began.", next=("Go on",))
     cli.ok("role", "set", "101", "implementer", "--status", "in_progress")
     assert cli.ok("status") == f"101  JWT Service  (in progress)\n{PIPELINE}  next: Go on\n"
-    (told,) = cli.json("status")["tasks"]
-    assert (told["id"], told["role"], told["next_step"]) == ("101", "implementer", "Go on")
-    assert cli.json("status", "#101") == told
+    (result,) = cli.json("status")["tasks"]
+    assert (result["id"], result["role"], result["next_step"]) == ("101", "implementer", "Go on")
+    assert cli.json("status", "#101") == result
 
 
 def test_a_file_that_cannot_be_read_is_complained_of(cli: Cli, place: Place) -> None:
     """The others are shown all the same."""
     place.path.with_name("task-7-state.md").write_bytes(b"\xff")
-    said = cli("status")
-    assert (said.status, said.out) == (0, "no task is in progress\n")
-    assert "not shown: .taskstate/tasks/task-7-state.md is not UTF-8" in said.err
+    result = cli("status")
+    assert (result.status, result.out) == (0, "no task is in progress\n")
+    assert "not shown: .taskstate/tasks/task-7-state.md is not UTF-8" in result.err
     assert "not UTF-8" in cli.refused("status", "7")
 
 

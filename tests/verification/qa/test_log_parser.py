@@ -24,8 +24,8 @@ SCORE = QaReader("bench", r"score: (?P<text>\S+)")
 
 def said(log: bytes, readers: Sequence[QaReader] = ()) -> str:
     """Return the results of a log as the header of a case has them."""
-    found = read_log(log, tuple(readers))
-    lines = [f"#> {name}: {'ok' if each.ok else 'FAIL'}: {each.text}" for name, each in sorted(found.items())]
+    result = read_log(log, tuple(readers))
+    lines = [f"#> {name}: {'ok' if each.ok else 'FAIL'}: {each.text}" for name, each in sorted(result.items())]
     return "\n".join(lines or ["#> nothing"]) + "\n"
 
 
@@ -43,16 +43,16 @@ def test_every_line_of_the_table_is_in_a_case() -> None:
     """No pattern of the table is there that no case shows."""
     logs = [text for path in CASES for text in text_chunks(HEAD.sub(b"", path.read_bytes()))]
     lines = (*(line for lines in TOOLS.values() for line in lines), *EXITS)
-    found = {line.pattern for line in lines for text in logs if re.search(line.pattern, text, re.MULTILINE)}
-    assert [line.pattern for line in lines if line.pattern not in found] == []
+    result = {line.pattern for line in lines for text in logs if re.search(line.pattern, text, re.MULTILINE)}
+    assert [line.pattern for line in lines if line.pattern not in result] == []
 
 
 def test_word_of_a_line_stands_where_its_pattern_does() -> None:
     """One of the words of a line is in whatever its pattern matches, or it would never be tried."""
     logs = [text for path in CASES for text in text_chunks(HEAD.sub(b"", path.read_bytes()))]
     for line in (*(line for lines in TOOLS.values() for line in lines), *EXITS):
-        told = [each for text in logs for each in text.split("\n") if re.search(line.pattern, each)]
-        assert [each for each in told if not any(word in each for word in line.words)] == []
+        values = [each for text in logs for each in text.split("\n") if re.search(line.pattern, each)]
+        assert [each for each in values if not any(word in each for word in line.words)] == []
 
 
 # Tools that are at hand
@@ -131,8 +131,8 @@ def test_escapes_and_encodings() -> None:
         ("\ufeff" + summary + "\r\n").encode("utf-16-le"),
         ("\ufeff" + summary + "\n").encode("utf-16-be"),
     ):
-        found = read_log(log)
-        assert found == plain or log.startswith(b"\xff\xfe\x00 "), log
+        result = read_log(log)
+        assert result == plain or log.startswith(b"\xff\xfe\x00 "), log
     assert read_log(b"") == {}
 
 

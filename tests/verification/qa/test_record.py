@@ -41,11 +41,11 @@ def place(tmp_path: Path) -> Place:
 
 
 def record(
-    place: Place, log: bytes = GOOD, role: str = "", request: Request | None = None, **told: dict[str, Any]
+    place: Place, log: bytes = GOOD, role: str = "", request: Request | None = None, **result: dict[str, Any]
 ) -> RecordResult:
     """Record what a log says."""
-    said = QaRequest(log, told.get("texts", {}), told.get("statuses", {}))
-    return qa_record.record(place.workspace, TASK, said, request or place.request(), role=role)
+    text = QaRequest(log, result.get("texts", {}), result.get("statuses", {}))
+    return qa_record.record(place.workspace, TASK, text, request or place.request(), role=role)
 
 
 def values(place: Place) -> Any:  # noqa: ANN401 - a front matter
@@ -74,21 +74,21 @@ def test_baseline(place: Place) -> None:
     """Without a role the results are the baseline, with the time, and the log is kept under its own hash."""
     before = place.text
     done = record(place)
-    told = values(place)["baseline"]
-    assert told == {
+    block = values(place)["baseline"]
+    assert block == {
         "status": "recorded",
         "recorded_at": f"{place.now:%Y-%m-%dT%H:%M:%SZ}",
         "results": {"lint": {"ok": True, "text": "0 errors"}, "test": {"ok": True, "text": "42 passed"}},
         "log": f"artifacts/task-101/qa-baseline-{hashlib.sha256(GOOD).hexdigest()[:8]}.log.gz",
         "log_sha256": hashlib.sha256(GOOD).hexdigest(),
     }
-    assert kept(place, told["log"]) == GOOD
+    assert kept(place, block["log"]) == GOOD
     assert done.results == {
         "lint": CheckResult(ok=True, text="0 errors"),
         "test": CheckResult(ok=True, text="42 passed"),
     }
-    gone, come = changes(before, place.text)
-    assert (gone.count("seal:"), come.count("\n")) == (gone.count("\n"), 8 + gone.count("\n"))
+    removed, added = changes(before, place.text)
+    assert (removed.count("seal:"), added.count("\n")) == (removed.count("\n"), 8 + removed.count("\n"))
     assert engine.check(place.text, place.path.name, place.workspace.config) == ()
 
 
@@ -107,9 +107,9 @@ def test_results_of_a_role(place: Place) -> None:
     """With a role they are that role's; one that is not there yet has not begun, and stands in its order."""
     record(place, role="reviewer")
     done = record(place, BAD, role="implementer")
-    told = values(place)["coordination"]
-    assert list(told) == ["implementer", "reviewer"]
-    assert told["implementer"] == {
+    block = values(place)["coordination"]
+    assert list(block) == ["implementer", "reviewer"]
+    assert block["implementer"] == {
         "status": "pending",
         "qa": {"lint": {"ok": True, "text": "0 errors"}, "test": {"ok": False, "text": "41 passed, 1 failed"}},
         "qa_log_path": f"artifacts/task-101/qa-implementer-{hashlib.sha256(BAD).hexdigest()[:8]}.log.gz",
@@ -117,7 +117,7 @@ def test_results_of_a_role(place: Place) -> None:
         "blocking_findings": [],
         "drift_budget": 0,
     }
-    assert kept(place, told["implementer"]["qa_log_path"]) == BAD
+    assert kept(place, block["implementer"]["qa_log_path"]) == BAD
     assert done.outcome.notes == ("implementer has left no snapshot yet, so nothing says which files were tested",)
     assert "baseline" not in values(place)
     assert engine.check(place.text, place.path.name, place.workspace.config) == ()
@@ -128,9 +128,9 @@ def test_what_a_role_has_stays(place: Place) -> None:
     begun = {"status": "blocked", "session_id": "s1", "blocking_findings": ["slow"], "drift_budget": 0, "x-mine": 1}
     set_block(place, "coordination", {"implementer": begun, "reviewer": {"status": "pending"}})
     record(place, role="implementer")
-    told = values(place)["coordination"]
-    assert {key: told["implementer"][key] for key in begun} == begun
-    assert told["reviewer"] == {"status": "pending"}
+    block = values(place)["coordination"]
+    assert {key: block["implementer"][key] for key in begun} == begun
+    assert block["reviewer"] == {"status": "pending"}
 
 
 def test_keys_of_a_role_have_their_order(place: Place) -> None:
@@ -241,7 +241,7 @@ def test_a_failed_write_leaves_the_old_log(place: Place, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("told", "code"),
+    ("expected", "code"),
     [
         ({}, "log-unknown"),
         ({"texts": {"x-a": "1 passed"}}, "usage"),
@@ -253,10 +253,10 @@ def test_a_failed_write_leaves_the_old_log(place: Place, monkeypatch: pytest.Mon
         ({"texts": {"a": f"key {KEY}"}}, "secret"),
     ],
 )
-def test_what_is_no_result_is_refused(place: Place, told: dict[str, Any], code: str) -> None:
+def test_what_is_no_result_is_refused(place: Place, expected: dict[str, Any], code: str) -> None:
     """A log that tells nothing, and a named result that is none, are refused; nothing is written."""
     before = tree(place.root)
-    error = refusal(lambda: record(place, b"hello\n", **told))
+    error = refusal(lambda: record(place, b"hello\n", **expected))
     assert error.code == code
     assert KEY not in str(error)
     help_ = {"log-unknown": "--result", "too-long": "give its figures alone, in at most 200"}
@@ -315,9 +315,9 @@ def test_tree_is_not_what_the_role_left(repository: Path) -> None:
     assert record(place, role="implementer").outcome.notes == ()
     (repository / "a.py").write_text("x = 2\n", encoding="utf-8")
     assert refusal(lambda: record(place, BAD, role="implementer")).code == "drift"
-    told = values(place)["coordination"]["implementer"]
-    assert (told["drift_budget"], told["qa"]["test"]["ok"]) == (1, True)
-    assert kept(place, told["qa_log_path"]) == GOOD
+    block = values(place)["coordination"]["implementer"]
+    assert (block["drift_budget"], block["qa"]["test"]["ok"]) == (1, True)
+    assert kept(place, block["qa_log_path"]) == GOOD
     assert refusal(lambda: record(place, BAD, role="reviewer")).code == "drift-unresolved"
 
 
@@ -358,9 +358,9 @@ def test_compare(place: Place) -> None:
     """A role's results are compared with the baseline."""
     record(place)
     record(place, BAD, role="reviewer")
-    found = qa_record.compare_role(place.workspace, TASK, "reviewer")
-    assert [(each.name, each.aspect) for each in found.comparison.regressions] == [("test", "exit-status")]
-    assert (found.comparison.improvements, found.comparison.same) == ((), ("lint",))
+    result = qa_record.compare_role(place.workspace, TASK, "reviewer")
+    assert [(each.name, each.aspect) for each in result.comparison.regressions] == [("test", "exit-status")]
+    assert (result.comparison.improvements, result.comparison.same) == ((), ("lint",))
 
 
 def test_nothing_to_compare(place: Place) -> None:

@@ -74,8 +74,8 @@ def test_result_is_one_short_line() -> None:
     """Line ends become blanks, what a terminal would obey is written out, and a long text is cut, its status told."""
     assert result_of("3 passed\n in \x1b[1m2 s").text == "3 passed in \\x1b[1m2 s"
     assert len(result_of("words " * 100).text) <= qa_results.MAX_TEXT
-    told = result_of("words " * 100, 7)
-    assert (told.ok, len(told.text) <= qa_results.MAX_TEXT, told.text[-15:]) == (False, True, ", exit status 7")
+    result = result_of("words " * 100, 7)
+    assert (result.ok, len(result.text) <= qa_results.MAX_TEXT, result.text[-15:]) == (False, True, ", exit status 7")
 
 
 @pytest.mark.parametrize("name", ["", "x-mine", "a b", "a=b", "-a", "a/b", "é", "a" * 41])
@@ -87,8 +87,14 @@ def test_names_of_results(name: str) -> None:
 
 def test_results_are_read_loosely() -> None:
     """What is no result in a front matter is left out; what is one is written as it was read, by name."""
-    told = {"b": {"ok": True, "text": "1 passed"}, "a": {"ok": False}, "c": {"ok": "yes"}, "d": 1, "x-e": {"ok": True}}
-    read = read_tool_blocks({"baseline": {"results": told}}).baseline.results
+    result = {
+        "b": {"ok": True, "text": "1 passed"},
+        "a": {"ok": False},
+        "c": {"ok": "yes"},
+        "d": 1,
+        "x-e": {"ok": True},
+    }
+    read = read_tool_blocks({"baseline": {"results": result}}).baseline.results
     assert read == {"b": CheckResult(ok=True, text="1 passed"), "a": CheckResult(ok=False, text="")}
     assert list(qa_results.front_matter_results(read).items()) == [
         ("a", {"ok": False, "text": ""}),
@@ -99,8 +105,8 @@ def test_results_are_read_loosely() -> None:
 
 def differing(before: str, after: str, name: str = "test") -> tuple[list[str], list[str]]:
     """Return what is worse and what is better, as aspects, between two texts of a check."""
-    told = compare({name: result_of(before)}, {name: result_of(after)})
-    return [each.aspect for each in told.regressions], [each.aspect for each in told.improvements]
+    comparison = compare({name: result_of(before)}, {name: result_of(after)})
+    return [each.aspect for each in comparison.regressions], [each.aspect for each in comparison.improvements]
 
 
 @pytest.mark.parametrize(
@@ -134,9 +140,9 @@ def test_check_that_fails_now_or_passes_again() -> None:
 def test_checks_that_come_and_go() -> None:
     """A check that is gone is worse, a new one is better, unless it fails."""
     well, ill = CheckResult(ok=True, text="3 passed"), CheckResult(ok=False, text="1 failed")
-    gone = compare({"test": well}, {"lint": well})
-    assert [(each.name, each.aspect) for each in gone.regressions] == [("test", "missing")]
-    assert [(each.name, each.aspect) for each in gone.improvements] == [("lint", "new")]
+    removed = compare({"test": well}, {"lint": well})
+    assert [(each.name, each.aspect) for each in removed.regressions] == [("test", "missing")]
+    assert [(each.name, each.aspect) for each in removed.improvements] == [("lint", "new")]
     assert compare({}, {"lint": ill}).regressions == (
         Difference("lint", "new", None, "1 failed", "was not checked before, and fails"),
     )
@@ -145,10 +151,10 @@ def test_checks_that_come_and_go() -> None:
 
 def test_one_check_may_be_worse_and_better() -> None:
     """Each aspect of a check is told by itself, with figures that people can read."""
-    told = compare(
+    comparison = compare(
         {"test": result_of("3 failed, coverage 80%"), "lint": result_of("0 errors")},
         {"test": result_of("2 failed, coverage 71.5%"), "lint": result_of("0 errors")},
     )
-    assert [each.detail for each in told.regressions] == ["coverage fell by 8.5 points: 80%, now 71.5%"]
-    assert [each.detail for each in told.improvements] == ["fewer failures: 3, now 2"]
-    assert told.same == ("lint",)
+    assert [each.detail for each in comparison.regressions] == ["coverage fell by 8.5 points: 80%, now 71.5%"]
+    assert [each.detail for each in comparison.improvements] == ["fewer failures: 3, now 2"]
+    assert comparison.same == ("lint",)

@@ -48,10 +48,10 @@ def test_quoting_is_gits_own(repository: Path) -> None:
     names = [b"caf\xe9", b"tab\t\xff", b'q"\x80', b"\x01\x7f\xfe"]
     for name in names:
         (repository / name.decode("utf-8", "surrogateescape")).write_text("x")
-    said = subprocess.run(
+    result = subprocess.run(
         ["git", "ls-files", "--others"], cwd=repository, capture_output=True, check=True, encoding="ascii"
     )
-    assert sorted(said.stdout.splitlines()) == sorted(map(drift.quoted, names))
+    assert sorted(result.stdout.splitlines()) == sorted(map(drift.quoted, names))
 
 
 def test_names_are_counted_from_the_sixth_on() -> None:
@@ -84,7 +84,7 @@ def test_list_of_files_is_read_back() -> None:
     assert drift.read_file_list([each._asdict() for each in files]) == files
     assert drift.read_file_list([{"path": "a", "status": "M"}]) == (ChangedFile("a", "M", None, 0, None, None),)
     others: tuple[object, ...] = (None, {}, [1], [{"status": "M"}], "x")
-    assert [drift.read_file_list(told) for told in others] == [None] * 5
+    assert [drift.read_file_list(result) for result in others] == [None] * 5
 
 
 def test_scope_hash_is_over_the_sorted_paths() -> None:

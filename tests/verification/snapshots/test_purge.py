@@ -27,13 +27,13 @@ pytestmark = pytest.mark.slow  # it starts many processes, most of them git
 @pytest.fixture
 def place(tmp_path: Path) -> GitPlace:
     """Return a repository in which the implementer and the reviewer have taken snapshots."""
-    made = GitPlace(tmp_path / "repository")
+    created = GitPlace(tmp_path / "repository")
     for number in range(21):
-        made.write(f"n{number}", "x\n")
-    made.take()
-    made.write("a.txt", "reviewed\n")
-    made.take("reviewer")
-    return made
+        created.write(f"n{number}", "x\n")
+    created.take()
+    created.write("a.txt", "reviewed\n")
+    created.take("reviewer")
+    return created
 
 
 def drop(place: GitPlace, *, dry_run: bool = False) -> Outcome:
@@ -50,12 +50,12 @@ def test_purge_drops_data_and_keeps_who_left_what(place: GitPlace) -> None:
     kept = place.snapshot("reviewer")
     assert (kept["pack"], kept["diff_from_base"], kept["incremental_diff"]) == (None, None, None)
     assert "files_changed" not in kept
-    told = place.values["audit"]["events"]
-    assert [(each["event"], each["role"], each["actor"]) for each in told] == [
+    block = place.values["audit"]["events"]
+    assert [(each["event"], each["role"], each["actor"]) for each in block] == [
         ("role-done", ROLE, "somebody"),
         ("role-done", "reviewer", "somebody"),
     ]
-    for each in told:
+    for each in block:
         snapshot = before[each["role"]]
         assert (each["diff_stat"], each["diff_sha"]) == (snapshot["diff_stat"], snapshot["diff_sha"])
         assert each["snapshot_time"] == snapshot["snapshot_time"]

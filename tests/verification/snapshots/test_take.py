@@ -207,10 +207,10 @@ def place(tmp_path: Path, case: Case) -> GitPlace:
 
 
 def _made(folder: Path, case: Case) -> GitPlace:
-    made = GitPlace(folder / "repository", *case.settings)
-    case.before(made)
-    case.change(made)
-    return made
+    created = GitPlace(folder / "repository", *case.settings)
+    case.before(created)
+    case.change(created)
+    return created
 
 
 def test_each_changed_file_is_told_exactly(place: GitPlace, case: Case) -> None:
@@ -225,11 +225,11 @@ def test_each_changed_file_is_told_exactly(place: GitPlace, case: Case) -> None:
     assert tuple((each["path"], each["status"], each["mode"]) for each in changed) == case.files
     for each in changed:
         data = _on_disk(place.root / os.fsdecode(unquoted(each["path"])))
-        told = (each["size"], each["sha256"])
+        arguments = (each["size"], each["sha256"])
         if data is None:
-            assert told[1] is None or each["path"].startswith("src/")  # outside of a sparse checkout
+            assert arguments[1] is None or each["path"].startswith("src/")  # outside of a sparse checkout
         else:
-            assert told == (len(data), hashlib.sha256(data).hexdigest())
+            assert arguments == (len(data), hashlib.sha256(data).hexdigest())
         assert (each["previous_sha256"] is None) == (each["status"] in {"A", "?"} or each["mode"] == "160000")
     assert not place.verify().drift
     place.write("more.txt", "more\n")
@@ -289,9 +289,9 @@ def test_what_was_staged_outlives_clean_up(tmp_path: Path) -> None:
     place.git("gc", "--quiet", "--prune=now")
     place.text = text
     (pack,) = place.root.glob(".taskstate/artifacts/*/*/*/pack")
-    known = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(pack.parent)}
-    assert place.git("show", f"{index}:a.txt", env=known) == "staged"
-    assert ".taskstate" not in place.git("ls-tree", "-r", "--name-only", index, env=known)
+    existing = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(pack.parent)}
+    assert place.git("show", f"{index}:a.txt", env=existing) == "staged"
+    assert ".taskstate" not in place.git("ls-tree", "-r", "--name-only", index, env=existing)
 
 
 def test_environment_does_not_change_a_diff(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

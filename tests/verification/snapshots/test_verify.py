@@ -37,12 +37,12 @@ X = hashlib.sha256(b"x\n").hexdigest()
 @pytest.fixture
 def place(tmp_path: Path) -> GitPlace:
     """Return a repository in which two files are changed and one is new, and the implementer has taken a snapshot."""
-    made = GitPlace(tmp_path / "repository")
-    made.write("a.txt", "changed\n")
-    made.write("src/b.py", "b = 2\n")
-    made.write("new.txt", "new\n")
-    made.take()
-    return made
+    created = GitPlace(tmp_path / "repository")
+    created.write("a.txt", "changed\n")
+    created.write("src/b.py", "b = 2\n")
+    created.write("new.txt", "new\n")
+    created.take()
+    return created
 
 
 def failed(verified: DriftReport) -> set[str]:
@@ -559,8 +559,8 @@ def test_base_without_snapshots_begins_anew_too(tmp_path: Path) -> None:
 def taken(place: GitPlace) -> list[dict[str, object]]:
     """Take a snapshot, and return its changed files."""
     place.take()
-    found: list[dict[str, object]] = place.snapshot()["files_changed"]
-    return found
+    result: list[dict[str, object]] = place.snapshot()["files_changed"]
+    return result
 
 
 def reseal(place: GitPlace) -> None:
@@ -579,13 +579,13 @@ def test_nothing_to_resolve_is_refused(place: GitPlace) -> None:
 
 def test_base_that_is_gone_is_told_and_resolved(place: GitPlace) -> None:
     """A base commit that is not here is one clear error, and resolving begins anew at HEAD."""
-    gone = "ab" * 20
+    removed = "ab" * 20
     base = place.snapshot()["base_commit"]
-    place.text = place.text.replace(base, gone)
+    place.text = place.text.replace(base, removed)
     reseal(place)
     for call in (place.verify, lambda: place.take("reviewer")):
         error = refusal(call)
-        assert (error.code, error.message) == ("no-commit", f"the base commit {gone} is not in this repository")
+        assert (error.code, error.message) == ("no-commit", f"the base commit {removed} is not in this repository")
         assert "snapshot resolve 101 --note" in error.help
     place.write("a.txt", "by hand\n")
     place.restore("a.txt")
@@ -661,12 +661,14 @@ def test_link_on_the_way_is_not_followed(place: GitPlace, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("key", ["tree", "index_tree"])
-@pytest.mark.parametrize("told", ["--output=VICTIM", "HEAD", "", "A" * 40, "a" * 41])
-def test_tree_that_is_no_object_id_is_never_given_to_git(place: GitPlace, tmp_path: Path, key: str, told: str) -> None:
+@pytest.mark.parametrize("expected", ["--output=VICTIM", "HEAD", "", "A" * 40, "a" * 41])
+def test_tree_that_is_no_object_id_is_never_given_to_git(
+    place: GitPlace, tmp_path: Path, key: str, expected: str
+) -> None:
     """What somebody wrote as a tree is refused, and is no option of git's for who takes or accepts either."""
     victim = tmp_path / "victim"
     victim.write_text("precious\n")
-    value = told.replace("VICTIM", str(victim))
+    value = expected.replace("VICTIM", str(victim))
     place.text = place.text.replace(f' {key}: "{place.snapshot()[key]}"', f' {key}: "{value}"')
     assert place.snapshot()[key] == value
     reseal(place)
@@ -804,8 +806,8 @@ def test_moved_submodule_is_told_with_its_commits(place: GitPlace, tmp_path: Pat
     inside = GitPlace.__new__(GitPlace)
     inside.root = place.root / "sub"
     inside.git("-c", "user.name=x", "-c", "user.email=x@x", "commit", "--quiet", "--allow-empty", "--message=more")
-    (found,) = place.verify().files
-    assert found[:4] == ("sub", "modified", then, inside.git("rev-parse", "HEAD"))
+    (result,) = place.verify().files
+    assert result[:4] == ("sub", "modified", then, inside.git("rev-parse", "HEAD"))
     inside.git("checkout", "--quiet", then)
     assert (place.verify().drift, place.verify().notes) == (False, ())
     inside.write("a.txt", "by hand\n")
@@ -956,15 +958,15 @@ def test_repository_in_the_middle_of_something_is_refused(tmp_path: Path, what: 
     assert tree(place.root) == before
 
 
-@pytest.mark.parametrize("said", ["git version 2.17.1", "git version 1.9", "nonsense", None])
+@pytest.mark.parametrize("text", ["git version 2.17.1", "git version 1.9", "nonsense", None])
 def test_old_or_missing_git_is_refused(
-    place: GitPlace, tmp_path: Path, said: str | None, monkeypatch: pytest.MonkeyPatch
+    place: GitPlace, tmp_path: Path, text: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A git that is too old, strange or missing is told, with what is needed."""
     bin_ = tmp_path / "bin"
     bin_.mkdir()
-    if said is not None:
-        (bin_ / "git").write_text(f"#!/bin/sh\necho {said}\n")
+    if text is not None:
+        (bin_ / "git").write_text(f"#!/bin/sh\necho {text}\n")
         (bin_ / "git").chmod(0o755)
     before = tree(place.root)
     workspace, request = place.workspace, place.request()
