@@ -1,4 +1,4 @@
-"""What somebody could put into a repository or say on the command line: each has its one clear error.
+"""What a user could put into a repository or say on the command line: each has its one clear error.
 
 docs/security.md names these tests.
 """
@@ -164,7 +164,7 @@ def test_a_file_that_becomes_a_link_while_it_is_changed_is_not_followed(
 
 
 def test_a_file_that_is_removed_meanwhile_is_told(place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command does not bring back what somebody has just deleted."""
+    """A command does not bring back what a user has just deleted."""
     from taskstate.storage import journal
 
     really = journal.write
@@ -237,7 +237,7 @@ BOMB = "a: &a [x, x]\n" + "".join(
     ids=["aliases", "tag", "deep list", "deep map"],
 )
 def test_yaml_that_is_a_weapon_is_a_finding(place: Place, cli: Cli, yaml: str) -> None:
-    """Aliases that multiply, tags that call, and endless nesting are told with their line, and nothing is written."""
+    """Multiplying aliases, tags that call, and endless nesting are reported with their line; nothing is written."""
     place.text = place.text.replace("taskstate: 1\n", f"taskstate: 1\n{yaml}", 1)
     findings = cli.json("lint", status=1)["findings"]
     assert {finding["code"] for finding in findings} == {"TS003"}
@@ -246,7 +246,7 @@ def test_yaml_that_is_a_weapon_is_a_finding(place: Place, cli: Cli, yaml: str) -
 
 
 def test_json_without_end_is_a_finding(place: Place, cli: Cli) -> None:
-    """10,000 brackets in a checklist or in a session from a file are told, and never a traceback."""
+    """10,000 brackets in a checklist or in a session from a file are reported, and never a traceback."""
     deep = "[" * 10_000 + "]" * 10_000
     assert "nested" in cli.refused("session", "add", TASK, "--from", "-", stdin=deep)
     place.text = place.text.replace('"passes": false', f'"passes": {deep}')
@@ -270,7 +270,7 @@ def test_an_archive_path_that_leads_out_is_not_used(place: Place, cli: Cli, tmp_
 def test_made_up_records_of_what_is_gone_reach_nothing_outside(
     place: Place, cli: Cli, outside: Path, tmp_path: Path
 ) -> None:
-    """What somebody put into the journal, to be put back by doctor, is written nowhere but there."""
+    """What a user put into the journal, to be put back by doctor, is written nowhere but there."""
     place.add()
     path = "../outside/task-9-state.md"
     record = {"taskstate_lost": 1, "path": path, "late": False, "text": "---\nrevision: 9\n---\n", "base": "x"}
@@ -371,7 +371,7 @@ INJECTIONS: dict[str, Callable[[str], str]] = {
 
 @pytest.mark.parametrize("kind", INJECTIONS)
 def test_words_cannot_become_structure(place: Place, cli: Cli, kind: str) -> None:
-    """Whatever is said as what was done stays inside its own item, and reads back as it was said."""
+    """Any text given as work done stays inside its list item, and reads back unchanged."""
     cli.ok("session", "add", TASK, "--did", INJECTIONS[kind]("did"), "--state", "s", "--next", "n")
     assert place.numbers() == [(1, False)]
     assert place.state.status == "in_progress"

@@ -144,7 +144,7 @@ def test_interrupted_command_changes_nothing(root: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [("rule",), ("list",)])
 def test_reader_that_has_gone_is_no_fault(root: Path, arguments: tuple[str, ...]) -> None:
-    """A pipe that nobody reads ends a command in silence, with little to print as with much."""
+    """A pipe without a reader ends a command in silence, with little to print as with much."""
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -206,7 +206,7 @@ def test_output_is_utf8_wherever(root: Path, run_cli: RunCli) -> None:
 
 
 def test_no_command_prints_help(cli: Cli) -> None:
-    """Without a word the commands are listed, with --version the version is told."""
+    """Without arguments the commands are listed; --version prints the version."""
     out = cli.ok()
     assert all(re.search(rf"^ +{command}\b", out, re.MULTILINE) for command in COMMANDS)
     assert cli.ok("--version") == f"taskstate {VERSION}\n"
@@ -214,7 +214,7 @@ def test_no_command_prints_help(cli: Cli) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(cli: Cli, command: str) -> None:
-    """Each command tells its flags, the common ones among them."""
+    """Each command lists its flags, the common ones among them."""
     out = cli.ok(command, "--help")
     assert out.startswith(f"usage: taskstate {command}")
     if "ACTION" in out:
@@ -253,7 +253,7 @@ def test_every_writing_command_has_its_flags(cli: Cli, command: str) -> None:
     ],
 )
 def test_wrong_arguments_are_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
-    """What cannot be understood is one line that says what is wrong, and how to get help."""
+    """Arguments that cannot be parsed give a one-line error that names the help."""
     message = cli.refused(*arguments)
     assert what in message
     assert "\x1b" not in message
@@ -272,7 +272,7 @@ def test_wrong_configuration_is_refused_by_every_command(cli: Cli, place: Place,
 
 @pytest.mark.parametrize("command", sorted(set(ONCE_EACH) - {"init", "lint", "rule", "merge-driver"}))
 def test_repository_that_is_not_set_up_is_refused(cli: Cli, place: Place, tmp_path: Path, command: str) -> None:
-    """Where nothing is set up, the command that does it is told."""
+    """Where nothing is set up, the command that does it is reported."""
     empty = tmp_path / "empty"
     empty.mkdir()
     place.root = empty
@@ -312,7 +312,7 @@ def test_commands_do_not_get_in_each_others_way(cli: Cli) -> None:
 
 
 def test_unfinished_write_is_told_by_the_next_command(cli: Cli, place: Place) -> None:
-    """What a killed command left is finished by a command that only reads, and told on standard error."""
+    """What a killed command left is finished by a command that only reads, and reported on standard error."""
     plan = (journal.Create("a.md", b"a"), journal.Create("b.md", b"b"))
     journal._record(place.workspace.state_root / "journal", plan)  # noqa: SLF001 - what a killed writer leaves
     result = cli("list")

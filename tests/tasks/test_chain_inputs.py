@@ -1,4 +1,4 @@
-"""Chain Inputs are brought up to date, and how they stand is told."""
+"""Tests of updating Chain Inputs and of reporting their state."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def place(tmp_path: Path) -> Chained:
 
 
 def links(place: Chained, task_id: str = "102") -> list[Link]:
-    """Return how the inputs of a task stand."""
+    """Return the state of the input of a task."""
     (standing,), unreadable = chain_inputs.status(place.workspace, (place.file(task_id),))
     assert unreadable == ()
     return list(standing.links)
 
 
 def states(place: Chained, task_id: str = "102") -> list[tuple[str, str]]:
-    """Return the upstream tasks and how the input from each stands."""
+    """Return the upstream tasks and the state of the input from each."""
     return [(link.id, link.state) for link in links(place, task_id)]
 
 
@@ -59,7 +59,7 @@ def test_input_goes_its_way(place: Chained) -> None:
 
 
 def test_what_cannot_come_is_told(place: Chained) -> None:
-    """A task that is not there, cannot be read, exists twice, or waits for this one has its own word."""
+    """A task that is missing, unreadable, duplicate or circular has a state of its own."""
     place.write("102", r'depends_on: \["101"\]', 'depends_on: ["7", "8", "9", "101", "102"]')
     place.new("8")
     place.write("8", "title: JWT Service", "title: [")
@@ -83,14 +83,14 @@ def test_what_cannot_come_is_told(place: Chained) -> None:
 
 
 def test_upstream_that_is_not_utf8_is_unreadable(place: Chained) -> None:
-    """A file that is no text is told as such."""
+    """A file that is no text is reported as such."""
     place.file("101").write_bytes(b"\xff")
     assert states(place) == [("101", "unreadable")]
     assert "not UTF-8" in links(place)[0].detail
 
 
 def test_output_behind_an_open_fence_is_unreadable(place: Chained) -> None:
-    """Where a fence never closes, nobody can tell what the output is, so nothing is pulled."""
+    """Where a fence never closes, it is unknown what the output is, so nothing is pulled."""
     place.output("### Summary\n\n```\nopen\n")
     place.write("101", "status: created", "status: complete")
     assert states(place) == [("101", "unreadable")]
@@ -118,7 +118,7 @@ def test_complete_task_without_output_is_not_wrong(place: Chained) -> None:
 
 
 def test_input_by_hand_counts(place: Chained) -> None:
-    """What somebody wrote under the task's heading is an input; one without a dependency is looked at too."""
+    """What a user wrote under the task's heading is an input; one without a dependency is looked at too."""
     place.finish()
     place.write("101", "status: created", "status: complete")
     place.write("102", r"(?<=Chain Inputs\n\n)None\.", "### From Task #101: JWT\n\nTokens.")
@@ -133,7 +133,7 @@ def test_input_by_hand_counts(place: Chained) -> None:
 
 
 def test_changed_files_are_told(place: Chained) -> None:
-    """A file that the upstream task named, and that is not what it was then, is told and is wrong."""
+    """A file that the upstream task named, and that is not what it was then, is reported and is wrong."""
     place.finish()
     place.complete()
     assert links(place)[0].changed == ()
@@ -157,7 +157,7 @@ def test_file_list_by_hand_is_no_fault(place: Chained) -> None:
 
 
 def test_file_that_cannot_be_read_hides_no_other(place: Chained) -> None:
-    """Of many tasks, one that cannot be read is told, and the others are looked at."""
+    """Of many tasks, one that cannot be read is reported, and the others are looked at."""
     place.file("101").write_bytes(b"\xff")
     standing, unreadable = chain_inputs.status(place.workspace, place.workspace.state_files())
     assert [each.id for each in standing] == ["102"]
@@ -168,7 +168,7 @@ def test_file_that_cannot_be_read_hides_no_other(place: Chained) -> None:
 
 
 def test_output_is_pulled_and_shown(place: Chained) -> None:
-    """The output comes word for word, the difference is told, and a second time there is nothing to do."""
+    """The output comes verbatim, the difference is reported, and a second time there is nothing to do."""
     place.finish()
     place.write("101", "status: created", "status: complete")
     first = pull(place)
@@ -182,7 +182,7 @@ def test_output_is_pulled_and_shown(place: Chained) -> None:
 
 
 def test_nothing_to_pull_says_so(place: Chained) -> None:
-    """What is not complete, and what hands nothing down, is told."""
+    """What is not complete, and what hands nothing down, is reported."""
     assert pull(place).notes == ("task 101 is created: its output comes when it is complete",)
     place.write("101", "status: created", "status: complete")
     assert pull(place).notes == ("task 101 is complete, and hands nothing down",)
@@ -235,7 +235,7 @@ def test_dry_run_pulls_nothing(place: Chained) -> None:
 
 
 def test_output_is_told_complete_or_not(place: Chained) -> None:
-    """What is written so far is told; where nothing is, or nobody can tell what, that is an error."""
+    """What is written so far is reported; where nothing is, or it is unknown what, that is an error."""
     assert refusal(lambda: chain_inputs.output(place.workspace, "101")).code == "no-output"
     place.output("### Summary\n\nSo far.\n")
     result = chain_inputs.output(place.workspace, "101")

@@ -20,7 +20,7 @@ def state(output: str, head: str = HEAD) -> TaskState:
 
 
 def named(items: str) -> list[str]:
-    """Return the paths that these list items name; with `-` before what is gone, `?` behind what may be none."""
+    """Return the paths that list items name, with `-` before deleted files and `?` after uncertain ones."""
     result = named_files(state(f"### Files Created/Modified\n\n{items}\n"))
     return ["-" * each.deleted + each.path + "?" * (not each.sure) for each in result]
 
@@ -29,7 +29,7 @@ def named(items: str) -> list[str]:
 
 
 def test_output_has_parts() -> None:
-    """Each part has a name to ask for it by, its text as it stands, and what is in its fences word for word."""
+    """Each part has a name to ask for it by, its text unchanged, and what is in its fences verbatim."""
     lead, summary, contract = parts(OUTPUT)
     assert (lead.slug, lead.title, lead.text) == ("lead", "", "Lead.")
     assert (summary.slug, summary.title, summary.code) == ("summary", "Summary", ())
@@ -38,7 +38,7 @@ def test_output_has_parts() -> None:
 
 @pytest.mark.parametrize("name", ["api-contract", "API Contract", "### API  Contract", "api contract (new)"])
 def test_part_is_found(name: str) -> None:
-    """A part is asked for by its slug or by its title."""
+    """A part is requested by its slug or by its title."""
     assert [each.text for each in find_parts(OUTPUT, name, "101")] == [CONTRACT]
     doubled = f"{OUTPUT}\n\n{CONTRACT}"
     assert [each.text for each in find_parts(doubled, name, "101")] == [CONTRACT, CONTRACT]
@@ -54,7 +54,7 @@ def test_part_is_found(name: str) -> None:
     ],
 )
 def test_unknown_part_offers_the_nearest(name: str, hint: str) -> None:
-    """What is not there is told, with what was probably meant."""
+    """What is missing is reported, with what was probably meant."""
     error = refusal(lambda: find_parts(OUTPUT, name, "101"))
     assert (error.code, hint in str(error)) == ("not-found", True)
     assert "the output of task 101 has no part" in str(error)
@@ -108,7 +108,7 @@ def test_slug(title: str, slug: str) -> None:
     ],
 )
 def test_files_are_named(items: str, paths: list[str]) -> None:
-    """A path stands in code marks, in a link, or as the word before a remark; other words are none."""
+    """A path is in code marks, in a link, or as the word before a remark; other words are none."""
     assert named(items) == paths
 
 

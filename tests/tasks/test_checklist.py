@@ -44,7 +44,7 @@ def features(place: Place) -> dict[str, dict[str, object]]:
 
 
 def progress(place: Place) -> str | None:
-    """Return the overall progress that stands in the file."""
+    """Return the overall progress that is in the file."""
     assert place.state.checklist
     return place.state.checklist.progress
 
@@ -117,7 +117,7 @@ def test_progress_is_rounded_down_and_leaves_out_what_moved(place: Place) -> Non
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_fence_by_hand_keeps_its_form(place: Place, end: str) -> None:
-    """In a fence that somebody formatted, only the values change that have to."""
+    """In a fence that a user formatted, only the values change that have to."""
     fenced(place, BY_HAND)
     place.text = place.text.replace("\n", end)
     before = place.text
@@ -144,7 +144,7 @@ def test_feature_is_added_to_a_fence_by_hand(place: Place) -> None:
 
 
 def test_same_result_at_the_same_time_changes_nothing(place: Place) -> None:
-    """Recording what stands there already is no change."""
+    """Recording the same value again is no change."""
     request = place.request()
     tested = checklist.FeatureResult(passes=True, evidence="e")
     assert checklist.set_feature(place.workspace, TASK, "jwt-1", tested, request).changed
@@ -175,7 +175,7 @@ def test_what_is_no_feature_is_refused(place: Place, feature: str, description: 
 
 
 def test_unknown_feature_is_not_found_and_the_nearest_is_named(place: Place) -> None:
-    """A feature that is not there is an error that names the one most like it."""
+    """A feature that is missing is an error that names the one most like it."""
     error = refusal(lambda: place.prove("jwt1"))
     assert error.code == "not-found"
     assert "jwt-1" in error.help
@@ -270,6 +270,6 @@ def test_unknown_criterion_is_not_found(place: Place, number: int) -> None:
 
 
 def test_no_criteria(place: Place) -> None:
-    """Where no criterion is written yet, that is said."""
+    """Where no criterion is written yet, that is reported."""
     place.text = place.text.replace("- [ ] Tokens verify\n- [ ] Tokens expire\n", "*To be completed.*\n")
     assert "it has none" in refusal(place.check).message

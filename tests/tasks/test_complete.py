@@ -65,7 +65,7 @@ def codes(place: Chained, task_id: str = "101") -> list[str]:
 
 
 def test_everything_missing_is_told_at_once(place: Chained) -> None:
-    """All that a task lacks is told together, each in a line, and nothing is changed."""
+    """All that a task lacks is reported together, each in a line, and nothing is changed."""
     place.write("101", "Issue tokens\\.", "*To be completed.*")
     place.write("101", "status: created", "status: blocked")
     place.output("### Summary\n\n*To be completed.*\n\n### Files Created/Modified\n\n- `gone.py`\n- `../x`\n")
@@ -97,7 +97,7 @@ def test_everything_missing_is_told_at_once(place: Chained) -> None:
 
 
 def test_nothing_is_missing_from_a_finished_task(place: Chained) -> None:
-    """When all is there, nothing is told; the linter agrees on the complete task."""
+    """When all is there, nothing is reported; the linter agrees on the complete task."""
     place.finish()
     assert gaps(place) == []
     place.complete()
@@ -207,7 +207,7 @@ def test_files_may_be_gone_if_that_is_said(place: Chained) -> None:
 
 
 def test_plain_words_name_no_file(place: Chained) -> None:
-    """A word with a slash in it is a file where there is one; what leads out is told, and never kept."""
+    """A word with a slash is a file if one exists; a path out of the repository is reported, and never recorded."""
     place.finish()
     place.write(
         "101", "- `app\\.py` - entry point", "- CI/CD pipeline runs\n- Makefile\n- ~/.bashrc\n- `C:\\x`\n- LICENSE"
@@ -292,7 +292,7 @@ def test_link_downstream_is_left_out(place: Chained) -> None:
 
 
 def test_credential_is_not_handed_down(place: Chained) -> None:
-    """What looks like a credential in the output stays where somebody wrote it, but for those who force it."""
+    """What looks like a credential in the output stays where a user wrote it, but for those who force it."""
     place.finish()
     place.write("101", "Tokens are issued\\.", f"Use {GITHUB_TOKEN} now.")
     (result,) = place.complete().notes
@@ -353,7 +353,7 @@ def test_phase_that_is_no_json_is_refused(place: Chained) -> None:
 
 
 def test_unresolved_drift_is_refused_also_with_force(place: Chained) -> None:
-    """A drift that nobody resolved is not let pass."""
+    """Unresolved drift cannot be waived."""
     place.finish()
     coordination = "coordination:\n  implementer: {status: done, drift_budget: 1}\ncreated_at"
     place.write("101", "created_at", coordination)
@@ -433,7 +433,7 @@ def test_archive_takes_events_or_sessions(place: Chained) -> None:
 
 
 def test_sessions_out_of_order_keep_nothing_from_completion(place: Chained) -> None:
-    """What cannot be archived is told, and the task is complete all the same."""
+    """What cannot be archived is reported, and the task is complete nevertheless."""
     place.fill(2, 1, 3, 4, 5, 6, 7, 8, 9)
     place.finish()
     place.configure("[size]\nmax-kb = 2\nwarn-kb = 1\nkeep-sessions = 2\n")
@@ -453,7 +453,7 @@ SNAPSHOT = """delta:
 
 
 def test_artifacts_are_dropped(place: Chained) -> None:
-    """What snapshots and logs left is gone, and the file names it no more; who left it stays as an event."""
+    """The artifacts of snapshots and logs are deleted, the file no longer names them; events record who left them."""
     place.finish()
     artifacts.write(place.workspace, "101", "x", b"x")
     place.write("101", "created_at", SNAPSHOT.format("0" * 40, "implementer") + "created_at")
@@ -467,7 +467,7 @@ def test_artifacts_are_dropped(place: Chained) -> None:
 
 
 def test_artifacts_that_stay_are_a_warning(place: Chained, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the system does not let them go, the task is complete all the same, and a warning says so."""
+    """Where they cannot be deleted, the task is still complete, and a warning says so."""
     place.finish()
     artifacts.write(place.workspace, "101", "x", b"x")
 
@@ -482,7 +482,7 @@ def test_artifacts_that_stay_are_a_warning(place: Chained, monkeypatch: pytest.M
 
 
 def test_many_events_stay_for_now(place: Chained) -> None:
-    """Where both what was purged and what was let pass are remembered, the archive is written once."""
+    """Where both what was purged and what was let pass are recorded, the archive is written once."""
     for _ in range(10):
         place.complete(note="once more")
         complete.reopen(place.workspace, "101", place.request(), note="not yet")

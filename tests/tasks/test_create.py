@@ -118,7 +118,7 @@ def test_bare_task_has_placeholders(place: Place) -> None:
 
 
 def test_task_with_everything(place: Place) -> None:
-    """Each given part stands in its place."""
+    """Each given part is in its place."""
     made(place, "6")
     state = made(
         place,
@@ -247,7 +247,7 @@ def test_dry_run_writes_nothing(place: Place) -> None:
 
 
 def test_new_task_cannot_be_at_a_revision(place: Place) -> None:
-    """A file that is not there yet is at no revision that somebody could have seen."""
+    """A new file has no revision that a user could expect."""
     task = NewTask(id="7", title="T")
     assert refusal(lambda: create.create(place.workspace, task, place.request(expect="3"))).code == "revision"
 
@@ -256,7 +256,7 @@ def test_new_task_cannot_be_at_a_revision(place: Place) -> None:
 
 
 def test_task_file_gives_what_is_not_given(place: Place) -> None:
-    """Every part of a task file stands in its place, and the file is remembered with git's id of it."""
+    """Every part of a task file is in its place, and the file is recorded with git's id of it."""
     (place.root / "tasks").mkdir()
     (place.root / "tasks/login.task.yaml").write_text(TASK_FILE, encoding="utf-8")
     task = from_file(TASK_FILE)
@@ -311,7 +311,7 @@ def test_task_file_in_every_form_is_read(text: str) -> None:
 
 
 def test_scalars_of_a_task_file_are_text() -> None:
-    """Where a text is wanted, a date, a number and a Norway are what stands there."""
+    """Where a text is expected, a date, a number and `no` are taken as they are written."""
     task = from_file("title: 2026-01-01\narea: no\nacceptance_criteria: [1e3, yes, 0o17]\n")
     assert (task.title, task.area, task.criteria) == ("2026-01-01", "no", ("1e3", "yes", "0o17"))
 
@@ -346,7 +346,7 @@ def test_wrong_task_file_is_refused(text: str | bytes, what: str) -> None:
 
 
 def test_unknown_keys_of_a_task_file_are_its_own() -> None:
-    """A key that is not read is somebody else's, since the file is."""
+    """Unknown keys are ignored, since the file belongs to the user."""
     assert from_file("title: T\nowner: somebody\n").title == "T"
 
 

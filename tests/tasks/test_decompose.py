@@ -83,7 +83,7 @@ def test_parent_keeps_its_features(place: Place) -> None:
 
 
 def test_everything_lints_clean(place: Place) -> None:
-    """Parent and subtasks have no finding and stand in their form, across files too."""
+    """Parent and subtasks have no lint findings, also across files, and are in canonical form."""
     decompose(place.workspace, TASK, place.request())
     paths = place.workspace.state_files()
     assert len(paths) == 3
@@ -91,7 +91,7 @@ def test_everything_lints_clean(place: Place) -> None:
 
 
 def test_output_so_far_is_handed_down(place: Place) -> None:
-    """What the parent's Chain Output says already goes ahead of the features that pass; later it is pulled anew."""
+    """What the parent's Chain Output says already goes ahead of the features that pass; later it is pulled again."""
     place.text = place.text.replace(OUTPUT, "### Summary\n\nTokens are made.")
     decompose(place.workspace, TASK, place.request())
     document = at(place, "101b").document
@@ -187,14 +187,14 @@ def test_template_without_a_checklist_is_refused(place: Place) -> None:
 
 
 def test_id_without_room_for_a_letter_is_refused(tmp_path: Path) -> None:
-    """A subtask whose id would be too long is refused, with the way out."""
+    """A subtask whose id would be too long is refused, with advice."""
     place = Place(tmp_path / "repository", features=FEATURES)
     place.new("9" * 64)
     assert refusal(lambda: suggest(place.workspace, "9" * 64)).code == "bad-id"
 
 
 def test_complete_parent_is_pulled_again(place: Place) -> None:
-    """When the parent is complete, its subtasks are told that its output is another one, and can pull it."""
+    """When the parent is complete, its subtasks are reported as stale, and can pull its output."""
     place.text = place.text.replace(OUTPUT, "### Summary\n\nTokens are made.")
     decompose(place.workspace, TASK, place.request())
     place.text = place.text.replace("status: created", "status: complete")

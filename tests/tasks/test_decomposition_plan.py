@@ -26,7 +26,7 @@ QUICK = Pace(sessions=2, features=4, own=True)
 
 
 def state(*features: tuple[str, str] | dict[str, object], log: str = "", head: str = "") -> TaskState:
-    """Return a task with these features: id and description, or as they stand in the checklist."""
+    """Return a task with these features: id and description, or as stored in the checklist."""
     listed = [
         each if isinstance(each, dict) else {"id": each[0], "description": each[1], "passes": False, "tested_at": None}
         for each in features
@@ -92,7 +92,7 @@ def test_features_are_grouped_by_files() -> None:
     ],
 )
 def test_phase_of_a_feature(feature_id: str, description: str, phase: int) -> None:
-    """The id tells the phase, else the beginning of the description; what tells nothing is implementation."""
+    """The id tells the phase, else the beginning of the description; what says nothing is implementation."""
     (part,) = read_open_features(state((feature_id, description)))
     assert part.phase == phase
 

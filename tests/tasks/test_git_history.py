@@ -81,7 +81,7 @@ def history(place: Place) -> str:
     ],
 )
 def test_what_names_a_task(message: str, names: bool) -> None:  # noqa: FBT001 - a row of the table
-    """A commit names a task by a line or a word of its own, in whatever case."""
+    """A commit names a task by a line or a word of its own, ignoring case."""
     result = git_history.commits_naming([Commit("a" * 40, "a" * 10, "x", message)], "101")
     assert bool(result) is names
 
@@ -94,7 +94,7 @@ def test_ids_are_compared_in_whatever_case() -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_commits_are_listed_once(place: Place, end: str) -> None:
-    """What names the task since it was created is listed, newest first, however often that is asked for."""
+    """What names the task since it was created is listed, newest first, however often that is requested."""
     place.text = place.text.replace("\n", end)
     commit(place, "#101 long before", at=-60)
     first, _, third = commit(place, "add x\n\nTask: 101"), commit(place, "other"), commit(place, "#101 y", at=6)
@@ -109,7 +109,7 @@ def test_commits_are_listed_once(place: Place, end: str) -> None:
 
 
 def test_lines_by_hand_stay(place: Place) -> None:
-    """What somebody wrote stays as it is, and a commit that it names is not listed again."""
+    """What a user wrote stays as it is, and a commit that it names is not listed again."""
     first, second = commit(place, "#101 a"), commit(place, "#101 b", at=6)
     by_hand = f"Read this:\n\n- a note\n- `{first[:7]}` (the first one)\n\nAnd this.\n\n"
     place.text = place.text.replace("## 5. Git History\n\n", f"## 5. Git History\n\n{by_hand}")

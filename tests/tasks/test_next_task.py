@@ -74,12 +74,12 @@ def test_ready_is_what_waits_for_nothing(other: IndexedTask, ready: bool) -> Non
 
 
 def test_what_is_blocked_complete_or_permanent_is_not_ready() -> None:
-    """Only what somebody has to work on is named."""
+    """Only ordinary open tasks are listed."""
     assert order(task("1", status="blocked"), task("2", status="complete"), task("3", kind="permanent")) == []
 
 
 def test_case_of_ids_does_not_matter() -> None:
-    """An id is the same in whatever case it is written."""
+    """Ids are compared ignoring case."""
     assert order(task("A-1", status="complete"), task("b", "a-1")) == ["b"]
 
 
@@ -95,7 +95,7 @@ def test_each_waiting_task_is_counted_once() -> None:
 
 
 def test_no_more_are_ordered_than_asked_for() -> None:
-    """As many as are asked for come in the order in which all of them would, and it is told how many there are."""
+    """The requested number of tasks comes in order, with the total number of ready tasks."""
     tasks = [task(str(number), priority=f"P{number % 3}") for number in range(9)]
     whole = in_order(tasks)
     assert (len(whole.ready), whole.total) == (9, 9)
@@ -121,7 +121,7 @@ def test_many_tasks_take_no_time() -> None:
 
 
 def test_reasons_are_told() -> None:
-    """Of each task that is not ready it is told what it waits for."""
+    """Each task that is not ready is listed with what it waits for."""
     tasks = (
         task("1", status="blocked"),
         task("2", "1 7 8"),
@@ -174,7 +174,7 @@ def test_task_in_progress_says_so(tmp_path: Path) -> None:
 
 
 def test_nothing_ready_says_what_blocks(tmp_path: Path) -> None:
-    """Where nothing is ready, it is told why, task by task; where all is done, that."""
+    """Where nothing is ready, each task is listed with its reason; where all is done, that is reported."""
     place = Chained(tmp_path / "r")
     place.write("101", "status: created", "status: blocked")
     choice = choose(place.workspace)

@@ -96,7 +96,7 @@ def test_overview_says_what_matters(place: Place) -> None:
 
 
 def test_overview_of_a_damaged_task_says_so(place: Place) -> None:
-    """What cannot be read is told, and the rest is shown."""
+    """What cannot be read is reported, and the rest is shown."""
     place.text = place.text.replace('"passes": false', '"passes": maybe')
     result = overview(place.workspace.load(place.path))
     assert "  cannot be read: " in result
@@ -121,7 +121,7 @@ def test_tasks_are_chosen_by_status_and_area(place: Place) -> None:
 
 
 def test_ready_tasks_wait_for_nothing(place: Place) -> None:
-    """A task is ready when all that it depends on is complete, in whatever case it is named, and itself is not."""
+    """A task is ready when it is not complete and all its dependencies are, whatever the case of their ids."""
     place.new("Up")
     place.new("2", depends_on=("uP",))
     place.new("3", depends_on=("2", "UP"))
@@ -132,7 +132,7 @@ def test_ready_tasks_wait_for_nothing(place: Place) -> None:
 
 
 def test_unreadable_file_hides_no_other(place: Place) -> None:
-    """A file that cannot be read is told by its name, and the others are listed."""
+    """A file that cannot be read is reported by its name, and the others are listed."""
     (place.path.parent / "task-7-state.md").write_bytes(b"---\n\xff")
     (place.path.parent / "task-8-state.md").mkdir()
     place.new("9")
@@ -158,7 +158,7 @@ def test_listing_is_a_table(place: Place) -> None:
 
 
 def test_no_tasks() -> None:
-    """Where there is none, that is said."""
+    """Where there is none, that is reported."""
     assert listing([], 20) == "no tasks"
 
 
@@ -186,7 +186,7 @@ def test_too_many_sessions_are_warned_of(place: Place) -> None:
 
 
 def test_file_over_the_limit_is_warned_of(place: Place) -> None:
-    """What archiving can mend names that command too, in a complete task alone."""
+    """What archiving can fix names that command too, in a complete task alone."""
     place.fill(1, 2)
     large, divide = "The file of task 101 is 2 KB, and the limit is 1 KB.", "taskstate decompose 101"
     keep = {"max_kb": 1, "keep_sessions": 1}

@@ -41,7 +41,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def do(place: Place, new: str = "7", path: Path | None = None) -> str:
-    """Renumber task 101, and return what was told."""
+    """Renumber task 101, and return what was reported."""
     return "\n".join(renumber(place.workspace, path or place.path, new, place.request()).notes)
 
 
@@ -149,7 +149,7 @@ def test_file_with_a_broken_seal_anywhere_stops_all(place: Place) -> None:
 
 
 def test_of_two_tasks_with_one_id_the_named_one_goes(place: Place) -> None:
-    """What two branches called the same is told apart: references stay with the one that stays."""
+    """Of two tasks with the same id from two branches, references stay with the one that keeps it."""
     elsewhere = place.root / "sub/task-101-state.md"
     elsewhere.parent.mkdir()
     elsewhere.write_text(place.text, encoding="utf-8")
@@ -161,7 +161,7 @@ def test_of_two_tasks_with_one_id_the_named_one_goes(place: Place) -> None:
 
 
 def test_dry_run_tells_and_does_nothing(place: Place) -> None:
-    """What would be done is told, file by file."""
+    """What would be done is reported, file by file."""
     before = tree(place.root)
     outcome = renumber(place.workspace, place.path, "7", place.request(dry_run=True))
     assert "created .taskstate/tasks/task-7-state.md" in outcome.diff

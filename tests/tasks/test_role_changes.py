@@ -120,7 +120,7 @@ def test_a_role_begins_on_nothing_but_what_was_left(work: Work) -> None:
 
 
 def test_a_commit_that_was_covered_up_is_drift(work: Work) -> None:
-    """Files and git's status are as they were left, and HEAD has moved over somebody's commit all the same."""
+    """Files and git's status are unchanged, but HEAD has moved over another commit."""
     work.hand_on("implementer", "a = 2\n")
     work.edit("a = 9\n")
     work.commit("early")
@@ -240,7 +240,7 @@ def test_a_reopened_role_takes_the_later_ones_back(work: Work) -> None:
 
 
 def test_findings_of_a_role_that_waits_go_with_it(work: Work) -> None:
-    """They are told when it begins again, and taken back before or after; until then it is not done."""
+    """They are reported when it begins again, and taken back before or after; until then it is not done."""
     work.hand_on("implementer", "a = 2\n")
     work.call(role_changes.block, "reviewer", "no test")
     work.call(role_changes.block, "reviewer", "no docs")
@@ -278,7 +278,7 @@ def test_blocks_stay_as_somebody_wrote_them(work: Work) -> None:
 
 
 def test_a_role_changed_meanwhile_is_refused(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was verified is no longer what the change rests on when somebody reopens the role in between."""
+    """What was verified is no longer what the change rests on when a user reopens the role in between."""
     work.hand_on("implementer", "a = 2\n")
     verify = snapshot_verify.require_match
 
@@ -292,7 +292,7 @@ def test_a_role_changed_meanwhile_is_refused(work: Work, monkeypatch: pytest.Mon
 
 
 def gaps(work: Work) -> tuple[str, ...]:
-    """Return what stands in the way of completing the task."""
+    """Return what prevents the completion of the task."""
     workspace = work.place.workspace
     return role_changes.completion_gaps(workspace, workspace.load(work.place.path))
 

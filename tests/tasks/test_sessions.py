@@ -61,7 +61,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def read(place: Place, number: int) -> sessions.SessionView:
-    """Return a session as others are told it."""
+    """Return a session as it is shown to users."""
     return sessions.find_session(place.workspace, TASK, number)
 
 
@@ -69,7 +69,7 @@ def read(place: Place, number: int) -> sessions.SessionView:
 
 
 def test_a_session_is_written_in_canonical_form(place: Place) -> None:
-    """A session with everything in it has its labels in order, and lists of what was said."""
+    """A session with everything in it has its labels in order, and lists of what was given."""
     place.add(
         "Wrote it.",
         issues=("Slow.",),
@@ -94,7 +94,7 @@ def test_no_issues_are_said_to_be_none(place: Place) -> None:
 
 @pytest.mark.parametrize("shape", TRICKY)
 def test_tricky_text_stays_one_session_and_reads_back(place: Place, shape: str) -> None:
-    """Whatever a text looks like, it is one session, and what is read is what was said."""
+    """Whatever a text looks like, it is one session, and what is read is what was given."""
     said_ = clean(TRICKY[shape], what="it")
     first, newline, rest = said_.partition("\n")
     text = first.lstrip(" \t") + newline + rest
@@ -113,7 +113,7 @@ def test_tricky_text_stays_one_session_and_reads_back(place: Place, shape: str) 
 
 @pytest.mark.parametrize("shape", TRICKY)
 def test_tricky_text_survives_archiving(place: Place, shape: str) -> None:
-    """What a session said is told the same after it went into the archive."""
+    """A session is shown the same after it was archived."""
     place.add(TRICKY[shape])
     place.add("After.", TRICKY[shape])
     before = read(place, 1)
@@ -252,7 +252,7 @@ def test_first_session_takes_a_filled_task_to_work(place: Place) -> None:
     ],
 )
 def test_task_with_placeholders_stays_created(tmp_path: Path, task: dict[str, Any], missing: str) -> None:
-    """A task whose static part is not written yet stays created, which is told, and the session is recorded."""
+    """A task whose static part is not written yet stays created, which is reported, and the session is recorded."""
     place = Place(tmp_path, **task)
     outcome = place.add()
     assert place.state.status == "created"
@@ -268,7 +268,7 @@ def test_task_with_placeholders_stays_created(tmp_path: Path, task: dict[str, An
     ],
 )
 def test_task_without_a_part_stays_created(place: Place, part: str) -> None:
-    """A part that is gone altogether is as good as not written."""
+    """A missing part counts as not written."""
     assert part in place.text
     place.text = place.text.replace(part, "")
     place.add()
@@ -299,7 +299,7 @@ def test_nothing_but_the_session_and_the_marks_changes(place: Place) -> None:
 
 
 def by_hand(text: str) -> str:
-    """Return the state file as somebody might have edited it: odd everywhere, and legal."""
+    """Return the state file as a user might have edited it: odd everywhere, and legal."""
     for old, new in {
         "title: JWT Service": "title:   'JWT Service'   # the name",
         "status: created": "x-mine: {b: 2,   a: [1,2]}\n\n# who\nstatus: in_progress",
@@ -424,7 +424,7 @@ def test_what_cannot_be_changed_safely_is_refused(place: Place, old: str, new: s
     "audit", ["{}", "null", "text", "[1]", "{update_count: many}", "{x-own: 1}", "\n  x-own: 1 # mine"]
 )
 def test_odd_audit_is_no_obstacle(place: Place, audit: str) -> None:
-    """Whatever stands under `audit`, without a seal it is brought into order, and a key of one's own stays."""
+    """Whatever is under `audit`, without a seal it is brought into order, and a key of one's own stays."""
     place.text = re.sub(r"audit:\n(  .*\n)+", f"audit: {audit}\n", place.text)
     place.add()
     written = place.state.document.front_matter["audit"]
@@ -448,7 +448,7 @@ def test_archives_by_itself_when_the_new_session_passes_the_limit(place: Place) 
 
 
 def test_a_large_session_is_recorded_though_nothing_can_be_archived(place: Place) -> None:
-    """Where only the sessions that are kept make the file too large, that is told."""
+    """Where only the sessions that are kept make the file too large, that is reported."""
     place.configure("[size]\nmax-kb = 4\nwarn-kb = 3\n")
     outcome = place.add("x" * 5_000)
     assert place.numbers() == [(1, False)]
@@ -502,7 +502,7 @@ def test_unknown_session_is_not_found(place: Place) -> None:
 
 
 def test_unknown_task_is_not_found(place: Place) -> None:
-    """A task that is not there has no sessions."""
+    """A task that is missing has no sessions."""
     assert refusal(lambda: sessions.all_sessions(place.workspace, "999")).code == "not-found"
 
 

@@ -137,7 +137,7 @@ def test_log_has_a_safe_name() -> None:
 
 
 def test_log_is_kept_as_an_artifact(tmp_path: Path) -> None:
-    """The whole log lies among the task's artifacts, packed, and its hash stands in the checklist."""
+    """The whole log lies among the task's artifacts, packed, and its hash is in the checklist."""
     from taskstate.tasks import checklist
 
     place = Place(tmp_path / "r")

@@ -191,7 +191,7 @@ def test_secret_that_is_forced(place: Place) -> None:
 
 
 def test_list_that_is_none(place: Place) -> None:
-    """A block that somebody spoiled is not overwritten."""
+    """A malformed block is not overwritten."""
     place.text = place.text.replace("\n---\n", "\nevidence: none\n---\n", 1)
     place.text = "".join(line for line in place.text.splitlines(keepends=True) if "  seal:" not in line)
     assert refusal(lambda: add(place)).code == "unreadable"
@@ -209,7 +209,7 @@ def test_source_still_holds_it(place: Place) -> None:
 
 
 def test_excerpt_has_moved(place: Place) -> None:
-    """Where the lines stand elsewhere in the file, that place is told."""
+    """Where the lines stand elsewhere in the file, that place is reported."""
     add(place)
     write(place, "zero\nzero\n" + TEXT)
     shown = show(place)
@@ -222,7 +222,7 @@ def test_excerpt_has_moved(place: Place) -> None:
 
 
 def test_excerpt_has_changed(place: Place) -> None:
-    """Where the lines are gone, what stands there now is shown beside what was recorded."""
+    """Where the lines have changed, the current text is shown next to the recorded one."""
     add(place)
     write(place, TEXT.replace("two", "2"))
     shown = show(place)
@@ -233,7 +233,7 @@ def test_excerpt_has_changed(place: Place) -> None:
 
 @pytest.mark.parametrize("replacement", [None, b"\xff", "folder"])
 def test_source_is_gone(place: Place, replacement: bytes | str | None) -> None:
-    """Where the source is gone or no text any more, the kept excerpt is still shown."""
+    """Where the source is missing or no text any more, the kept excerpt is still shown."""
     add(place)
     (place.root / "docs/plan.md").unlink()
     if replacement == "folder":
@@ -268,7 +268,7 @@ def test_a_huge_source_in_another_clone(place: Place) -> None:
 
 @pytest.mark.parametrize("data", [b"no gzip", artifacts.gzipped(b"something else")])
 def test_kept_text_is_broken(place: Place, data: bytes) -> None:
-    """A kept text that is not what was recorded is told and not shown; the source still decides."""
+    """A kept text that is not what was recorded is reported and not shown; the source still decides."""
     add(place)
     name = f"evidence-plan-1-{excerpts.hash_of('two' + chr(10) + 'three')[:8]}.txt.gz"
     assert (place.workspace.state_root / artifacts.relative_path(TASK, name)).exists()

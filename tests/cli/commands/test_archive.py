@@ -28,7 +28,7 @@ def archived(place: Place) -> set[str]:
 
 
 def test_task_within_the_limit_is_left_alone(cli: Cli, place: Place) -> None:
-    """Without --force a small file is not archived, and that is told."""
+    """Without --force a small file is not archived, and that is reported."""
     place.fill(1, 2)
     out = cli.ok("archive", "101")
     assert out == (
@@ -39,7 +39,7 @@ def test_task_within_the_limit_is_left_alone(cli: Cli, place: Place) -> None:
 
 
 def test_task_is_archived_by_force(cli: Cli, place: Place) -> None:
-    """With --force all but the newest sessions go, as many as are asked for."""
+    """With --force all but the requested number of newest sessions are archived."""
     place.fill(1, 2, 3)
     out = cli.ok("archive", "101", "--force", "--keep", "2")
     assert out.endswith("archived\n  sessions 1-1 went into .taskstate/archives/task-101-archive.md\n")
@@ -89,7 +89,7 @@ def test_all_by_force(cli: Cli, place: Place) -> None:
 
 
 def test_several_tasks_are_archived(cli: Cli, place: Place) -> None:
-    """Of several tasks each is told, one named twice once."""
+    """Of several tasks each is reported, one named twice once."""
     large(place, "7")
     large(place, "8")
     out = cli.ok("archive", "7", "#8", "TASK-7", "--force", "--keep", "1")
@@ -109,7 +109,7 @@ def test_several_tasks_are_archived_together_or_not_at_all(cli: Cli, place: Plac
 
 
 def test_unreadable_file_hides_no_other(cli: Cli, place: Place) -> None:
-    """A file that cannot be read is told, and the others are archived."""
+    """A file that cannot be read is reported, and the others are archived."""
     place.configure(SMALL)
     large(place, "7", words=300)
     (place.path.parent / "task-6-state.md").write_bytes(b"\xff")
@@ -159,7 +159,7 @@ def test_check_leaves_alone_what_cannot_be_archived(cli: Cli, place: Place) -> N
 
 
 def test_check_of_an_unreadable_file(cli: Cli, place: Place) -> None:
-    """What could not be checked is told, with the exit status of what could not be done."""
+    """What could not be checked is reported, with the exit status of what could not be done."""
     place.path.write_bytes(b"\xff")
     result = cli("archive", "--check", TASK)
     assert result.status == 2
@@ -184,5 +184,5 @@ def test_check_of_an_unreadable_file(cli: Cli, place: Place) -> None:
     ],
 )
 def test_what_cannot_be_archived_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
-    """A wrong argument is one line that says what is wrong, and nothing is archived."""
+    """A wrong argument gives a one-line error, and nothing is archived."""
     assert what in cli.refused("archive", *arguments)

@@ -19,7 +19,7 @@ def archived(place: Place) -> None:
 
 
 def test_verify_tells_that_all_is_whole(cli: Cli, place: Place) -> None:
-    """A whole archive is told with its numbers, in JSON too."""
+    """A whole archive is reported with its numbers, in JSON too."""
     assert cli.ok("archive", "verify", "101") == ".taskstate/archives/task-101-archive.md: nothing is archived\n"
     archived(place)
     assert cli.ok("archive", "verify", "101").endswith("archive.md: 2 sessions in 1 batch, whole\n")
@@ -33,7 +33,7 @@ def test_verify_tells_that_all_is_whole(cli: Cli, place: Place) -> None:
 
 
 def test_verify_exits_with_1_at_a_fault(cli: Cli, place: Place) -> None:
-    """An altered entry is told with its place and what to do."""
+    """An altered entry is reported with its place and what to do."""
     archived(place)
     place.archive_path.write_text(place.archived.replace("did 2", "did two"))
     result = cli("archive", "verify", "101")
@@ -46,7 +46,7 @@ def test_verify_exits_with_1_at_a_fault(cli: Cli, place: Place) -> None:
 
 
 def test_restore_gives_the_log_back(cli: Cli, place: Place) -> None:
-    """After archiving and restoring the sessions stand in the log again."""
+    """After archiving and restoring the sessions are in the log again."""
     archived(place)
     data = cli.json("archive", "restore", "101")
     assert data["changed"] is True

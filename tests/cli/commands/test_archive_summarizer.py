@@ -36,7 +36,7 @@ def test_summarizer_of_the_command_line(cli: Cli, place: Place) -> None:
 
 
 def test_warning_where_the_built_in_one_serves(cli: Cli, place: Place) -> None:
-    """A program that fails stops nothing; why it was not used is told as text, and to programs."""
+    """A program that fails stops nothing; why it was not used is reported as text, and to programs."""
     place.fill(1, 2, 3)
     failing = command("import sys; sys.exit('no\\x1b[31m model')")
     out = cli.ok("archive", "101", "--force", "--keep", "2", "--summarizer", failing)

@@ -32,7 +32,7 @@ def test_brief_is_printed(cli: Cli, place: Place) -> None:
 
 
 def test_brief_for_a_role(cli: Cli, place: Place) -> None:
-    """A role that is named is told what is its own."""
+    """With --role the brief contains what concerns that role."""
     place.text = EXAMPLE
     assert "Your role: reviewer." in cli.ok("brief", "101", "--role", "reviewer")
 

@@ -28,7 +28,7 @@ def finished(place: Chained) -> None:
 
 
 def test_output_is_printed_word_for_word(cli: Cli, place: Chained) -> None:
-    """What a task hands down is printed as it stands, a part of it alone, or only what is in its fences."""
+    """What a task hands down is printed unchanged, a part of it alone, or only what is in its fences."""
     finished(place)
     text = cli.ok("chain", "output", "101")
     assert text == place.read("101").split("## 6. Chain Output\n\n")[1]
@@ -65,7 +65,7 @@ def test_output_that_may_change_is_told_as_such(cli: Cli, place: Chained) -> Non
 
 
 def test_status_exits_with_what_it_found(cli: Cli, place: Chained) -> None:
-    """Each input has a line; the exit status is 1 when one needs somebody."""
+    """Each input has a line; the exit status is 1 when one needs attention."""
     assert cli.ok("chain", "status") == "102  Endpoints\n  101  waiting     it is created\n"
     finished(place)
     result = cli("chain", "status", "102")
@@ -94,7 +94,7 @@ def test_status_exits_with_what_it_found(cli: Cli, place: Chained) -> None:
 
 
 def test_status_tells_changed_files(cli: Cli, place: Chained) -> None:
-    """A file that is not what it was at completion is told, and is wrong."""
+    """A file that is not what it was at completion is reported, and is wrong."""
     place.finish()
     place.complete()
     assert cli("chain", "status").status == 0
@@ -104,7 +104,7 @@ def test_status_tells_changed_files(cli: Cli, place: Chained) -> None:
 
 
 def test_status_of_nothing(cli: Cli, place: Chained) -> None:
-    """Where no task builds on another one, that is told; what cannot be read is told, and is status 1."""
+    """Where no task builds on another one, that is reported; what cannot be read is reported, and is status 1."""
     place.file("102").unlink()
     assert cli.ok("chain", "status") == "no task builds on another one\n"
     place.file("101").write_bytes(b"\xff")
@@ -136,7 +136,7 @@ def test_pull_shows_the_difference(cli: Cli, place: Chained) -> None:
 
 
 def test_pull_into_all_tasks(cli: Cli, place: Chained) -> None:
-    """Every task that builds on another one gets what is new; one that cannot is told, and holds up no other."""
+    """Every task that builds on another one gets what is new; one that cannot is reported, and holds up no other."""
     assert cli.ok("chain", "pull", "--all") == (
         f"{STATE.format(102)}: nothing to change\n  task 101 is created: its output comes when it is complete\n"
     )
@@ -183,13 +183,13 @@ def test_dry_run_shows_and_changes_nothing(cli: Cli, place: Chained) -> None:
     ],
 )
 def test_what_cannot_be_done_is_refused(cli: Cli, place: Chained, arguments: tuple[str, ...], what: str) -> None:
-    """A wrong argument is one line that says what is wrong, and nothing changes."""
+    """A wrong argument gives a one-line error, and nothing changes."""
     place.output()
     assert what in cli.refused("chain", *arguments)
 
 
 def test_upstream_that_does_not_parse_is_one_error(cli: Cli, place: Chained) -> None:
-    """A torn upstream file is told once, with its place, by every command that needs it; nothing changes."""
+    """A torn upstream file is reported once, with its place, by every command that needs it; nothing changes."""
     place.write("101", "title: JWT Service", "title: [")
     for command in (("chain", "pull", "102"), ("new", "7", "--title", "T", "--depends-on", "101")):
         assert ".taskstate/tasks/task-101-state.md, line " in cli.refused(*command)

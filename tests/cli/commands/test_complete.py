@@ -62,7 +62,7 @@ def test_task_is_completed_and_reopened(cli: Cli, place: Chained) -> None:
 
 
 def test_reopened_task_is_told(cli: Cli, place: Chained) -> None:
-    """Who holds what was handed down is told."""
+    """Who holds what was handed down is reported."""
     place.finish()
     place.complete()
     assert cli.ok("reopen", "101", "--note", "x").startswith(
@@ -72,7 +72,7 @@ def test_reopened_task_is_told(cli: Cli, place: Chained) -> None:
 
 
 def test_missing_things_are_let_pass_with_a_reason(cli: Cli, place: Chained) -> None:
-    """With --force and a reason the task is completed, what was missing is told, and the linter is content."""
+    """With --force and a reason the task is completed, what was missing is reported, and the linter is content."""
     out = cli.ok("complete", "101", "--force", "--note", "102 does it")
     assert out.startswith(f"{STATE}: complete\n  let pass: feature jwt-1 does not pass: makes a JWT\n")
     assert "event: waived" in place.text
@@ -106,5 +106,5 @@ def test_dry_run_changes_nothing(cli: Cli, place: Chained) -> None:
     ],
 )
 def test_what_cannot_be_done_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
-    """A wrong argument is one line that says what is wrong, and nothing changes."""
+    """A wrong argument gives a one-line error, and nothing changes."""
     assert what in cli.refused(*arguments)

@@ -58,7 +58,7 @@ def test_init_in_json(cli: Cli, sources: Place) -> None:
 
 
 def test_dry_run(cli: Cli, sources: Place) -> None:
-    """The diff is printed and nothing written, neither at first nor anew."""
+    """A dry run prints the diff and writes nothing, the first time and when rebuilding."""
     before = tree(sources.root)
     assert "\n+  seal: " in cli.ok("context", "init", "101", "--dry-run")
     assert tree(sources.root) == before
@@ -101,7 +101,7 @@ def test_check(cli: Cli, sources: Place) -> None:
 
 
 def test_rebuild_shows_what_it_changes(cli: Cli, sources: Place) -> None:
-    """The diff is printed before the table; where nothing changes, that is said."""
+    """The diff is printed before the table; where nothing changes, that is reported."""
     assert "is not sealed" in cli.refused("context", "rebuild", "101")
     cli.ok("context", "init", "101")
     assert cli.ok("context", "rebuild", "101").startswith(f"{STATE}: nothing to change\n")
@@ -139,7 +139,7 @@ def broken_front_matter(text: str) -> str:
 
 
 def test_a_front_matter_that_cannot_be_read_is_an_error(cli: Cli, sources: Place) -> None:
-    """Nobody is told that nothing is sealed, or gets an empty export, where one value cannot be read."""
+    """Where a value cannot be read, that is an error: neither an unsealed context nor an empty export is reported."""
     cli.ok("context", "init", "101")
     sources.text = broken_front_matter(sources.text)
     for command in (("show", "101"), ("check", "101"), ("export", "101", "--role", "reviewer"), ("budget", "101")):
@@ -167,7 +167,7 @@ def damaged(place: Place) -> int:
 
 
 def test_a_damaged_fence_is_no_empty_list(cli: Cli, sources: Place) -> None:
-    """Citations that cannot be read are told as that, by whatever hands them on."""
+    """Citations that cannot be read are reported as that, by whatever hands them on."""
     cli.ok("context", "init", "101")
     line = damaged(sources)
     message = f"{STATE}, line {line}: the fence of citations cannot be used: "
@@ -191,7 +191,7 @@ def test_a_damaged_fence_is_made_anew(cli: Cli, sources: Place) -> None:
 
 
 def test_a_damaged_fence_without_sources_stays(cli: Cli, sources: Place) -> None:
-    """Where section 1 alone says what is cited, nothing is made up; a hash that is none is computed anew."""
+    """Where section 1 alone says what is cited, nothing is made up; a hash that is none is computed again."""
     cli.ok("context", "init", "101")
     write(sources, "taskstate.toml", "")
     whole = sources.text

@@ -49,7 +49,7 @@ def test_export_into_a_file(cli: Cli, place: Place, tmp_path: Path) -> None:
 
 
 def test_export_goes_nowhere_else(cli: Cli, place: Place) -> None:
-    """A file of ours, a folder that is not there, and a role that is none are refused."""
+    """A file of ours, a folder that is missing, and a role that is none are refused."""
     state = ".taskstate/tasks/task-101-state.md"
     assert "one of taskstate's own files" in cli.refused(
         "context", "export", "101", "--role", "reviewer", "--output", state

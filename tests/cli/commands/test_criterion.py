@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def test_criterion_is_checked_and_unchecked(cli: Cli, place: Place) -> None:
-    """Each step is told, and one that changes nothing too."""
+    """Each step is reported, and one that changes nothing too."""
     where = ".taskstate/tasks/task-101-state.md:"
     assert cli.ok("criterion", "check", "101", "2") == f"{where} criterion 2 checked\n"
     assert [each.checked for each in place.state.criteria] == [False, True]
@@ -44,5 +44,5 @@ def test_dry_run_prints_the_diff(cli: Cli, place: Place) -> None:
     ],
 )
 def test_what_cannot_be_checked_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
-    """A wrong argument is one line that says what is wrong, and nothing changes."""
+    """A wrong argument gives a one-line error, and nothing changes."""
     assert what in cli.refused("criterion", *arguments)

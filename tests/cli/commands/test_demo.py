@@ -25,7 +25,7 @@ def test_missing_program_is_refused(cli: Cli, tmp_path: Path, monkeypatch: pytes
 def test_story_does_not_get_in_the_way(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...]
 ) -> None:
-    """The story is told on standard output, in JSON or quietly on standard error, and the folder at its end."""
+    """The narration goes to standard output, in JSON or with --quiet to standard error, and ends with the folder."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(demo.Demo, "play", lambda self: self.say("the story"))
     result = cli("demo", *flags)

@@ -59,21 +59,21 @@ def test_sound_repository_has_nothing_wrong(git: Place, cli: Cli) -> None:
 
 
 def test_without_git_that_is_a_note(place: Place, cli: Cli) -> None:
-    """A folder without git works; it is told, and is no fault."""
+    """A folder without git works; it is reported, and is no fault."""
     del place
     data = cli.json("doctor")
     assert [(each["check"], each["note"]) for each in data["ailments"]] == [("git", True)]
 
 
 def test_missing_git_is_wrong(place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Where git is not installed, that is said."""
+    """Where git is not installed, that is reported."""
     del place
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "git" in checks(cli)
 
 
 def test_wrong_configuration_is_told(git: Place, cli: Cli) -> None:
-    """A configuration that cannot be read is the one thing that is told."""
+    """A configuration that cannot be read is the one thing that is reported."""
     git.configure("[size]\nmax-kb = 'x'\n")
     (ailment,) = found(cli)
     assert ailment["check"] == "configuration"
@@ -81,7 +81,7 @@ def test_wrong_configuration_is_told(git: Place, cli: Cli) -> None:
 
 
 def test_what_init_makes_is_looked_for_and_made_again(git: Place, cli: Cli) -> None:
-    """Lines of git's files that somebody took out are found, and put back by --fix."""
+    """Lines of git's files that a user took out are found, and put back by --fix."""
     (git.root / ".gitattributes").unlink()
     (git.root / ".gitignore").write_text("x\n", encoding="utf-8")
     assert checks(cli) == {"set-up", "merge-driver"}
@@ -149,7 +149,7 @@ def test_ids_that_two_files_bear_are_found(git: Place, cli: Cli) -> None:
 
 
 def test_orphans_are_found(git: Place, cli: Cli) -> None:
-    """Archives, handoffs and artifacts of a task that is not there are named."""
+    """Archives, handoffs and artifacts of a task that is missing are named."""
     root = git.workspace.state_root
     (root / "archives/task-9-archive.md").write_text("# Old\n", encoding="utf-8")
     for folder in ("handoffs/task-9", "artifacts/task-9", "artifacts/task-101"):
@@ -188,7 +188,7 @@ def test_name_of_a_killed_holder_is_a_note_and_cleared(git: Place, cli: Cli) -> 
 
 
 def _interrupt(place: Place, *, appended: bool) -> None:
-    """Leave what a killed archiving leaves whose state file somebody has edited since."""
+    """Leave the files of a killed archiving whose state file a user has edited since."""
     for text in ("First.", "Second.", "Third."):
         place.add(text)
     before, archived = place.text, place.workspace.state_root / "archives/task-101-archive.md"
@@ -208,7 +208,7 @@ def _interrupt(place: Place, *, appended: bool) -> None:
 
 @pytest.mark.parametrize("appended", [True, False])
 def test_interrupted_archiving_of_an_edited_file_is_settled(git: Place, cli: Cli, *, appended: bool) -> None:
-    """The hand edit stays, each session stands once, and the plan is gone: what was added is taken back."""
+    """The hand edit stays, each session appears once, and the plan is removed: what it added is taken back."""
     _interrupt(git, appended=appended)
     assert "an interrupted change cannot be finished" in cli("list").err
     assert "unfinished" in {ailment["check"] for ailment in found(cli)}
@@ -218,7 +218,7 @@ def test_interrupted_archiving_of_an_edited_file_is_settled(git: Place, cli: Cli
 
 
 def test_finished_archiving_that_a_stale_save_undid_is_done_again(git: Place, cli: Cli) -> None:
-    """A writer killed in its last step, and then an older copy over its work: each session still stands once."""
+    """A writer killed in its last step, and then an older copy over its work: each session still appears once."""
     for text in ("First.", "Second.", "Third."):
         git.add(text)
     before = git.text
@@ -236,7 +236,7 @@ def test_finished_archiving_that_a_stale_save_undid_is_done_again(git: Place, cl
 
 
 def test_stale_save_is_found_and_mended(git: Place, cli: Cli) -> None:
-    """What an older copy removed is told by every command, shown by doctor, and put back by --fix."""
+    """What an older copy removed is reported by every command, shown by doctor, and put back by --fix."""
     old = git.text
     git.add("Gone.")
     git.text = old.replace("## 5. Git", "<!-- by hand -->\n\n## 5. Git")
@@ -251,7 +251,7 @@ def test_stale_save_is_found_and_mended(git: Place, cli: Cli) -> None:
 
 
 def test_broken_seal_is_found_and_accepted(git: Place, cli: Cli) -> None:
-    """A hand edit of a sealed block stops commands, which name the way out; --reseal keeps who took it, and why."""
+    """A hand edit of a sealed block stops commands, which name what to do; --reseal keeps who took it, and why."""
     git.text = git.text.replace("audit:", SEALED)
     assert "doctor --reseal ID --note" in cli.refused(
         "session", "add", TASK, "--did", "x", "--state", "s", "--next", "n"

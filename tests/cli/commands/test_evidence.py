@@ -43,7 +43,7 @@ def test_add_and_show(cli: Cli, plan: Path) -> None:
 
 
 def test_text_is_not_kept_here(cli: Cli, plan: Path) -> None:
-    """In another clone, where the source no longer holds the lines, that is said in the place of the text."""
+    """In another clone, where the source no longer holds the lines, that is reported in the place of the text."""
     cli.ok(*ADD, "--lines", "2-3")
     shutil.rmtree(plan.parent / ".taskstate/artifacts")
     plan.write_text("one\n", encoding="utf-8")
@@ -77,7 +77,7 @@ def test_list_and_repetition(cli: Cli) -> None:
 
 @pytest.mark.usefixtures("plan")
 def test_refusals(cli: Cli) -> None:
-    """What cannot be cited or is not there is one line, and changes nothing."""
+    """A source that cannot be cited, or is missing, gives a one-line error, and changes nothing."""
     assert "plan.md has 3 lines, so there are no lines 2-9" in cli.refused(*ADD, "--lines", "2-9")
     assert "leads out of the repository" in cli.refused(*ADD[:-1], "../x")
     assert "task 101 has no evidence plan-1" in cli.refused("evidence", "show", "101", "plan-1")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def feature(place: Place, name: str = "jwt-1") -> dict[str, Any]:
-    """Return a feature as it stands in the checklist."""
+    """Return a feature as stored in the checklist."""
     assert place.state.checklist
     (feature,) = (each for each in place.state.checklist.features if each.id == name)
     result: dict[str, Any] = feature.node.value()
@@ -20,7 +20,7 @@ def feature(place: Place, name: str = "jwt-1") -> dict[str, Any]:
 
 
 def test_feature_is_added_passes_and_fails(cli: Cli, place: Place) -> None:
-    """Each step is told, and stands in the checklist."""
+    """Each step is reported, and is in the checklist."""
     where = ".taskstate/tasks/task-101-state.md: feature"
     assert cli.ok("feature", "add", "101", "a-1", "does it") == f"{where} a-1 added\n"
     assert cli.ok("feature", "pass", "101", "a-1", "--evidence", "seen") == f"{where} a-1 passes\n"
@@ -60,7 +60,7 @@ def test_evidence_is_told_to_programs(cli: Cli) -> None:
 
 
 def test_end_of_what_a_failing_command_printed_is_told(cli: Cli, place: Place) -> None:
-    """Whoever has to mend it sees what the command said, but for credentials and escapes."""
+    """Whoever has to fix it sees what the command said, but for credentials and escapes."""
     before = place.text
     result = cli("feature", "pass", "101", "jwt-1", "--run", "printf '\\033[1mwhy not\\n'; false")
     assert (result.status, result.out, result.err.splitlines()[0]) == (2, "", "why not")
@@ -98,7 +98,7 @@ def test_command_has_its_time(cli: Cli) -> None:
 
 
 def test_command_that_fails_records_nothing(cli: Cli) -> None:
-    """A feature whose command fails is not recorded as passing, and the status is told."""
+    """A feature whose command fails is not recorded as passing, and the status is reported."""
     message = cli.refused("feature", "pass", "101", "jwt-1", "--run", "exit 7")
     assert "`exit 7` exited with status 7" in message
     assert "taskstate feature fail 101 jwt-1" in message
@@ -136,7 +136,7 @@ def test_command_is_not_run_for_a_feature_that_is_not_there(cli: Cli, place: Pla
     ],
 )
 def test_what_cannot_be_recorded_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
-    """A wrong argument is one line that says what is wrong, and nothing changes."""
+    """A wrong argument gives a one-line error, and nothing changes."""
     assert what in cli.refused("feature", *arguments)
 
 

@@ -124,7 +124,7 @@ def test_a_broken_seal_is_not_laundered(cli: Cli, spoiled: Place) -> None:
 
 
 def test_only_state_files_are_formatted(cli: Cli, place: Place) -> None:
-    """Archives are left alone; a named file that is none of ours is told."""
+    """Archives are left alone; a named file that is none of ours is reported."""
     place.fill(1, 2, 3)
     place.archive()
     place.archive_path.write_bytes(place.archive_path.read_bytes() + b"\n\n\n")
@@ -176,7 +176,7 @@ def test_a_stale_revision_is_refused(cli: Cli, spoiled: Place) -> None:
 
 
 def test_the_linter_agrees(cli: Cli, spoiled: Place) -> None:
-    """What fmt has formatted gives no finding on its form, and --fix mends what fmt does."""
+    """What fmt has formatted gives no finding on its form, and --fix fixes what fmt does."""
     spoiled.text = spoiled.text.replace("taskstate: 1\n", "", 1).replace("title: ", "taskstate: 1\ntitle: ", 1)
     codes = {finding["code"] for finding in cli.json("lint")["findings"]}
     assert {"TS106", "TS205"} <= codes

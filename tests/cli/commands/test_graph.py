@@ -46,7 +46,7 @@ def test_graph_in_json(cli: Cli, place: Chained) -> None:
 
 
 def test_file_that_cannot_be_read_is_told(cli: Cli, place: Chained) -> None:
-    """It is drawn as unknown, told on standard error, and hides no other."""
+    """It is drawn as unknown, reported on standard error, and hides no other."""
     place.file("101").write_bytes(b"\xff")
     result = cli("graph")
     assert result.status == 0

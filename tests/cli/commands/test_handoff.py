@@ -71,7 +71,7 @@ def test_it_is_shown_listed_and_accepted(cli: Cli, place: Place) -> None:
 
 
 def test_the_list_names_what_cannot_be_read(cli: Cli, place: Place) -> None:
-    """A document with conflict markers is one of the task all the same; another tool's is none."""
+    """A document with conflict markers belongs to the task; one of another tool does not."""
     cli.ok(*NEW)
     path = cli.json("handoff", "list", "101")[0]["handoff_path"]
     where = place.root / path

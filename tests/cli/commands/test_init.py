@@ -42,7 +42,7 @@ def test_what_was_done_is_told(cli: Cli, empty: Path) -> None:
 
 
 def test_shape_of_what_was_done(cli: Cli, empty: Path) -> None:
-    """In JSON the root and the three lists are told."""
+    """In JSON the root and the three lists are reported."""
     data = cli.json("init", "--pre-commit")
     assert data["root"] == str(empty)
     assert PRE_COMMIT in data["created"]
@@ -55,7 +55,7 @@ def test_shape_of_what_was_done(cli: Cli, empty: Path) -> None:
 
 
 def test_next_step_is_told(cli: Cli, empty: Path) -> None:
-    """With --pre-commit the command that installs the hooks is told, until nothing is left to do."""
+    """With --pre-commit the command that installs the hooks is reported, until nothing is left to do."""
     assert "pre-commit install" in cli.ok("init", "--pre-commit")
     assert (empty / PRE_COMMIT).exists()
     assert "pre-commit install" not in cli.ok("init", "--pre-commit")
@@ -83,5 +83,5 @@ def test_form_that_cannot_be_added_to_is_refused(cli: Cli, empty: Path) -> None:
     ("arguments", "what"), [(("x",), "unrecognized arguments"), (("--root", "/nonexistent"), "no folder /nonexistent")]
 )
 def test_what_cannot_be_set_up_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
-    """A wrong argument is one line that says what is wrong."""
+    """A wrong argument gives a one-line error."""
     assert what in cli.refused("init", *arguments)

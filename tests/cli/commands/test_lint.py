@@ -19,7 +19,7 @@ STATE = ".taskstate/tasks/task-101-state.md"
 
 @pytest.fixture
 def wrong(place: Place) -> Place:
-    """Return a repository whose task has an error that can be mended."""
+    """Return a repository whose task has an error that can be fixed."""
     place.text = place.text.replace(*TITLE)
     return place
 
@@ -96,14 +96,14 @@ def test_exclusion_counts_through_a_link_too(cli: Cli, wrong: Place, tmp_path: P
 
 
 def test_file_that_is_none_of_ours_is_told(cli: Cli, place: Place) -> None:
-    """A named file that would not be checked is told, and is no error."""
+    """A named file that would not be checked is reported, and is no error."""
     (place.root / "README.md").write_text("x", encoding="utf-8")
     result = cli("lint", "README.md")
     assert (result.status, "README.md was not checked" in result.err) == (0, True)
 
 
 def test_unreadable_file_is_told_and_the_others_are_checked(cli: Cli, wrong: Place) -> None:
-    """What cannot be read exits with 2, and is told also when quiet."""
+    """What cannot be read exits with 2, and is reported also when quiet."""
     wrong.path.with_name("task-7-state.md").symlink_to("nowhere")
     result = cli("lint", "--quiet")
     assert result.status == 2
@@ -124,7 +124,7 @@ def test_standard_input_is_checked(cli: Cli, wrong: Place) -> None:
 
 
 def test_fix_mends_and_checks_again(cli: Cli, wrong: Place) -> None:
-    """What can be mended is mended, told on standard error, and the rest is found."""
+    """What can be fixed is fixed, reported on standard error, and the rest is found."""
     result = cli("lint", "--fix")
     assert result.status == 0
     assert f"{STATE}: fixed TS206" in result.err
@@ -135,7 +135,7 @@ def test_fix_mends_and_checks_again(cli: Cli, wrong: Place) -> None:
 
 
 def test_fix_mends_only_what_is_selected(cli: Cli, wrong: Place) -> None:
-    """A rule that is not selected, or ignored, mends nothing."""
+    """A rule that is not selected, or ignored, fixes nothing."""
     before = tree(wrong.root)
     cli.ok("lint", "--fix", "--select", "TS3")
     cli.ok("lint", "--fix", "--ignore", "TS206")
@@ -164,7 +164,7 @@ def test_dry_run_shows_the_diff_and_what_is_found(cli: Cli, wrong: Place) -> Non
 
 
 def test_what_cannot_be_mended_is_told(cli: Cli, wrong: Place) -> None:
-    """A file that must not be written is told, and keeps its findings."""
+    """A file that must not be written is reported, and keeps its findings."""
     wrong.text = wrong.text.replace("audit:", "context: {}\naudit:")
     result = cli("lint", "--fix", "--quiet")
     assert result.status == 1
@@ -194,7 +194,7 @@ def test_file_elsewhere_is_checked_and_not_mended(cli: Cli, wrong: Place, tmp_pa
     ],
 )
 def test_what_cannot_be_checked_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
-    """A wrong argument is one line that says what is wrong."""
+    """A wrong argument gives a one-line error."""
     assert what in cli.refused("lint", *arguments)
 
 
@@ -202,7 +202,7 @@ def test_what_cannot_be_checked_is_refused(cli: Cli, arguments: tuple[str, ...],
 
 
 def test_a_second_run_remembers(cli: Cli, wrong: Place) -> None:
-    """The findings are the same with what is remembered and without; where `--no-cache` is given nothing is."""
+    """The findings are the same with what is recorded and without; where `--no-cache` is given nothing is."""
     folder = wrong.workspace.state_root / "cache"
     first = cli.json("lint", "--no-cache", status=1)
     assert not folder.exists()
@@ -213,7 +213,7 @@ def test_a_second_run_remembers(cli: Cli, wrong: Place) -> None:
 def test_where_nothing_is_set_up_nothing_is_written(
     cli: Cli, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A state file that somebody sent is checked where it lies, and nothing appears beside it."""
+    """A state file that a user sent is checked where it lies, and nothing appears beside it."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "task-101-state.md").write_text(place.text, encoding="utf-8")
@@ -233,7 +233,7 @@ def test_what_is_configured_holds_from_any_folder(cli: Cli, wrong: Place, monkey
 
 
 def test_an_editor_sees_what_lies_around_its_file(cli: Cli, place: Place) -> None:
-    """The text comes from standard input, what it refers to from the repository that its name stands in."""
+    """The text comes from standard input, what it refers to from the repository that its name is in."""
     text = place.text.replace("status: ", 'depends_on: ["777"]\nstatus: ', 1)
     result = cli("lint", "-", "--stdin-filename", STATE, "--output-format", "concise", stdin=text)
     assert result.status == 1

@@ -100,7 +100,7 @@ def test_output_flows_from_one_task_to_the_next(cli: Cli, place: Place) -> None:
 
 
 def test_pulling_keeps_what_people_wrote(cli: Cli, place: Place) -> None:
-    """Text around the quote stays, line ends too; what is written anew is a write like every other."""
+    """Text around the quote stays, line ends too; what is written again is a write like every other."""
     place.new("102", depends_on=("101",))
     complete(place)
     down = state(place, "102")
@@ -179,7 +179,7 @@ def test_output_that_cannot_be_taken_over_is_told(cli: Cli, place: Place) -> Non
 
 
 def test_open_comment_in_the_inputs_keeps_the_output_out(cli: Cli, place: Place) -> None:
-    """What would swallow the pulled text is told, and nothing is lost."""
+    """What would swallow the pulled text is reported, and nothing is lost."""
     place.new("102", depends_on=("101",))
     complete(place)
     down = state(place, "102")
@@ -205,7 +205,7 @@ def test_staged_text_counts(cli: Cli, place: Place) -> None:
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"", b"---\nstatus: [\n", b"no front matter", b"\0"])
 def test_broken_upstream_file_is_not_unknown(cli: Cli, place: Place, data: bytes) -> None:
-    """A file that cannot be read is there all the same."""
+    """A file that cannot be read is there nevertheless."""
     place.new("102", depends_on=("101",))
     place.path.write_bytes(data)
     assert found(cli) == []
@@ -213,7 +213,7 @@ def test_broken_upstream_file_is_not_unknown(cli: Cli, place: Place, data: bytes
 
 
 def test_link_that_leads_nowhere_is_not_unknown(cli: Cli, place: Place) -> None:
-    """A state file that is a link is told where it is read, and nowhere else."""
+    """A state file that is a link is reported where it is read, and nowhere else."""
     place.new("102", depends_on=("101",))
     place.path.unlink()
     place.path.symlink_to("nowhere")
@@ -256,7 +256,7 @@ def test_circle_is_told_by_each_of_its_members(cli: Cli, place: Place) -> None:
 
 
 def test_same_id_in_two_places(cli: Cli, place: Place) -> None:
-    """A copy in another folder, and an id in another case, are told in each of the files; archives are not."""
+    """A copy in another folder, and an id in another case, are reported in each of the files; archives are not."""
     copy = place.root / "docs" / "task-101-state.md"
     copy.parent.mkdir()
     copy.write_bytes(place.path.read_bytes())
@@ -295,7 +295,7 @@ def test_archive_of_the_tool_is_right(cli: Cli, archived: Place) -> None:
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_altered_archive_is_told_in_both_files(cli: Cli, archived: Place, newline: str) -> None:
-    """A changed word in an entry is told; changed line ends are none."""
+    """A changed word in an entry is reported; changed line ends are none."""
     text = archived.archived
     archived.archive_path.write_bytes(text.replace("\n", newline).encode())
     assert found(cli) == []
@@ -305,7 +305,7 @@ def test_altered_archive_is_told_in_both_files(cli: Cli, archived: Place, newlin
 
 
 def test_archive_that_is_gone(cli: Cli, archived: Place) -> None:
-    """A missing archive is told; one that cannot be read is told there alone."""
+    """A missing archive is reported; one that cannot be read is reported there alone."""
     text = archived.archive_path.read_bytes()
     archived.archive_path.write_bytes(b"\xff")
     assert found(cli) == []
@@ -352,7 +352,7 @@ def test_archive_rewritten_since_the_compared_revision(cli: Cli, archived: Place
 
 
 def test_commits_are_looked_up(cli: Cli, place: Place) -> None:
-    """Commits of the history and of sessions that git does not have are told, abbreviated ones too."""
+    """Commits of the history and of sessions that git does not have are reported, abbreviated ones too."""
     git(place, "add", "-A")
     git(place, "commit", "-qm", "start")
     head = git(place, "rev-parse", "HEAD").strip()
@@ -363,7 +363,7 @@ def test_commits_are_looked_up(cli: Cli, place: Place) -> None:
 
 
 def test_id_of_several_commits_is_not_missing(cli: Cli, place: Place) -> None:
-    """An id that is cut too short is somebody's shorthand, and no unknown commit."""
+    """An id that is cut too short is another user's shorthand, and no unknown commit."""
     commit = "commit refs/heads/b{0}\ncommitter S <s@example.invalid> {1} +0000\ndata 1\nx\n\n"
     stream = "".join(commit.format(number, 1000 + number) for number in range(700))
     subprocess.run(["git", "fast-import", "--quiet"], cwd=place.root, input=stream, text=True, check=True)

@@ -49,7 +49,7 @@ def place(repository: Path) -> Place:
 
 
 def codes(cli: Cli, *arguments: str | Path) -> list[str]:
-    """Return the codes that linting finds, the same ones twice: when all is read, and when it is remembered."""
+    """Return the codes that linting finds, the same ones twice: when all is read, and when it is recorded."""
     matches = [each["code"] for each in _findings(cli, *arguments)]
     assert [each["code"] for each in _findings(cli, *arguments)] == matches
     return matches
@@ -79,7 +79,7 @@ def test_an_edited_session(cli: Cli, place: Place) -> None:
 
 
 def test_a_removed_session(cli: Cli, place: Place) -> None:
-    """A committed session that is gone is an error at the log; one that is not committed may go."""
+    """A committed session that is missing is an error at the log; one that is not committed may go."""
     whole = place.text
     place.add("more")
     assert codes(cli, "--against", "HEAD") == []
@@ -192,7 +192,7 @@ def test_a_merge_that_git_finishes_itself(place: Place) -> None:
 
 
 def test_a_merge_is_renumbered(cli: Cli, merging: Place) -> None:
-    """What a merge brought twice is renumbered where that is asked for, and nothing is lost by it."""
+    """What a merge brought twice is renumbered where that is requested, and nothing is lost by it."""
     ours = git(merging.root, "show", f"HEAD:{STATE}") + "\n"
     theirs = git(merging.root, "show", f"MERGE_HEAD:{STATE}") + "\n"
     session = ours[ours.index("### Session 4") : ours.index("## 5. Git History")]
@@ -250,7 +250,7 @@ def test_an_archive_that_is_not_staged(cli: Cli, place: Place) -> None:
 
 
 def test_a_state_file_that_is_gone(cli: Cli, place: Place) -> None:
-    """A state file that is gone is a warning, where its folder is checked."""
+    """A state file that is missing is a warning, where its folder is checked."""
     place.new("102")
     commit(place)
     place.path.unlink()
@@ -301,7 +301,7 @@ COMMANDS = {
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
 def test_our_own_commands_rewrite_nothing(cli: Cli, place: Place, name: str, newline: str) -> None:
-    """No command does what may not be done; that work wants a session is told until there is one."""
+    """No command causes a finding, except that work without a session is reported until there is one."""
     place.text = place.text.replace("\n", newline)
     place.configure('[lint]\nignore = ["TS902"]\n')
     commit(place)
@@ -321,7 +321,7 @@ def test_our_own_commands_rewrite_nothing(cli: Cli, place: Place, name: str, new
 
 
 def test_a_missing_revision_is_one_warning(cli: Cli, place: Place) -> None:
-    """A revision that is not there is told in one line; the other rules speak, and decide the exit status."""
+    """A revision that is missing is reported in one line; the other rules speak, and decide the exit status."""
     result = cli("lint", "--against", "nope")
     assert (result.status, result.err) == (
         0,
@@ -337,7 +337,7 @@ def test_a_missing_revision_is_one_warning(cli: Cli, place: Place) -> None:
 
 
 def test_a_shallow_clone_is_one_warning(cli: Cli, place: Place, tmp_path: Path, run_cli: RunCli) -> None:
-    """In a shallow clone what is there is compared, and what is not is told."""
+    """In a shallow clone what is there is compared, and what is not is reported."""
     cli.ok(*COMMANDS["session add"][0])
     commit(place)
     clone = tmp_path / "clone"
@@ -350,7 +350,7 @@ def test_a_shallow_clone_is_one_warning(cli: Cli, place: Place, tmp_path: Path, 
 
 
 def test_before_the_first_commit(repository: Path, run_cli: RunCli) -> None:
-    """Before the first commit nothing is compared, and nothing is told."""
+    """Before the first commit nothing is compared, and nothing is reported."""
     Place(repository)
     git(repository, "add", "--all")
     for flags in (("--against", "HEAD"), ("--staged",)):

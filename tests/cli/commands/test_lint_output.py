@@ -1,4 +1,4 @@
-"""What `lint` prints: colours on a terminal, statistics, diffs, standard input mended, formats for programs."""
+"""What `lint` prints: colours on a terminal, statistics, diffs, standard input fixed, formats for programs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STDIN = ("lint", "-", "--stdin-filename", STATE)
 
 @pytest.fixture
 def wrong(place: Place) -> Place:
-    """Return a repository whose task has an error that can be mended."""
+    """Return a repository whose task has an error that can be fixed."""
     place.text = place.text.replace(*TITLE)
     return place
 
@@ -136,7 +136,7 @@ def test_quiet_prints_nothing_where_nothing_is_wrong(cli: Cli) -> None:
 
 
 def test_statistics_stand_for_the_findings(cli: Cli, wrong: Place) -> None:
-    """--statistics counts the findings of each rule; formats for programs stay as they are, and that is told."""
+    """--statistics counts the findings of each rule; formats for programs stay as they are, and that is reported."""
     wrong.text = wrong.text.replace("file_size_kb: 2", "file_size_kb: 7")
     result = cli("lint", "--statistics")
     assert (result.status, result.out) == (
@@ -200,7 +200,7 @@ def test_diff_in_json(cli: Cli, wrong: Place) -> None:
 
 
 def test_diff_counts_what_is_no_error(cli: Cli, place: Place) -> None:
-    """A warning that can be mended is no error, but there is something to show, which is status 1."""
+    """A warning that can be fixed is no error, but there is something to show, which is status 1."""
     place.text = place.text.replace("file_size_kb: 2", "file_size_kb: 7")
     assert cli("lint").status == 0
     assert cli("lint", "--diff").status == 1
@@ -212,7 +212,7 @@ def test_diff_counts_what_is_no_error(cli: Cli, place: Place) -> None:
 
 
 def test_standard_input_is_mended(cli: Cli, wrong: Place) -> None:
-    """With --fix the text comes back mended, what is left is told on standard error, and no file is touched."""
+    """With --fix the text comes back fixed, what is left is reported on standard error, and no file is touched."""
     before = wrong.text
     text = wrong.text.replace('"passes": false', '"passes": maybe').replace("\n", "\r\n")
     result = cli(*STDIN, "--fix", stdin=text)
@@ -238,7 +238,7 @@ def test_what_is_not_utf8_comes_back_as_it_is(wrong: Place) -> None:
 
 
 def test_standard_input_in_json(cli: Cli, wrong: Place) -> None:
-    """In JSON the mended text stands beside the findings that are left."""
+    """In JSON the fixed text stands beside the findings that are left."""
     data = cli.json(*STDIN, "--fix", stdin=wrong.text)
     assert data == {"files": 1, "findings": [], "text": wrong.text.replace(*BACK)}
 
@@ -254,7 +254,7 @@ def test_standard_input_as_a_diff(cli: Cli, wrong: Place) -> None:
 
 
 def test_a_terminal_is_shown_the_mended_text_safely(wrong: Place, tmp_path: Path) -> None:
-    """On a terminal the mended text is shown with its control characters spelled out."""
+    """On a terminal the fixed text is shown with its control characters spelled out."""
     (tmp_path / "input").write_text(wrong.text.replace("Issue tokens.", "Issue \x1b]0;owned\x07."), encoding="utf-8")
     lint = f"{sys.executable} -m taskstate {' '.join(STDIN)} --fix < {tmp_path / 'input'}"
     status, shown = seen(("sh", "-c", lint), cwd=wrong.root, env={"NO_COLOR": "1"})

@@ -1,4 +1,4 @@
-"""`lint --watch` as a real process beside somebody who edits files."""
+"""`lint --watch` as a real process next to a user who edits files."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Watch:
         return True
 
     def is_silent(self, seconds: float = 1.0) -> bool:
-        """Return whether nothing is said for a while."""
+        """Return whether nothing is printed for a while."""
         try:
             self._lines.get(timeout=seconds)
         except Empty:
@@ -148,7 +148,7 @@ def test_a_folder_that_is_moved_in_counts(watch: Watch, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_named_file_is_watched_with_fixes(place: Place) -> None:
-    """With --fix each change is mended, which is no endless loop; a file that is gone is told and waited for."""
+    """With --fix each change is fixed, which is no endless loop; a file that is missing is reported and waited for."""
     with Watch(place, "--fix", str(place.path)) as one:
         one.round()
         place.text = place.text.replace(*TITLE)
@@ -175,7 +175,7 @@ def test_a_terminal_is_cleared(place: Place) -> None:
 
 
 def test_what_cannot_be_watched_is_told(place: Place) -> None:
-    """A folder that is not there is refused with one line."""
+    """A folder that is missing is refused with one line."""
     command = [sys.executable, "-m", "taskstate", "lint", "--watch", "nowhere/task-1-state.md"]
     done = subprocess.run(command, cwd=place.root, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

@@ -28,12 +28,12 @@ def test_tasks_are_chosen(cli: Cli, place: Place) -> None:
 
 
 def test_unknown_status_is_refused(cli: Cli) -> None:
-    """A status that there is not is told."""
+    """An unknown status is refused."""
     assert "--status" in cli.refused("list", "--status", "done")
 
 
 def test_unreadable_file_is_told_also_when_quiet(cli: Cli, place: Place) -> None:
-    """A file that cannot be read hides no other, and is told on standard error whatever was asked for."""
+    """A file that cannot be read hides no other, and is reported on standard error whatever was asked for."""
     (place.path.parent / "task-7-state.md").write_bytes(b"\xff\x1b")
     for flags in ((), ("--quiet",), ("--format", "json")):
         result = cli("list", *flags)

@@ -210,7 +210,7 @@ def test_archived_here_and_appended_there(repo: Repository) -> None:
 
 @pytest.mark.parametrize(("ours", "theirs"), [("1", "2"), ("2", "1"), ("1", "1")])
 def test_both_have_archived(repo: Repository, ours: str, theirs: str) -> None:
-    """Each session stands once, in the archive or in the log, whichever batches the branches made."""
+    """Each session appears once, in the archive or in the log, whichever batches the branches made."""
     repo.session("common")
     repo.branch("topic")
     for number in (1, 2):
@@ -292,7 +292,7 @@ def test_files_anywhere_are_reached(repo: Repository) -> None:
 
 
 def test_without_the_driver_git_merges_as_before(repo: Repository) -> None:
-    """A clone in which nobody ran `taskstate init` gets git's own text merge, which fails on two sessions."""
+    """A clone without `taskstate init` gets git's own text merge, which fails on two sessions."""
     repo.git("config", "--remove-section", "merge.taskstate")
     repo.branch("topic")
     repo.session("topic")
@@ -314,7 +314,7 @@ def versions(place: Place, base: str, ours: str, theirs: str) -> list[str]:
 
 
 def test_result_takes_the_place_of_ours(cli: Cli, place: Place) -> None:
-    """Without conflicts the status is 0 and nothing is said; the other two files stay."""
+    """Without conflicts the status is 0 and nothing is printed; the other two files stay."""
     names = versions(place, "a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n")
     assert cli.ok("merge-driver", *names, "notes.md") == ""
     assert [(place.root / name).read_text(encoding="utf-8") for name in names] == [
@@ -334,7 +334,7 @@ def test_conflicts_are_told(cli: Cli, place: Place) -> None:
 
 
 def test_conflicts_in_json(cli: Cli, place: Place) -> None:
-    """In JSON the path and the number of conflicts are told."""
+    """In JSON the path and the number of conflicts are reported."""
     names = versions(place, "a\n", "b\n", "c\n")
     assert cli.json("merge-driver", *names, "notes.md", status=1) == {"path": "notes.md", "conflicts": 1}
 

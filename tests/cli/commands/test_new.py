@@ -22,7 +22,7 @@ def made(place: Place, task_id: str = "7") -> TaskState:
 
 
 def test_task_is_created(cli: Cli, place: Place) -> None:
-    """The new file is told, and lints clean."""
+    """The new file is reported, and lints clean."""
     created, size = cli.ok("new", "TASK-7", "--title", "T").splitlines()
     assert created == ".taskstate/tasks/task-7-state.md: created"
     assert size == "  sessions: 1-3 simple, 4-10 watch, 11-20 consider decomposing, over 20 must be decomposed"
@@ -49,7 +49,7 @@ def test_every_flag_has_its_place(cli: Cli, place: Place) -> None:
 
 
 def test_task_file_gives_the_rest(cli: Cli, place: Place) -> None:
-    """What is not given comes from the task file, which is remembered by its path from the root."""
+    """What is not given comes from the task file, which is recorded by its path from the root."""
     (place.root / "tasks").mkdir()
     (place.root / "tasks" / "x.task.yaml").write_text(FILE, encoding="utf-8")
     cli.ok("new", "7", "--from", "tasks/x.task.yaml", "--area", "api")
@@ -100,12 +100,12 @@ def test_dry_run_prints_the_diff(cli: Cli, place: Place) -> None:
     ],
 )
 def test_what_cannot_be_created_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
-    """A wrong argument is one line that says what is wrong, and nothing is created."""
+    """A wrong argument gives a one-line error, and nothing is created."""
     assert what in cli.refused("new", *arguments)
 
 
 def test_task_file_from_standard_input(cli: Cli, place: Place) -> None:
-    """`-` reads it; no file is recorded, which is told, and paths are taken from it all the same."""
+    """`-` reads it; no file is recorded, which is reported, and paths are taken from it nevertheless."""
     output = cli.ok("new", "7", "--from", "-", stdin=f"{FILE}scope: {{in: [b/**, a/**]}}\n")
     assert "the task file came from standard input, so it is not recorded: section 1 is the source" in output
     state = made(place)

@@ -78,7 +78,7 @@ def test_nothing_ready_says_what_holds_it_up(cli: Cli, place: Chained) -> None:
 
 
 def test_file_that_cannot_be_read_is_told(cli: Cli, place: Chained) -> None:
-    """It is told on standard error, and the others are looked at."""
+    """It is reported on standard error, and the others are looked at."""
     place.file("102").write_bytes(b"\xff")
     result = cli("next", "--quiet")
     assert (result.status, "not counted: .taskstate/tasks/task-102-state.md is not UTF-8" in result.err) == (0, True)

@@ -42,7 +42,7 @@ def test_what_is_recorded_is_told_and_shown(cli: Cli) -> None:
 
 
 def test_a_task_without_phases_says_so(cli: Cli, place: Place) -> None:
-    """Nothing to show is no error; a phase that is not there is one."""
+    """Nothing to show is no error; a phase that is missing is one."""
     place.new("102")
     assert cli.ok("phase", "show", "102") == "task 102 has no phases\n"
     assert cli.json("phase", "show", "102") == {"phases": []}

@@ -32,7 +32,7 @@ def test_json_tells_what_it_is_for(cli: Cli) -> None:
 
 
 def test_what_there_is_not_is_one_clear_error(cli: Cli) -> None:
-    """A task, a role or an agent that is unknown is told, with the nearest where there is one."""
+    """A task, a role or an agent that is unknown is reported, with the nearest where there is one."""
     for arguments, text in (
         (("protocol", "999"), "999"),
         (("protocol", "--role", "implementor"), "did you mean implementer?"),

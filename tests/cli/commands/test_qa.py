@@ -43,7 +43,7 @@ def test_baseline_and_comparison(cli: Cli, log: str) -> None:
 
 
 def test_comparison_without_regression(cli: Cli, log: str) -> None:
-    """What is better or new is told with status 0, and quiet says nothing."""
+    """What is better or new is reported with status 0, and quiet says nothing."""
     cli.ok("qa", "record", "101", "--from", "-", stdin=BAD)
     cli.ok("qa", "record", "101", "--role", "reviewer", "--from", log, "--result", "smoke=2 passed")
     assert cli.ok("qa", "compare", "101", "--role", "reviewer") == (
@@ -93,7 +93,7 @@ def test_dry_run(cli: Cli, place: Place, log: str) -> None:
     ],
 )
 def test_refusals(cli: Cli, log: str, arguments: tuple[str, ...], text: str) -> None:
-    """What cannot be done is one line that says why, and changes nothing."""
+    """An impossible request gives a one-line error, and changes nothing."""
     assert log
     assert text in cli.refused("qa", *arguments)
 

@@ -20,7 +20,7 @@ def begun(place: Place) -> None:
 
 
 def test_a_role_begins_is_blocked_and_goes_on(cli: Cli) -> None:
-    """Each step is told, and shown."""
+    """Each step is reported, and shown."""
     assert cli.ok(*BEGIN) == f"{PATH}: implementer is in progress\n"
     block = ("role", "block", "101", "implementer", "--finding")
     assert cli.ok(*block, "no test") == f"{PATH}: implementer is blocked\n"
@@ -94,7 +94,7 @@ def test_another_revision_is_refused(cli: Cli) -> None:
 
 
 def test_drift_is_refused_told_and_counted(cli: Cli, place: Place) -> None:
-    """The next role does not begin on a tree that somebody edited; lint and status say so until it is resolved."""
+    """The next role does not begin on a tree that a user edited; lint and status say so until it is resolved."""
     for command in (("init", "-q"), ("config", "user.name", "x"), ("config", "user.email", "x@example.invalid")):
         subprocess.run(["git", *command], cwd=place.root, check=True)
     subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "begin"], cwd=place.root, check=True)

@@ -34,5 +34,5 @@ def test_every_rule_has_a_page(cli: Cli, rule: str) -> None:
 
 @pytest.mark.parametrize("name", ["TS999", "nope", "\x1b[31m"])
 def test_unknown_rule_is_refused(cli: Cli, name: str) -> None:
-    """A code that no rule has is told with the command that lists the rules."""
+    """An unknown code is refused, with the command that lists the rules."""
     assert "`taskstate rule` lists the rules" in cli.refused("rule", name)

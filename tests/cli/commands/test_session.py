@@ -13,7 +13,7 @@ SAID = ("--did", "Wrote it.", "--state", "Half-way.", "--next", "Go on.")
 
 
 def test_session_is_added(cli: Cli, place: Place) -> None:
-    """The session is told with its number, and stands in the log."""
+    """The session is reported with its number, and is in the log."""
     assert cli.ok("session", "add", "101", *SAID) == (
         ".taskstate/tasks/task-101-state.md: session added\n  session 1 recorded\n  the task is now in_progress\n"
     )
@@ -130,7 +130,7 @@ def test_session_comes_from_json(cli: Cli, place: Place) -> None:
     ],
 )
 def test_wrong_json_is_refused(cli: Cli, text: str | bytes, what: str) -> None:
-    """What is no such JSON is told with its place, and nothing is recorded."""
+    """Invalid JSON is reported with its position, and nothing is recorded."""
     assert what in cli.refused("session", "add", "101", "--from", "-", stdin=text)
 
 
@@ -162,7 +162,7 @@ def test_wrong_json_is_refused(cli: Cli, text: str | bytes, what: str) -> None:
     ],
 )
 def test_what_cannot_be_added_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
-    """A wrong argument is one line that says what is wrong, and nothing is recorded."""
+    """A wrong argument gives a one-line error, and nothing is recorded."""
     assert what in cli.refused("session", "add", *arguments)
 
 
@@ -171,7 +171,7 @@ def test_what_cannot_be_added_is_refused(cli: Cli, arguments: tuple[str, ...], w
     [((), "required: ACTION"), (("remove", "101"), "invalid choice"), (("show", "101", "x"), "invalid int")],
 )
 def test_wrong_action_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
-    """An action that there is not is told with those that there are."""
+    """An unknown action is refused with the list of actions."""
     assert what in cli.refused("session", *arguments)
 
 
@@ -204,7 +204,7 @@ def test_expected_revision_is_handed_on(cli: Cli, place: Place) -> None:
 
 
 def test_verbose_tells_the_revision(cli: Cli, place: Place) -> None:
-    """With --verbose the new token is told, and --quiet tells nothing."""
+    """With --verbose the new token is reported, and --quiet says nothing."""
     assert cli.ok("session", "add", "101", *SAID, "--verbose").endswith(
         f"is at revision {place.workspace.load(place.path).token}\n"
     )
@@ -229,7 +229,7 @@ def test_sessions_are_listed(cli: Cli, place: Place) -> None:
 
 
 def test_session_is_shown_wherever_it_stands(cli: Cli, place: Place) -> None:
-    """A session is shown as it stands, from the state file as from the archive, and in JSON in its promised shape."""
+    """A session is shown unchanged, from the state file as from the archive, and in JSON in its promised shape."""
     place.add("One.", issues=("Two.",))
     place.add("Three.")
     before = cli.ok("session", "show", "101", "1")
@@ -273,7 +273,7 @@ def test_commits_are_ids_where_they_stand_alone(cli: Cli, place: Place) -> None:
 
 @pytest.mark.parametrize("number", ["0", "-1", "2", "99999999999999999999"])
 def test_unknown_session_is_refused(cli: Cli, number: str) -> None:
-    """A number that is nowhere is told with the command that lists those that are."""
+    """An unknown number is refused, with the command that lists the sessions."""
     assert "session list 101" in cli.refused("session", "show", "101", number)
 
 

@@ -36,7 +36,7 @@ def test_section_holds_its_subsections(cli: Cli) -> None:
 
 
 def test_unknown_section_is_refused_with_those_that_there_are(cli: Cli) -> None:
-    """A section that is not there is told with the names of those that are."""
+    """An unknown section is refused, with the names of the existing ones."""
     message = cli.refused("show", "101", "--section", "Plans\x1b")
     assert "has no section" in message
     assert "progress log" in message
@@ -54,12 +54,12 @@ def test_unknown_section_is_refused_with_those_that_there_are(cli: Cli) -> None:
     ],
 )
 def test_what_cannot_be_shown_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
-    """A wrong argument is one line that says what is wrong."""
+    """A wrong argument gives a one-line error."""
     assert what in cli.refused("show", *arguments)
 
 
 def test_damaged_task_is_shown_with_what_is_wrong(cli: Cli, place: Place) -> None:
-    """A file that cannot be read in part is shown as far as it can, and the rest is told."""
+    """A file that cannot be read in part is shown as far as it can, and the rest is reported."""
     place.text = place.text.replace('"passes": false', '"passes": maybe')
     assert "cannot be read: " in cli.ok("show", "101")
     assert len(cli.json("show", "101")["problems"]) == 1

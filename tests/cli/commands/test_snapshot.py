@@ -171,7 +171,7 @@ def test_strange_names_are_shown_and_taken_back(cli: Cli, place: GitPlace) -> No
 
 
 def test_what_was_put_back_is_told_though_nothing_can_be_compared(cli: Cli, place: GitPlace) -> None:
-    """Where the base commit is gone files are put back all the same, and what fails afterwards does not hide that."""
+    """Without the base commit, files are still restored, and this is reported even if the comparison fails."""
     cli.ok(*TAKE)
     place.git("commit", "--quiet", "--amend", "--allow-empty", "--message=other")
     place.git("reflog", "expire", "--expire=now", "--all")

@@ -23,7 +23,7 @@ def test_tasks_at_work_are_shown(cli: Cli, place: Place) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_complained_of(cli: Cli, place: Place) -> None:
-    """The others are shown all the same."""
+    """The others are shown nevertheless."""
     place.path.with_name("task-7-state.md").write_bytes(b"\xff")
     result = cli("status")
     assert (result.status, result.out) == (0, "no task is in progress\n")

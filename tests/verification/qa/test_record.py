@@ -93,7 +93,7 @@ def test_baseline(place: Place) -> None:
 
 
 def test_same_log_again(place: Place) -> None:
-    """The same log again changes nothing, and puts the kept log back where it is gone; another one is told."""
+    """The same log again changes nothing, but restores a missing artifact; replacing the baseline is noted."""
     record(place)
     before = tree(place.root)
     artifacts.remove_all(place.workspace, TASK)
@@ -104,7 +104,7 @@ def test_same_log_again(place: Place) -> None:
 
 
 def test_results_of_a_role(place: Place) -> None:
-    """With a role they are that role's; one that is not there yet has not begun, and stands in its order."""
+    """With a role they are recorded for it; a role without a record is added in the configured order, not begun."""
     record(place, role="reviewer")
     done = record(place, BAD, role="implementer")
     block = values(place)["coordination"]
@@ -145,7 +145,7 @@ def test_keys_of_a_role_have_their_order(place: Place) -> None:
 
 
 def test_results_that_somebody_names(place: Place) -> None:
-    """A named result goes before that of the log, an exit status with it, also where the log tells nothing."""
+    """A named result goes before that of the log, an exit status with it, also where the log says nothing."""
     done = record(
         place, b"silence\n", texts={"typecheck": "0 errors", "smoke": "3 failed"}, statuses={"lint": 0, "typecheck": 2}
     )
@@ -254,7 +254,7 @@ def test_a_failed_write_leaves_the_old_log(place: Place, monkeypatch: pytest.Mon
     ],
 )
 def test_what_is_no_result_is_refused(place: Place, expected: dict[str, Any], code: str) -> None:
-    """A log that tells nothing, and a named result that is none, are refused; nothing is written."""
+    """A log that says nothing, and a named result that is none, are refused; nothing is written."""
     before = tree(place.root)
     error = refusal(lambda: record(place, b"hello\n", **expected))
     assert error.code == code
@@ -299,7 +299,7 @@ def test_unresolved_drift(place: Place) -> None:
 
 @pytest.mark.parametrize(("key", "role"), [("baseline", ""), ("coordination", "implementer")])
 def test_block_that_is_no_map(place: Place, key: str, role: str) -> None:
-    """A block that somebody spoiled is not overwritten."""
+    """A malformed block is not overwritten."""
     set_block(place, key, "none")
     assert refusal(lambda: record(place, role=role)).code == "unreadable"
 

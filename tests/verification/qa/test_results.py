@@ -61,7 +61,7 @@ def test_coverage_is_read(name: str, text: str, share: str | None) -> None:
 
 
 def test_exit_status_decides_in_doubt() -> None:
-    """An exit status makes a result fail and is told; one of 0 makes it pass unless it counts failures."""
+    """An exit status makes a result fail and is reported; one of 0 makes it pass unless it counts failures."""
     assert result_of("0 errors, 1 warning", 1) == CheckResult(ok=False, text="0 errors, 1 warning, exit status 1")
     assert result_of("1 failed", 2) == CheckResult(ok=False, text="1 failed")
     assert result_of("", 3) == CheckResult(ok=False, text="exit status 3")
@@ -138,7 +138,7 @@ def test_check_that_fails_now_or_passes_again() -> None:
 
 
 def test_checks_that_come_and_go() -> None:
-    """A check that is gone is worse, a new one is better, unless it fails."""
+    """A check that is missing is worse, a new one is better, unless it fails."""
     well, ill = CheckResult(ok=True, text="3 passed"), CheckResult(ok=False, text="1 failed")
     removed = compare({"test": well}, {"lint": well})
     assert [(each.name, each.aspect) for each in removed.regressions] == [("test", "missing")]
@@ -150,7 +150,7 @@ def test_checks_that_come_and_go() -> None:
 
 
 def test_one_check_may_be_worse_and_better() -> None:
-    """Each aspect of a check is told by itself, with figures that people can read."""
+    """Each aspect of a check is reported by itself, with figures that people can read."""
     comparison = compare(
         {"test": result_of("3 failed, coverage 80%"), "lint": result_of("0 errors")},
         {"test": result_of("2 failed, coverage 71.5%"), "lint": result_of("0 errors")},

@@ -42,7 +42,7 @@ def drop(place: GitPlace, *, dry_run: bool = False) -> Outcome:
 
 
 def test_purge_drops_data_and_keeps_who_left_what(place: GitPlace) -> None:
-    """The artifacts are gone, their paths are null, and each role has an event with its diff's numbers and hash."""
+    """The artifacts are deleted, their paths are null, and each role has an event with its diff's size and hash."""
     before = {role: place.snapshot(role) for role in (ROLE, "reviewer")}
     assert drop(place).changed
     assert not (place.root / ".taskstate/artifacts/task-101").exists()
@@ -103,7 +103,7 @@ def test_purged_work_that_is_gone_is_not_looked_for(place: GitPlace) -> None:
 
 
 def test_drift_that_is_open_keeps_everything(place: GitPlace) -> None:
-    """The only copy of the work may be in the snapshot, so nothing is dropped before somebody has resolved that."""
+    """Nothing is dropped while drift is unresolved, since the snapshot may be the only copy of the work."""
     place.git("checkout", "--", "a.txt")
     assert place.verify("reviewer").drift
     before = tree(place.root)
@@ -138,7 +138,7 @@ def test_oldest_events_go_to_the_archive(place: GitPlace) -> None:
 
 
 def test_dry_run_drops_nothing(place: GitPlace) -> None:
-    """For show, the change of the file is told, and all stays."""
+    """A dry run shows the change of the file, and deletes nothing."""
     before = tree(place.root)
     assert "-" in drop(place, dry_run=True).diff
     assert tree(place.root) == before

@@ -1,4 +1,4 @@
-"""A snapshot records the exact working tree, whatever stands in it, and leaves git as it was."""
+"""A snapshot records the exact working tree, whatever is in it, and leaves git as it was."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def _made(folder: Path, case: Case) -> GitPlace:
 
 
 def test_each_changed_file_is_told_exactly(place: GitPlace, case: Case) -> None:
-    """Path, status, mode, size and hash are told for just the files that differ, and git's own files stay as they are.
+    """Path, status, mode, size and hash of exactly the differing files are recorded; git's own files stay as they are.
 
     So they do though git could refresh its index, and through the comparisons afterwards.
     """

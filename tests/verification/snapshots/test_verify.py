@@ -124,7 +124,7 @@ def test_file_that_git_was_told_not_to_look_at_is_seen(place: GitPlace) -> None:
 
 
 def test_touched_file_is_no_drift(place: GitPlace) -> None:
-    """A file that was written anew with the same content does not differ."""
+    """A file that was written again with the same content does not differ."""
     for name in ("a.txt", "data.bin", "new.txt"):
         path = place.root / name
         path.write_bytes(path.read_bytes())
@@ -216,7 +216,7 @@ CHANGES: dict[str, tuple[Callable[[GitPlace], object], list[tuple[str, str]], se
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_each_kind_of_change_is_told_exactly(place: GitPlace, change: str) -> None:
-    """Just the files that differ are told, how, and which checks failed."""
+    """The files that differ are reported, with how they differ and which checks failed."""
     make, files, checks = CHANGES[change]
     make(place)
     verified = place.verify()
@@ -226,7 +226,7 @@ def test_each_kind_of_change_is_told_exactly(place: GitPlace, change: str) -> No
 
 
 def test_reset_and_stash_are_told(place: GitPlace) -> None:
-    """Where no change is left, they were stashed or reset, and the way back is told."""
+    """Where no change is left, they were stashed or reset, and the message says how to get them back."""
     text = place.text
     place.git("stash", "--include-untracked")
     place.text = text
@@ -261,7 +261,7 @@ def test_commit_that_was_taken_back_is_told(place: GitPlace) -> None:
 
 
 def test_merge_of_other_work_is_seen_whatever_came_of_it(place: GitPlace) -> None:
-    """What a merge leaves out was touched by a commit behind HEAD all the same; in a folder, what is there counts."""
+    """Files that a merge left out were still touched by a commit before HEAD; in a folder, only its own files count."""
     place.git("add", ".taskstate")
     place.git("commit", "--quiet", "--message=ours")
     assert not place.verify().drift
@@ -279,7 +279,7 @@ def test_merge_of_other_work_is_seen_whatever_came_of_it(place: GitPlace) -> Non
 
 @pytest.mark.parametrize("how", ["merge", "rebase"])
 def test_merge_and_rebase_are_told(place: GitPlace, how: str) -> None:
-    """Other work that came in under the task's is told as what it was."""
+    """Other work that came in under the task's is reported as what it was."""
     base, text = place.git("rev-parse", "HEAD"), place.text
     place.git("stash", "--include-untracked")
     place.git("switch", "--quiet", "--create", "other")
@@ -303,7 +303,7 @@ def test_merge_and_rebase_are_told(place: GitPlace, how: str) -> None:
 
 
 def test_files_outside_of_the_scope_are_told(tmp_path: Path) -> None:
-    """Changed files that the Repository Paths do not cover are named, the first five; one within that goes is told."""
+    """The first five changed files outside of the Repository Paths are listed; a removed one inside is reported."""
     place = GitPlace(tmp_path / "repository")
     place.text = place.text.replace("## 2. Chain Inputs", "### Repository Paths\n\n- src/\n\n## 2. Chain Inputs")
     for number in range(7):
@@ -378,7 +378,7 @@ def test_lost_artifacts_are_told(tmp_path: Path, what: str) -> None:
 @pytest.mark.parametrize("ending", [".pack", ".idx"])
 @pytest.mark.parametrize("size", [None, 0, 100])
 def test_lost_pack_is_told_while_the_tree_matches(place: GitPlace, ending: str, size: int | None) -> None:
-    """A pack, or its index, that is gone or torn is noted in time."""
+    """A pack, or its index, that is missing or torn is noted in time."""
     assert place.verify().notes == ()
     (path,) = place.root.glob(f".taskstate/artifacts/*/*/*/pack/*{ending}")
     path.chmod(0o600)
@@ -504,7 +504,7 @@ def events(place: GitPlace) -> list[dict[str, object]]:
 
 
 def test_drift_stops_until_it_is_resolved(place: GitPlace) -> None:
-    """With a drift open no snapshot is taken; resolving takes it anew, resets the budget and remembers who and why."""
+    """With unresolved drift none is taken; resolving takes it again, resets the budget and records who and why."""
     place.write("a.txt", "by hand\n")
     place.verify()
     assert refusal(place.take).code == "drift-unresolved"
@@ -578,7 +578,7 @@ def test_nothing_to_resolve_is_refused(place: GitPlace) -> None:
 
 
 def test_base_that_is_gone_is_told_and_resolved(place: GitPlace) -> None:
-    """A base commit that is not here is one clear error, and resolving begins anew at HEAD."""
+    """A base commit that is not here is one clear error, and resolving begins again at HEAD."""
     removed = "ab" * 20
     base = place.snapshot()["base_commit"]
     place.text = place.text.replace(base, removed)
@@ -596,7 +596,7 @@ def test_base_that_is_gone_is_told_and_resolved(place: GitPlace) -> None:
 
 @pytest.mark.parametrize("base", ["--output=/tmp/x", "-n", "HEAD", "", "zz"])
 def test_base_that_is_no_commit_id_is_harmless(place: GitPlace, base: str) -> None:
-    """A base commit that somebody wrote by hand is never taken for an option of git's."""
+    """A base commit that a user wrote by hand is never taken for an option of git's."""
     place.text = place.text.replace(place.snapshot()["base_commit"], base)
     reseal(place)
     before = tree(place.root)
@@ -665,7 +665,7 @@ def test_link_on_the_way_is_not_followed(place: GitPlace, tmp_path: Path) -> Non
 def test_tree_that_is_no_object_id_is_never_given_to_git(
     place: GitPlace, tmp_path: Path, key: str, expected: str
 ) -> None:
-    """What somebody wrote as a tree is refused, and is no option of git's for who takes or accepts either."""
+    """What a user wrote as a tree is refused, and is no option of git's for who takes or accepts either."""
     victim = tmp_path / "victim"
     victim.write_text("precious\n")
     value = expected.replace("VICTIM", str(victim))
@@ -742,7 +742,7 @@ def test_mode_of_a_file_that_is_there_is_kept(place: GitPlace, mode: int, progra
 
 @pytest.mark.parametrize("name", ["./a.txt", "././a.txt", "src/.././a.txt", "./src//b.py", "./-dash"])
 def test_path_is_taken_with_parts_that_say_nothing(place: GitPlace, name: str) -> None:
-    """A path may begin with `./`; `..` is refused all the same."""
+    """A path may begin with `./`; `..` is refused nevertheless."""
     place.write("-dash", "x\n")
     place.take()
     if ".." in name:
@@ -798,7 +798,7 @@ def test_commits_pulled_in_are_not_taken_for_the_work(place: GitPlace) -> None:
 
 
 def test_moved_submodule_is_told_with_its_commits(place: GitPlace, tmp_path: Path) -> None:
-    """Of a submodule the commits are told that it had and has."""
+    """For a submodule, its expected and current commits are reported."""
     inner = GitPlace(tmp_path / "inner")
     place.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner.root), "sub")
     place.take()
@@ -890,14 +890,14 @@ def test_unknown_role_is_refused(place: GitPlace, role: str) -> None:
 
 
 def test_role_without_a_snapshot_is_told_the_command(place: GitPlace) -> None:
-    """Where a role has left no snapshot, the command that makes one is told."""
+    """Where a role has left no snapshot, the command that makes one is reported."""
     for call in (lambda: place.verify("reviewer"), lambda: place.restore("a.txt", role="reviewer")):
         error = refusal(call)
         assert (error.code, "snapshot take 101 --role reviewer" in error.help) == ("no-snapshot", True)
 
 
 def test_state_file_that_git_set_back_is_told(place: GitPlace) -> None:
-    """After `git reset --hard` a tracked state file knows of no snapshot; how to get it back is told, and works."""
+    """After `git reset --hard` a tracked state file knows of no snapshot; how to get it back is reported, and works."""
     from taskstate.workflow.doctor import examine
     from taskstate.workflow.repairs import repair
 
@@ -962,7 +962,7 @@ def test_repository_in_the_middle_of_something_is_refused(tmp_path: Path, what: 
 def test_old_or_missing_git_is_refused(
     place: GitPlace, tmp_path: Path, text: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A git that is too old, strange or missing is told, with what is needed."""
+    """A git that is too old, strange or missing is reported, with what is needed."""
     bin_ = tmp_path / "bin"
     bin_.mkdir()
     if text is not None:
@@ -998,7 +998,7 @@ def test_large_diff_warns_and_goes_on(tmp_path: Path) -> None:
 
 
 def test_credential_in_the_diff_is_kept_and_told(tmp_path: Path) -> None:
-    """What looks like a credential in the work is warned of, without its value, and the diff is exact all the same."""
+    """What looks like a credential in the work is warned of, without its value, and the diff is exact nevertheless."""
     place = GitPlace(tmp_path / "repository")
     token = "ghp_" + "a1B2c3D4e5F6" * 3
     place.write("config.py", f'TOKEN = "{token}"\n')
