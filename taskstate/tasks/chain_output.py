@@ -170,7 +170,7 @@ def is_pattern(path: str) -> bool:
 
 
 def output_gaps(state: TaskState) -> tuple[Gap, ...]:
-    """Return what an output lacks to be handed down: its summary, and at least one other part."""
+    """Return the parts that an output lacks before it can be handed down: its summary, and at least one other part."""
     spec = kind_of(state.kind).section(chain.OUTPUT)
     if spec is None:
         return ()

@@ -107,7 +107,7 @@ def _feature_gaps(feature: Feature, *, require_command: bool) -> Iterator[Gap]:
 
 
 def _missing_proof(evidence: object, *, require_command: bool) -> str:
-    """Return what an evidence lacks, as the rest of a sentence; empty where it is sufficient."""
+    """Return the flaw of an evidence, as the rest of a sentence; empty where it is sufficient."""
     if isinstance(evidence, dict) and evidence:
         status = evidence.get("exit_status")
         if "command" in evidence:

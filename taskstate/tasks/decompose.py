@@ -190,7 +190,7 @@ def _description(loaded: Loaded, count: int) -> str:
 
 
 def _chain_output(loaded: Loaded) -> chain_quotes.Upstream:
-    """Return what the parent hands down before it is complete: its output so far, and the features that pass."""
+    """Return the output of the parent before it is complete: its output so far, and the features that pass."""
     state, document = loaded.state, loaded.document
     upstream = chain.read_upstream(document, loaded.relative)
     passing = [each for each in state.checklist.counted if each.passes] if state.checklist else []

@@ -58,7 +58,7 @@ class Choice(NamedTuple):
 
 
 def choose(workspace: Workspace, most: int = 1) -> Choice:
-    """Return what to work on now, with up to `most` ready tasks."""
+    """Choose the task and feature to work on now, with up to `most` ready tasks."""
     tasks = task_index.all_tasks(workspace)
     unreadable = tuple(f"not counted: {task.problem}" for task in tasks if task.problem)
     order = in_order(tasks, most)
@@ -163,7 +163,7 @@ def waiting_of(tasks: Sequence[IndexedTask]) -> tuple[Waiting, ...]:
 
 
 def _why_not(task: IndexedTask, by_id: Mapping[str, IndexedTask]) -> str:
-    """Return what a task waits for; empty where it is ready."""
+    """Return the reasons why a task is not ready; empty where it is ready."""
     missing = [each for each in task.depends_on if (upstream := by_id.get(each.casefold())) is None or upstream.problem]
     incomplete = [each for each in task.depends_on if each not in missing and by_id[each.casefold()].status != COMPLETE]
     reasons = ["it is blocked"] if task.status == BLOCKED else []

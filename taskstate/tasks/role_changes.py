@@ -151,7 +151,7 @@ def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Re
 
 
 def completion_gaps(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
-    """Return what roles and working tree lack for completion; empty where no role has begun.
+    """Return what prevents completion in roles and working tree, one line each; empty where no role has begun.
 
     The tree has to match the last snapshot, committed or not.
 

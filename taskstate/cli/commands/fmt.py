@@ -81,7 +81,7 @@ def _paths(invocation: Invocation) -> tuple[Path, ...]:
 
 
 def _dry_run(invocation: Invocation) -> _FormatResult:
-    """Return what would change."""
+    """Return the changes that formatting would make."""
     from taskstate.formatting.format_files import format_bytes
     from taskstate.storage import files
     from taskstate.workspace.writer import unified_diff

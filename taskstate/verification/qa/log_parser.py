@@ -172,7 +172,7 @@ def _by_word() -> Mapping[str, Sequence[_Candidate]]:
 
 
 def _result(tool: Tool, output: _ToolOutput) -> CheckResult | None:
-    """Return what a tool reported as one line, or None where only its exit status is known."""
+    """Return the result of a tool as one line, or None where only its exit status is known."""
     parts = _coverage(output) if tool.kind == COVERAGE else _counts(tool, output)
     parts += [f"failed: {each}" for each in output.fails]
     return result_of(", ".join(parts), output.exit_status or None) if parts else None

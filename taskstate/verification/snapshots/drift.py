@@ -298,7 +298,7 @@ def _checks(found: TreeDifferences, *, drift: bool) -> tuple[Check, ...]:
 
 
 def _cause(found: TreeDifferences) -> tuple[str, str]:
-    """Return what happened, and what to do about it."""
+    """Return the cause of the drift, and the advice."""
     accept = f'`taskstate snapshot resolve {found.task_id} --note "WHY"`'
     tree = f"the working tree is not what {found.role} left"
     changed = "" if found.same_tree else f"; {tree}: {_differing_paths(found)}"
