@@ -58,6 +58,8 @@ lines = st.lists(
     st.sampled_from([*TOKENS[::7], *PIECES, "plain", "# gitleaks:allow", "", "---", "\r", "AKIA", "QWERTYUIOPASDFGH"]),
     max_size=6,
 ).map("".join)
+# Two tokens without anything between them are one longer token, in which counting by value sees the shorter one again.
+lines = lines.filter(lambda line: not any(token * 2 in line for token in (TOKEN, *TOKENS[::7])))
 whole = st.lists(lines, max_size=6).map("\n".join)
 
 
