@@ -64,7 +64,11 @@ class _Spacing:
         yield from self.replace(self.at, until, self.newline * (1 if adjacent else 2))
 
     def ends_with_comment(self) -> bool:
-        return len(self.text[: self.at].rstrip(" \t")) in self.comments
+        """Tell whether a comment ends here, blanks aside; slicing the text at each gap would be quadratic."""
+        end = self.at
+        while end and self.text[end - 1] in " \t":
+            end -= 1
+        return end in self.comments
 
     def frozen(self, part: BodyPart) -> Iterator[Edit]:
         """Yield nothing: every byte stays, and only the blank lines behind it are formatted."""
