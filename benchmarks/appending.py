@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from benchmarks import corpus
 from benchmarks.measurement import Measurement, repository
 from benchmarks.timing import timed
-from taskstate.archive import archiver
 from taskstate.model.config_reader import read_config
 from taskstate.model.task_state import KB
 from taskstate.model.write_metadata import WriteMetadata
 from taskstate.tasks import sessions
+from taskstate.workspace.archive_file import read_archive
 from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
 
@@ -48,7 +48,7 @@ class Growing:
     @property
     def archived(self) -> int:
         """The highest session number in the archive."""
-        return archiver.read_archive(self.workspace, "1").last
+        return read_archive(self.workspace, "1").last
 
     def append(self) -> float:
         """Append the next session and return the time it took, in seconds."""

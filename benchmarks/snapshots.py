@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from benchmarks.measurement import Measurement, repository
 from benchmarks.timing import interleaved, program, python
-from taskstate.storage import backups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,7 +41,7 @@ def snapshots(folder: Path) -> Iterator[Measurement]:
     root = _tree(folder / "tree")
     state = root / ".taskstate" / "tasks" / "task-1-state.md"
     scratch = str(folder / "scratch")
-    before, journal = state.read_bytes(), root / ".taskstate" / "journal"
+    before, private = state.read_bytes(), root / ".git" / "taskstate"
     role = ("1", "--role", "implementer")
 
     def anew(run: Callable[[], float]) -> Callable[[], float]:
@@ -52,9 +51,7 @@ def snapshots(folder: Path) -> Iterator[Measurement]:
             shutil.rmtree(root / ".taskstate" / "artifacts", ignore_errors=True)
             shutil.rmtree(scratch, ignore_errors=True)
             state.write_bytes(before)
-            backups.forget(
-                journal, ".taskstate/tasks/task-1-state.md"
-            )  # or the older text would count as a lost update
+            shutil.rmtree(private, ignore_errors=True)  # or what the last round wrote would be missed
             return run()
 
         return taken

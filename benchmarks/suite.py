@@ -21,7 +21,7 @@ from benchmarks.timing import exponent, interleaved, timed
 from taskstate.lint.engine import findings
 from taskstate.model.config_reader import read_config
 from taskstate.model.write_metadata import WriteMetadata
-from taskstate.storage import backups
+from taskstate.storage import kept
 from taskstate.syntax import markdown_blocks, markdown_fast_scanner
 from taskstate.syntax.document import parse
 from taskstate.tasks import sessions
@@ -131,7 +131,8 @@ def _adding(workspace: Workspace, data: bytes) -> Callable[[], float]:
         path.write_bytes(data.replace(b"Customer accounts", b"Customer accounts %d" % number))
         for archive in workspace.state_root.glob("archives/*"):
             archive.unlink()
-        backups.forget(workspace.journal, workspace.relative(path))  # or the older text would count as a lost update
+        for record in kept.records(workspace.private)[0]:  # or the last session would be missed
+            record.path.unlink()
         request = Request(
             metadata=WriteMetadata(actor="somebody", now=now + timedelta(minutes=number), git_head="0" * 40)
         )

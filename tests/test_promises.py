@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = ("docs/security.md", "docs/concurrency.md")
+DOCUMENTS = ("docs/security.md", "docs/concurrency.md", "docs/keeping.md")
 _TEST = re.compile(r"`(tests/[\w/]+\.py)(?:::(\w+))?`")
 _ROW = re.compile(r"^\| (?!promise |--- )(.*) \|$", re.MULTILINE)
 

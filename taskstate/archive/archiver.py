@@ -7,21 +7,21 @@ checked that every session stands in exactly one of the two files afterwards, wi
 from __future__ import annotations
 
 import posixpath
-import re
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from taskstate.archive.summary import summarise
 from taskstate.errors import TaskstateError
-from taskstate.model.archive_format import BATCH_LINE, ENTRY_LEVEL, entry_hash, headings, layout_lines, read_batches
+from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, layout_lines, read_batches
 from taskstate.model.derived_values import exceeded, is_over_limit, largest_parts
-from taskstate.model.task_state import KB, read_state, session_of
+from taskstate.model.task_state import read_state, session_of
 from taskstate.model.write_metadata import set_front_matter, timestamp
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, size_in_bytes, trimmed, with_newlines
+from taskstate.workspace.archive_file import ArchiveFile, read_archive
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
 
@@ -34,40 +34,8 @@ if TYPE_CHECKING:
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
-_TAIL = 16 * KB  # bytes; hold the trailer of a batch of some 200 sessions, and a longer one is read in a second step
 # Codes of what keeps sessions from the archive, and nothing else.
 NOT_ARCHIVABLE = frozenset({"session-order", "unsafe"})
-
-
-class ArchiveFile(NamedTuple):
-    """A task's archive file on disk.
-
-    `path` is from the repository's root, `size` in bytes (None: no file), `last` the highest session number in it.
-    """
-
-    path: str
-    size: int | None
-    last: int
-
-
-def read_archive(workspace: Workspace, task_id: str) -> ArchiveFile:
-    """Return the path and size of a task's archive file, and its last session number, read from its last lines only."""
-    path = workspace.state_root / workspace.archive_path(task_id)
-    size = files.size(path)
-    return ArchiveFile(path=workspace.relative(path), size=size, last=_last_number(path, size) if size else 0)
-
-
-def _last_number(path: Path, size: int) -> int:
-    length = min(_TAIL, size)
-    while True:
-        tail = files.read_part(path, size - length, length).decode("utf-8", errors="replace")
-        batches = re.findall(BATCH_LINE, tail)
-        if batches:
-            first, last = batches[-1]
-            return int(last or first)
-        if length == size:  # without any trailer, somebody made the file by hand
-            return max((number or 0 for number, _ in headings(tail)), default=0)
-        length = min(length * 8, size)
 
 
 def is_too_large(text: str, config: Config) -> bool:
@@ -259,7 +227,12 @@ def archived_sessions(workspace: Workspace, task_id: str) -> tuple[Session, ...]
     path = workspace.state_root / workspace.archive_path(task_id)
     if files.size(path) is None:
         return ()
-    documents = map(parse, read_batches(files.read(path).decode("utf-8", errors="replace")))
+    return sessions_in(files.read(path).decode("utf-8", errors="replace"))
+
+
+def sessions_in(text: str) -> tuple[Session, ...]:
+    """Return the sessions in the text of an archive file, oldest first."""
+    documents = map(parse, read_batches(text))
     entries = ((each, section) for each in documents for section in each.sections if section.level == ENTRY_LEVEL)
     return tuple(session for entry in entries if (session := session_of(*entry)))
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace.workspace import Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 
 class ArchiveProblem(NamedTuple):
@@ -40,7 +40,11 @@ class ArchiveVerdict(NamedTuple):
 
 def verify(workspace: Workspace, task_id: str) -> ArchiveVerdict:
     """Check a task's archive against its own hashes and the task's summary."""
-    loaded = workspace.load(workspace.locate(task_id))
+    return verify_loaded(workspace, workspace.load(workspace.locate(task_id)))
+
+
+def verify_loaded(workspace: Workspace, loaded: Loaded) -> ArchiveVerdict:
+    """Check the archive of a task whose state file is loaded."""
     path = workspace.relative(workspace.state_root / workspace.archive_path(loaded.state.id))
     return examine(loaded.state, loaded.relative, archive_text(workspace, loaded.state.id), path)
 

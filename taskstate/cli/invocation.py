@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import argparse
 
     from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.told import Told
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
@@ -27,16 +28,20 @@ class Invocation:
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
         self.args: argparse.Namespace
+        self.told: tuple[Told, ...] = ()
+        self.found_damage = False
+        self._said = ""
 
     @cached_property
     def any_workspace(self) -> Workspace:
         """The workspace of the working folder, set up or not; recovers from interrupted commands first."""
-        from taskstate.workspace.startup import recover
+        from taskstate.workspace.startup import losses_of, recover
         from taskstate.workspace.workspace import find_workspace
 
         root = self.flag_value("root") or os.environ.get("TASKSTATE_ROOT", "")
         workspace = find_workspace(_working_folder(), root=root, config_file=self.flag_value("config"))
-        self.print_notes(recover(workspace))
+        self.print_problems(recover(workspace))
+        self.told = losses_of(workspace)
         return workspace
 
     def flag_value(self, flag: str, *, name: str = "") -> str:
@@ -124,7 +129,7 @@ class Invocation:
         message = masked(str(error))  # the message may quote an argument that contains a secret
         if self.as_json:
             self.print_json({"success": False, "data": None, "error": message, "code": error.code})
-        _print("taskstate: " + re.sub(r"\s*[\r\n]+\s*", " ", message), sys.stderr)
+        self.print_problems(("taskstate: " + re.sub(r"\s*[\r\n]+\s*", " ", message),))
         return status
 
     def print_notes(self, notes: tuple[str, ...]) -> None:
@@ -141,7 +146,19 @@ class Invocation:
     def print_problems(self, lines: tuple[str, ...]) -> None:
         """Print problems on standard error, even with `--quiet`."""
         if lines:
+            self._said += "\n".join(lines)
             _print("\n".join(lines), sys.stderr)
+
+    def print_told(self) -> None:
+        """Print what is gone or damaged, but for the files of which the command has said something itself."""
+        said = self._said if "damaged" in self._said else ""
+        told = (each.message for each in self.told if each.path not in said and each.message not in self._said)
+        self.print_problems(tuple(told))
+
+    def report_all_damage(self, problems: tuple[str, ...] = ()) -> None:
+        """Print problems of files that a command reads of all tasks; then, or if one is damaged, it ends with 1."""
+        self.print_problems(problems)
+        self.found_damage = bool(problems) or any(each.damaged for each in self.told)
 
     def read(self, name: str) -> str:
         """Return the text of the file `name`, or of standard input for `-`.
@@ -156,7 +173,7 @@ class Invocation:
         return self.read("-") if value == "-" else value
 
     def task_id(self, value: str) -> str:
-        """Return the id that a task argument stands for.
+        """Return the id that a task argument stands for; a damaged file is named to a command that only reads it.
 
         Raises:
             TaskstateError: it is no id, or the path of a file other than that task's state file.
@@ -169,12 +186,26 @@ class Invocation:
             raise TaskstateError(
                 f"{value} is not the state file of task {task}", help=f"that is {expected}", code="path"
             )
+        if "expect_revision" not in self.args:  # a command that writes refuses such a file
+            self.report_damage(task)
         return task
 
     @cached_property
     def task(self) -> str:
         """The id of the task that the argument ID names."""
         return self.task_id(self.args.id)
+
+    def report_damage(self, task_id: str) -> None:
+        """Print how the state file of a task is damaged, if it is; the command then ends with status 1 at least."""
+        from taskstate.workspace.damage import damage_at
+
+        try:
+            damage = damage_at(self.workspace, self.workspace.locate(task_id))
+        except TaskstateError:
+            return  # the command itself says so
+        if damage:
+            self.found_damage = True
+            self.print_problems((damage,))
 
     def load_task(self) -> Loaded:
         """Return the task that the argument ID names, loaded from its state file."""

@@ -67,9 +67,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     invocation = Invocation(as_json=_wants_json(arguments))
     try:
         status = _run(arguments, invocation)
+        invocation.print_told()
         sys.stdout.flush()  # a failure at exit could not be handled any more
     except TaskstateError as error:
-        return invocation.print_error(error, CANNOT)
+        # What a reading command does not find in a damaged file is no error of its own.
+        status = invocation.print_error(error, 1 if invocation.found_damage else CANNOT)
+        invocation.print_told()
+        return status
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -121,7 +125,8 @@ def _run(arguments: list[str], invocation: Invocation) -> int:
     run: object = args.run
     if not callable(run):
         raise TypeError(arguments[0])
-    return int(run(invocation))
+    status = int(run(invocation))
+    return status or int(invocation.found_damage)
 
 
 def _parser() -> Parser:

@@ -1,4 +1,4 @@
-"""Finds the text behind a seal or a citation's hash in earlier versions of a file: recent backups, and git.
+"""Finds the text behind a seal or a citation's hash in earlier versions of a file: kept copies, and git.
 
 A state file keeps hashes and no old texts, so each version is tried until one has the hash.
 """
@@ -10,13 +10,13 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context import citations
-from taskstate.errors import GitFailed, TaskstateError
+from taskstate.errors import GitFailed
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.static_context import seal_of, static_text
 from taskstate.model.write_metadata import front_matter_values
-from taskstate.storage import backups
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
+from taskstate.workspace.ledger import kept_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -85,13 +85,7 @@ def read_blob(workspace: Workspace, sha: str) -> bytes | None:
 
 
 def _versions(workspace: Workspace, relative: str) -> Iterator[bytes]:
-    for backup in reversed(backups.versions_of(workspace.journal, relative)):
-        try:
-            data = backup.read()
-        except TaskstateError:  # another process may just have pruned it
-            continue
-        if data is not None:
-            yield data
+    yield from kept_texts(workspace, relative)
     yield from _contents_at(workspace, _commits(workspace, relative), relative)
 
 

@@ -15,6 +15,7 @@ from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 from taskstate.version import FORMAT
+from taskstate.workspace import damage
 from taskstate.workspace.change import Change, Outcome
 from taskstate.workspace.writer import change_at
 
@@ -56,6 +57,8 @@ def format_file(workspace: Workspace, path: Path, request: Request) -> Outcome:
     """
 
     def job(loaded: Loaded) -> Change:
+        if is_formattable(path):
+            damage.require_undamaged(workspace, loaded)
         return Change(text=_formatted_text(loaded.document, loaded.relative))
 
     if not format_bytes(

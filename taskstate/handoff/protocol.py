@@ -60,7 +60,7 @@ def short_protocol(workspace: Workspace, *, role: str, task: tuple[str, str]) ->
     """
     path, source = templates.source_of(workspace, TEMPLATE)
     key = digest("\0".join((path, source, role, *workspace.config.roles, *task)).encode())
-    cache = Cache(workspace.state_root / "cache" / "protocol.json", str, max_entries=_MOST)
+    cache = Cache(workspace.private.cache("protocol.json"), str, max_entries=_MOST)
     protocol = cache.get(key)
     if protocol is None:
         protocol = text(workspace, role=role, short=True, task=task).strip("\n")

@@ -62,10 +62,10 @@ def thaw(findings: Iterable[Any], path: str) -> tuple[Finding, ...]:
     return tuple(thawed)
 
 
-def open_cache(folder: Path, settings: Mapping[str, object]) -> Cache[CachedResult]:
+def open_cache(path: Path | None, settings: Mapping[str, object]) -> Cache[CachedResult]:
     """Return the cache for one combination of settings; its keys are paths from the repository's root."""
     lines = (f"{name}={value!r}" for name, value in sorted(settings.items()))
-    return Cache(folder / "lint.json", _entry, rests_on="\n".join((*lines, _tool_fingerprint())), max_files=MAX_FILES)
+    return Cache(path, _entry, rests_on="\n".join((*lines, _tool_fingerprint())), max_files=MAX_FILES)
 
 
 def _entry(values: Any) -> CachedResult:  # noqa: ANN401 - whatever the file holds

@@ -12,6 +12,7 @@ from taskstate.errors import TaskstateError
 from taskstate.lint import engine
 from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.model.write_metadata import timestamp
+from taskstate.workspace import damage
 from taskstate.workspace.change import Change
 from taskstate.workspace.preconditions import require_whole
 from taskstate.workspace.writer import change_at
@@ -39,6 +40,8 @@ def fix_file(run: LintRun, path: Path, request: Request, *, unsafe: bool = False
     """Apply the fixes to a file, run the jobs that its findings name, and write it with updated write metadata."""
 
     def job(loaded: Loaded) -> Change:
+        if loaded.document.front_matter:  # one that cannot be read may be what is to be fixed
+            damage.require_undamaged(run.repository.workspace, loaded)
         name, queries = loaded.relative, RepositoryQueries(run.repository, path)
         fixed = engine.fix(loaded.document.text, name, run.config, queries, unsafe=unsafe)
         change, left = Change(text=fixed.text, notes=_fix_notes(fixed.applied, request)), fixed.diagnostics

@@ -114,7 +114,7 @@ def _open_cache(repository: Repository, config: Config, request: LintRequest) ->
     if not repository.workspace.state_root.is_dir():
         return None
     settings = {"config": config, "answerable": sorted(repository.answerable), "staged": request.staged}
-    return open_cache(repository.workspace.state_root / "cache", settings)
+    return open_cache(repository.workspace.private.cache("lint.json"), settings)
 
 
 def own_files_in(workspace: Workspace, paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:

@@ -10,6 +10,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from taskstate.errors import TaskstateError
+from taskstate.storage.private import make_folder
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:
@@ -26,14 +28,15 @@ _MAX_ENTRIES = 100_000
 class Cache(Generic[Entry]):
     """Cached entries of one kind, by name.
 
-    `read` turns the JSON value of an entry back into the entry. `rests_on` names everything that the entries depend on:
-    a file that was written with another value is not used. With `max_files` above 1, each value of `rests_on` has a
-    file of its own, so that runs with different settings do not overwrite each other; the newest files are kept.
+    Without a `path` nothing is stored. `read` turns the JSON value of an entry back into the entry. `rests_on` names
+    everything that the entries depend on: a file that was written with another value is not used. With `max_files`
+    above 1, each value of `rests_on` has a file of its own, so that runs with different settings do not overwrite each
+    other; the newest files are kept.
     """
 
     def __init__(
         self,
-        path: Path,
+        path: Path | None,
         read: Callable[[Any], Entry],
         *,
         rests_on: str = "",
@@ -41,8 +44,8 @@ class Cache(Generic[Entry]):
         max_files: int = 1,
     ) -> None:
         self._rests_on = f"taskstate {VERSION}\n{rests_on}"
-        self._prefix = f"{path.stem}-" if max_files > 1 else ""
-        self._path = path.with_stem(f"{path.stem}-{_checksum(self._rests_on)}") if self._prefix else path
+        self._prefix = f"{path.stem}-" if path and max_files > 1 else ""
+        self._path = path.with_stem(f"{path.stem}-{_checksum(self._rests_on)}") if path and self._prefix else path
         self._read, self._max_entries, self._max_files = read, max_entries, max_files
         self._loaded: dict[str, Any] | None = None
         self._changed = False
@@ -72,28 +75,30 @@ class Cache(Generic[Entry]):
 
     def save(self) -> None:
         """Write the newest entries if anything changed; if that fails, the next run is only slower."""
-        if not self._changed:
+        path = self._path
+        if not self._changed or path is None:
             return
         newest = [*self._entries().items()][-self._max_entries :]
         content = {"rests_on": self._rests_on, "entries": dict(newest)}
-        temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        temporary = path.with_name(f"{path.name}.{os.getpid()}")
         try:
-            os.makedirs(self._path.parent, exist_ok=True)
+            make_folder(path.parent)
             # Not synced: a file that a crash cut short is not valid JSON and is ignored.
-            temporary.write_bytes(json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode())
-            os.replace(temporary, self._path)
-            self._delete_oldest_files()
-        except OSError:
+            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
+                stream.write(json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode())
+            os.replace(temporary, path)
+            self._delete_oldest_files(path.parent)
+        except (OSError, TaskstateError):
             return
 
     def _entries(self) -> dict[str, Any]:
         if self._loaded is None:
-            self._loaded = _load(self._path, self._rests_on)
+            self._loaded = _load(self._path, self._rests_on) if self._path else {}
         return self._loaded
 
-    def _delete_oldest_files(self) -> None:
+    def _delete_oldest_files(self, folder: Path) -> None:
         if self._prefix:
-            files = (each for each in os.scandir(self._path.parent) if each.name.startswith(self._prefix))
+            files = (each for each in os.scandir(folder) if each.name.startswith(self._prefix))
             for file in sorted(files, key=lambda each: each.stat().st_mtime_ns)[: -self._max_files]:
                 os.unlink(file.path)
 

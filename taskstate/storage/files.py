@@ -217,16 +217,21 @@ def make_folder(folder: Path) -> None:
     sync_folder(folder.parent)
 
 
+def temporary_name(path: Path) -> Path:
+    """Return a new path beside `path` that `is_temporary` knows."""
+    start, end = _TEMPORARY_NAME
+    return path.with_name(f"{start}{os.getpid()}-{os.urandom(6).hex()}{end}")
+
+
 @contextmanager
-def temporary_file(path: Path, data: bytes, like: os.stat_result | None = None) -> Iterator[Path]:
+def temporary_file(path: Path, data: bytes, like: os.stat_result | None = None, *, mode: int = 0o666) -> Iterator[Path]:
     """Yield a synced temporary file beside `path` that holds `data`, and delete it afterwards unless it was renamed.
 
     It gets the mode and owner of `like`. It lies beside `path`, since a rename is atomic only inside one file system.
     """
-    start, end = _TEMPORARY_NAME
-    temporary = path.with_name(f"{start}{os.getpid()}-{os.urandom(6).hex()}{end}")
+    temporary = temporary_name(path)
     # Private until it has the other file's owner and mode: `data` may be for its owner only.
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600 if like else 0o666)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600 if like else mode)
     try:
         try:
             write_all(descriptor, data)
@@ -274,11 +279,18 @@ def require_replaceable(path: Path) -> os.stat_result | None:
     return before
 
 
-def create(path: Path, data: bytes) -> None:
+def require_writable_folder(path: Path) -> None:
+    """Refuse a path in whose folder (or, where that is missing, its nearest parent) no file may be written."""
+    folder = next(each for each in path.parents if each.exists())
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+
+
+def create(path: Path, data: bytes, *, mode: int = 0o666) -> None:
     """Write `data` to the new file `path`, creating missing folders; an existing file is never overwritten."""
     with os_errors("create", path):
         make_folder(path.parent)
-        with temporary_file(path, data) as temporary:
+        with temporary_file(path, data, mode=mode) as temporary:
             _rename_without_overwriting(temporary, path)
         try:
             sync_folder(path.parent)
@@ -366,7 +378,7 @@ def names(folder: Path) -> tuple[str, ...]:
     """Return the names in `folder`, sorted; none if there is no such folder."""
     with os_errors("list", folder):
         try:
-            return tuple(sorted(entry.name for entry in folder.iterdir()))
+            return tuple(sorted(os.listdir(folder)))
         except (FileNotFoundError, NotADirectoryError):
             return ()
 

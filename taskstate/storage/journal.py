@@ -1,53 +1,71 @@
-"""Carries out a change of several files so that a crash cannot leave it half done.
+"""Carries out a change of several files so that a crash cannot leave it half done, and keeps what was carried out.
 
 The plan is first written into the journal folder (a write-ahead log); after a crash the next command finds it there
 (`pending`) and finishes it (`recover`). The disk shows for each operation whether it was done already, so finishing
 twice changes nothing. If somebody else changes one of the files in the middle, what was done is undone where that is
-possible. The caller holds the lock.
+possible. A plan that cannot be finished now waits, and stops only plans that touch the same files. The caller holds the
+lock.
+
+A plan that comes with an entry is kept when it is done, as a copy of what it wrote: `workspace.kept` says for how long.
 """
 
 from __future__ import annotations
 
 import os
 from contextlib import suppress
-from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import StaleFile, TaskstateError
-from taskstate.storage import backups, files, transaction
+from taskstate.storage import files, kept, transaction
+from taskstate.storage.private import make_folder
+from taskstate.storage.progress import PERMANENT_ERRORS, Progress, progress, progress_or_other
+from taskstate.storage.swap import compare_and_swap
 from taskstate.storage.transaction import Append, Create, Delete, Move, Operation, Plan, Replace, paths_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["Append", "Create", "Delete", "Move", "Operation", "Plan", "Replace"]
-__all__ += ["pending", "recover", "split_by_progress", "undo", "write"]
+    from taskstate.storage.private import Private
 
+__all__ = ["Append", "Create", "Delete", "Move", "Operation", "Plan", "Replace"]
+__all__ += ["Keeping", "pending", "recover", "split_by_progress", "undo", "waiting", "write"]
+
+JOURNAL = "journal"  # in the private folder
 _PENDING = "pending-"
 CONFLICT, UNREADABLE = "conflict-", "unreadable-"  # begin the names of plans that were set aside
-# With these errors an operation can never be carried out; any other error may pass, and the plan stays to be finished.
-_PERMANENT_ERRORS = {"path-escapes", "is-link", "not-a-file", "bad-name"}
+_SPARE_BYTES = 64 * 1024  # that must be free on the disk beside what a plan writes
 
 
-class _State(Enum):
-    """How far an operation got, judged by what is on the disk."""
-
-    BEFORE = "nothing of it was done"
-    HALF = "a part of its text was written"
-    AFTER = "it was done"
-    OTHER = "somebody else changed the file"
-
-
-def pending(journal_folder: Path) -> bool:
+def pending(private: Private) -> bool:
     """Return whether the journal holds an unfinished plan, by the names in its folder alone.
 
     Without the lock the plan may be that of a running command: take the lock and call `recover`, which then finds
     nothing to do.
     """
-    return any(name.startswith(_PENDING) or files.is_temporary(name) for name in files.names(journal_folder))
+    return any(path.name.startswith(_PENDING) or files.is_temporary(path.name) for path in private.files(JOURNAL))
 
 
-def write(root: Path, journal_folder: Path, plan: Plan) -> None:
+def waiting(private: Private) -> Iterator[tuple[Path, Plan]]:
+    """Yield the unfinished plans that can be read, each with the path of its record."""
+    for record in private.files(JOURNAL):
+        if record.name.startswith(_PENDING):
+            with suppress(TaskstateError, ValueError):
+                yield record, transaction.decode(files.read(record)).plan
+
+
+class Keeping(NamedTuple):
+    """How a finished plan is kept: with an `entry`, under a `name`.
+
+    With `first` its record is written before the plan is carried out, also where that would be atomic without.
+    """
+
+    entry: Mapping[str, Any]
+    name: str
+    first: bool = False
+
+
+def write(root: Path, private: Private, plan: Plan, keeping: Keeping | None = None) -> None:
     """Carry out `plan` under `root`; after a crash, `recover` does the rest.
 
     Raises:
@@ -55,27 +73,35 @@ def write(root: Path, journal_folder: Path, plan: Plan) -> None:
         TaskstateError: the system refuses, or an unfinished plan has to be recovered first.
     """
     transaction.require_distinct(plan)
-    if pending(journal_folder):
-        raise TaskstateError(
-            "an interrupted change has to be finished first", code="pending", help="run the command again"
-        )
+    _require_free(private, plan)
+    _sweep_beside(root, plan)
     _require_untouched(root, plan)
-    if len(plan) == 1 and not isinstance(plan[0], Append):  # atomic without a record; an append is not
-        _carry_out(root, journal_folder, plan[0])
+    _require_possible(root, plan)
+    is_atomic = len(plan) == 1 and not isinstance(plan[0], Append)
+    if is_atomic and not (keeping and keeping.first):
+        _carry_out(root, plan[0])
+        if keeping:
+            kept.keep(private, transaction.encode(plan, keeping.entry), keeping.name)
     elif plan:
-        _carry_out_recorded(root, _record(journal_folder, plan), plan)
+        _carry_out_recorded(root, private, plan, keeping)
 
 
-def recover(root: Path, journal_folder: Path) -> tuple[str, ...]:
-    """Finish the plans that killed commands left, and return one line for each that was finished or set aside.
+def recover(root: Path, private: Private, may_write: Callable[[str], bool]) -> tuple[str, ...]:
+    """Finish the plans that killed commands left, and return one line for each: finished, set aside, or waiting.
 
-    Raises:
-        TaskstateError: code "recover-conflict": somebody changed a file meanwhile. Nothing more is changed, and the
-            plan gets the name in the message, so that it does not block later commands.
+    A plan that cannot be finished because somebody changed a file meanwhile is renamed, so that it blocks nothing. So
+    is one that names a file which no command `may_write`: where there is no git, somebody else may have put it there.
     """
-    files.sweep(journal_folder)
-    names = (name for name in files.names(journal_folder) if name.startswith(_PENDING))
-    return tuple(_recover(root, journal_folder / name) for name in names)
+    messages = []
+    for folder in private.read:
+        with suppress(TaskstateError):  # one that may not be written in: nothing there can be finished
+            files.sweep(folder / JOURNAL)
+        messages += [
+            _recover(root, private, folder / JOURNAL / name, may_write)
+            for name in files.names(folder / JOURNAL)
+            if name.startswith(_PENDING)
+        ]
+    return tuple(messages)
 
 
 def split_by_progress(root: Path, record: Path) -> tuple[Plan, Plan] | None:
@@ -85,46 +111,85 @@ def split_by_progress(root: Path, record: Path) -> tuple[Plan, Plan] | None:
         TaskstateError: the record cannot be read.
     """
     try:
-        plan = transaction.decode(files.read(record))
+        plan = transaction.decode(files.read(record)).plan
     except ValueError:
         return None
-    states = [_state_or_other(root, operation) for operation in plan]
-    if _State.HALF in states:
+    states = [progress_or_other(root, operation) for operation in plan]
+    if Progress.HALF in states:
         return None
-    done = tuple(operation for operation, state in zip(plan, states, strict=True) if state is _State.AFTER)
+    done = tuple(operation for operation, state in zip(plan, states, strict=True) if state is Progress.AFTER)
     return done, tuple(operation for operation in plan if operation not in done)
 
 
 def _require_untouched(root: Path, plan: Plan) -> None:
     for operation in plan:
-        if _state(root, operation) is not _State.BEFORE:
+        if progress(root, operation) is not Progress.BEFORE:
             touched = " or ".join(files.shown(path) for path in paths_of(operation))
             raise StaleFile(f"{touched} was changed by somebody else meanwhile", help="run the command again")
 
 
-def _record(journal_folder: Path, plan: Plan) -> Path:
-    """Write the plan into the journal folder, durably, and return the path of that record."""
-    data = transaction.encode(plan)
+def _require_free(private: Private, plan: Plan) -> None:
+    """Refuse a plan on files for which an unfinished one waits."""
+    if not pending(private):
+        return
+    wanted = {path for operation in plan for path in paths_of(operation)}
+    for _, other in waiting(private):
+        shared = sorted(wanted.intersection(path for operation in other for path in paths_of(operation)))
+        if shared:
+            message = f"an interrupted change of {files.shown(shared[0])} has to be finished first"
+            raise TaskstateError(message, code="pending", help="`taskstate doctor` says what keeps it from that")
+
+
+def _require_possible(root: Path, plan: Plan) -> None:
+    """Refuse a plan that the system would refuse in the middle, by permissions and free space."""
+    for operation in plan:
+        for relative in paths_of(operation):
+            path = files.inside(root, relative)
+            with files.os_errors("write", path):
+                if not isinstance(operation, Move | Delete):  # these change the folder alone
+                    files.require_replaceable(path)
+                files.require_writable_folder(path)
+    if len(plan) > 1 and hasattr(os, "statvfs"):
+        needed = sum(len(getattr(operation, "data", b"")) for operation in plan) * 2 + _SPARE_BYTES
+        with files.os_errors("write", root):
+            disk = os.statvfs(root)
+        if disk.f_bavail * disk.f_frsize < needed:
+            advice = "free some space, then run the command again"
+            message = f"cannot write in {files.shown(root)}: no space is left"
+            raise TaskstateError(message, code="disk-full", help=advice)
+
+
+def _record(private: Private, plan: Plan, keeping: Keeping | None) -> Path | None:
+    """Write the plan into the journal folder, durably, and return the path of that record; None if there is no folder.
+
+    The name of the record ends with that of the copy that is kept of it.
+    """
+    data = transaction.encode(plan, keeping.entry if keeping else None)
     if len(data) > files.MAX_BYTES:
         limit = f"{files.MAX_BYTES // 1024**2} MiB"
         raise TaskstateError(
             f"the change is too large: over {limit} of text at once", code="too-large", help="do it in parts"
         )
-    record = journal_folder / f"{_PENDING}{files.digest(data)[:16]}.json"
-    files.create(record, data)
+    if private.write is None:
+        return None
+    make_folder(private.write / JOURNAL)
+    record = private.write / JOURNAL / f"{_PENDING}{files.digest(data)[:16]}-{keeping.name if keeping else ''}.json"
+    files.create(record, data, mode=0o600)
     return record
 
 
-def _carry_out_recorded(root: Path, record: Path, plan: Plan) -> None:
+def _carry_out_recorded(root: Path, private: Private, plan: Plan, keeping: Keeping | None) -> None:
+    record = _record(private, plan, keeping)
     try:
         _require_untouched(root, plan)  # again: syncing the record took milliseconds, in which an editor may have saved
     except TaskstateError:
-        files.delete(record)
+        _drop(record)
         raise
     try:
-        _finish(root, record, plan, (_State.BEFORE,) * len(plan))
+        _finish(root, record, plan, (Progress.BEFORE,) * len(plan))
+        _end(private, record, is_kept=keeping is not None)
     except TaskstateError as error:
-        if not os.path.lexists(record):  # it was set aside, and the error says where
+        if record is None or not os.path.lexists(record):  # it was set aside, and the error says where
             raise
         if not _is_begun(root, plan):
             files.delete(record)
@@ -133,28 +198,45 @@ def _carry_out_recorded(root: Path, record: Path, plan: Plan) -> None:
         raise TaskstateError(message, code=error.code, help=error.help) from error
 
 
+def _drop(record: Path | None) -> None:
+    if record:
+        files.delete(record)
+
+
 def _is_begun(root: Path, plan: Plan) -> bool:
     """Return whether anything of the plan was carried out; if that cannot be read, assume that it was."""
     try:
-        states = {_state_or_other(root, operation) for operation in plan}
+        states = {progress_or_other(root, operation) for operation in plan}
     except TaskstateError:
         return True
-    return not states.isdisjoint({_State.HALF, _State.AFTER})
+    return not states.isdisjoint({Progress.HALF, Progress.AFTER})
 
 
-def _recover(root: Path, record: Path) -> str:
+def _recover(root: Path, private: Private, record: Path, may_write: Callable[[str], bool]) -> str:
     """Finish one recorded plan and return a line about it; a record that cannot be read is renamed, not deleted."""
     try:
-        plan = transaction.decode(files.read(record))
+        plan, entry = transaction.decode(files.read(record))
+        _require_ours(plan, may_write)
     except (ValueError, TaskstateError) as error:
-        if isinstance(error, TaskstateError) and error.code not in {*_PERMANENT_ERRORS, "too-large"}:
-            raise
-        kept = _set_aside(record, UNREADABLE)
-        return f"{files.shown(record.name)} is not a plan that can be read; nothing was done, and it is kept as {kept}"
+        if isinstance(error, TaskstateError) and error.code not in {*PERMANENT_ERRORS, "too-large"}:
+            return f"{files.shown(record.name)} waits: {error}"
+        name = _set_aside(record, UNREADABLE)
+        return f"{files.shown(record.name)} is not a plan that can be read; nothing was done, and it is kept as {name}"
     touched = ", ".join(files.shown(path) for operation in plan for path in paths_of(operation))
-    _sweep_beside(root, plan)
-    _finish(root, record, plan, tuple(_state_or_other(root, operation) for operation in plan))
+    try:
+        _sweep_beside(root, plan)
+        _finish(root, record, plan, tuple(progress_or_other(root, operation) for operation in plan))
+        _end(private, record, is_kept=bool(entry))
+    except TaskstateError as error:
+        if not os.path.lexists(record):
+            return str(error)
+        return f"an interrupted change of {touched} waits until it can be finished: {error}"
     return f"finished an interrupted change of {touched}"
+
+
+def _require_ours(plan: Plan, may_write: Callable[[str], bool]) -> None:
+    if not all(may_write(path) for operation in plan for path in paths_of(operation)):
+        raise ValueError("a plan for files that are not taskstate's")
 
 
 def _sweep_beside(root: Path, plan: Plan) -> None:
@@ -168,24 +250,32 @@ def _sweep_beside(root: Path, plan: Plan) -> None:
         files.sweep(folder)
 
 
-def _finish(root: Path, record: Path, plan: Plan, states: tuple[_State, ...]) -> None:
-    """Carry out the operations of a recorded plan that are not done yet, and delete the record."""
-    if _State.OTHER in states:
+def _finish(root: Path, record: Path | None, plan: Plan, states: tuple[Progress, ...]) -> None:
+    """Carry out the operations of a recorded plan that are not done yet."""
+    if Progress.OTHER in states:
         raise _conflict(record, plan, states)
     for index, (operation, state) in enumerate(zip(plan, states, strict=True)):
-        if state is not _State.AFTER:
+        if state is not Progress.AFTER:
             try:
-                _carry_out(root, record.parent, operation, half=state is _State.HALF)
+                _carry_out(root, operation, half=state is Progress.HALF)
             except StaleFile:
                 if not undo(root, plan[:index]):
-                    states = tuple(_state_or_other(root, each) for each in plan)
+                    states = tuple(progress_or_other(root, each) for each in plan)
                     raise _conflict(record, plan, states) from None
-                files.delete(record)
+                _drop(record)
                 raise
-    # The change itself is done. If the record cannot be deleted, or a power cut brings it back, the next command finds
-    # every operation done and deletes it then.
-    with suppress(TaskstateError):
-        files.delete(record)
+
+
+def _end(private: Private, record: Path | None, *, is_kept: bool) -> None:
+    """Keep the record of a plan that is done, or delete it.
+
+    If the record stays, or a power cut brings it back, the next command finds every operation done and ends it then.
+    """
+    with suppress(TaskstateError, OSError):
+        if record and is_kept:
+            kept.keep_file(private, record, record.name.removeprefix(_PENDING).partition("-")[2].removesuffix(".json"))
+        else:
+            _drop(record)
 
 
 def undo(root: Path, done: Plan) -> bool:
@@ -203,7 +293,7 @@ def undo(root: Path, done: Plan) -> bool:
 
 def _undo_operation(root: Path, operation: Operation) -> bool:
     """Undo an operation that adds, and return whether that was possible: not where somebody appended more since."""
-    if _state(root, operation) is not _State.AFTER:
+    if progress(root, operation) is not Progress.AFTER:
         return False
     paths = [files.inside(root, path) for path in paths_of(operation)]
     match operation:
@@ -218,12 +308,12 @@ def _undo_operation(root: Path, operation: Operation) -> bool:
     return True
 
 
-def _conflict(record: Path, plan: Plan, states: tuple[_State, ...]) -> TaskstateError:
+def _conflict(record: Path | None, plan: Plan, states: tuple[Progress, ...]) -> TaskstateError:
     """Set the record aside, and return the error that says which file was changed and how far the plan got."""
-    index = states.index(_State.OTHER) if _State.OTHER in states else len(states) - 1
+    index = states.index(Progress.OTHER) if Progress.OTHER in states else len(states) - 1
     path = files.shown(", ".join(paths_of(plan[index])))
-    done = sum(state is _State.AFTER for state in states)
-    kept = _set_aside(record, CONFLICT)
+    done = sum(state is Progress.AFTER for state in states)
+    where = f"the plan in {_set_aside(record, CONFLICT)}" if record else "what the command was to write"
     message = (
         f"an interrupted change cannot be finished, because {path} is not what it was made for: "
         f"{done} of {len(plan)} steps were done, nothing more was changed"
@@ -231,7 +321,7 @@ def _conflict(record: Path, plan: Plan, states: tuple[_State, ...]) -> Taskstate
     return TaskstateError(
         message,
         code="recover-conflict",
-        help=f"compare the files with the plan in {kept}, mend them by hand, delete the plan",
+        help=f"compare the files with {where}, mend them by hand, delete the plan",
     )
 
 
@@ -247,14 +337,14 @@ def _set_aside(record: Path, prefix: str) -> str:
     return files.shown(target)
 
 
-def _carry_out(root: Path, journal_folder: Path, operation: Operation, *, half: bool = False) -> None:
+def _carry_out(root: Path, operation: Operation, *, half: bool = False) -> None:
     """Carry out one operation; `half`: a killed writer has already written a part of its text."""
     paths = [files.inside(root, path) for path in paths_of(operation)]
     match operation:
         case Create(data=data):
             (files.replace if half else files.create)(paths[0], data)
-        case Replace(path=path, expected_digest=expected, data=data):
-            backups.replace(journal_folder, path, paths[0], expected, data)
+        case Replace(expected_digest=expected, data=data):
+            compare_and_swap(paths[0], data, expected)
         case Append(expected_size=size, data=data):
             if half:
                 files.truncate(paths[0], size)
@@ -266,80 +356,3 @@ def _carry_out(root: Path, journal_folder: Path, operation: Operation, *, half: 
                 message = f"{files.shown(paths[0])} was changed by somebody else meanwhile"
                 raise StaleFile(message, help="run the command again")
             files.delete(paths[0])
-
-
-def _state_or_other(root: Path, operation: Operation) -> _State:
-    """Return how far the operation got; one that can never be carried out counts as changed by somebody else."""
-    try:
-        return _state(root, operation)
-    except TaskstateError as error:
-        if error.code in _PERMANENT_ERRORS:
-            return _State.OTHER
-        raise
-
-
-def _state(root: Path, operation: Operation) -> _State:
-    """Return how far the operation got.
-
-    Raises:
-        TaskstateError: a path leads out of the root, is a link or a device, or cannot be read.
-    """
-    paths = [files.inside(root, path) for path in paths_of(operation)]
-    match operation:
-        case Create(data=data):
-            return _state_of_create(_content(paths[0]), data)
-        case Replace(expected_digest=expected, data=data):
-            return _state_of_replace(_content(paths[0]), expected, data)
-        case Append(expected_size=expected, data=data):
-            return _state_of_append(paths[0], expected, data)
-        case Move():
-            return _state_of_move(source=os.path.lexists(paths[0]), target=os.path.lexists(paths[1]))
-        case Delete(expected_digest=expected):
-            return _state_of_delete(_content(paths[0]), expected)
-
-
-def _content(path: Path) -> bytes | None:
-    return None if files.size(path) is None else files.read(path)
-
-
-def _state_of_create(content: bytes | None, data: bytes) -> _State:
-    if content is None:
-        return _State.BEFORE
-    if content == data:
-        return _State.AFTER
-    # A file that holds only the beginning of `data` can be written again without losing anybody's text.
-    return _State.HALF if data.startswith(content) else _State.OTHER
-
-
-def _state_of_replace(content: bytes | None, expected: str, data: bytes) -> _State:
-    if content is None:
-        return _State.OTHER
-    if files.digest(content) == expected:
-        return _State.BEFORE
-    return _State.AFTER if content == data else _State.OTHER
-
-
-def _state_of_append(path: Path, expected: int, data: bytes) -> _State:
-    """Judge an append by the file's tail alone: reading it whole would be slow, since an archive grows for years."""
-    size = files.size(path)
-    if size is None or size < expected:
-        return _State.OTHER
-    if size == expected:
-        return _State.BEFORE
-    tail = files.read_part(path, expected, len(data))
-    if tail == data:
-        return _State.AFTER  # also where somebody has appended more
-    written = tail.rstrip(b"\0")  # after a power cut a file can have its new size, with zeros instead of the text
-    return _State.HALF if size <= expected + len(data) and data.startswith(written) else _State.OTHER
-
-
-def _state_of_move(*, source: bool, target: bool) -> _State:
-    if source == target:
-        return _State.OTHER
-    return _State.BEFORE if source else _State.AFTER
-
-
-def _state_of_delete(content: bytes | None, expected: str) -> _State:
-    if content is None:
-        return _State.AFTER
-    return _State.BEFORE if files.digest(content) == expected else _State.OTHER

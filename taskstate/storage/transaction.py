@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import TypeAlias
 
-_VERSION = 1
+_VERSION = 2
 
 
 class Create(NamedTuple):
@@ -81,10 +81,21 @@ def require_distinct(plan: Plan) -> None:
         raise ValueError(f"a plan names a path twice: {', '.join(sorted(paths))}")
 
 
-def encode(plan: Plan) -> bytes:
-    """Return the plan as JSON; bytes that are not UTF-8 are kept by the error handler `surrogateescape`."""
-    document = {"taskstate_journal": _VERSION, "operations": [_encode_operation(operation) for operation in plan]}
-    return json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape")
+class Record(NamedTuple):
+    """A recorded plan, and in `entry` what its caller wants to know of it later: any JSON object, empty for nothing."""
+
+    plan: Plan
+    entry: Mapping[str, Any]
+
+
+def encode(plan: Plan, entry: Mapping[str, object] | None = None) -> bytes:
+    """Return a record as two lines of JSON, the entry in the first one, so that it can be read without the plan.
+
+    Bytes that are not UTF-8 are kept by the error handler `surrogateescape`.
+    """
+    head = {"taskstate_journal": _VERSION, "entry": entry or {}}
+    lines = (head, [_encode_operation(operation) for operation in plan])
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode("utf-8", "surrogateescape")
 
 
 def _encode_operation(operation: Operation) -> dict[str, str | int]:
@@ -95,26 +106,52 @@ def _encode_operation(operation: Operation) -> dict[str, str | int]:
     return fields
 
 
-def decode(data: bytes) -> Plan:
-    """Return the plan that a journal file holds.
+def decode(data: bytes) -> Record:
+    """Return the record that a journal file holds; one of version 1 has no entry.
 
     Raises:
         ValueError: it is cut short or has another form.
         TaskstateError: a newer version wrote it.
     """
-    try:
-        document = json.loads(data.decode("utf-8", "surrogateescape"))
-    except RecursionError as error:
-        raise ValueError("too deeply nested") from error
+    head, _, rest = data.partition(b"\n")
+    if head.strip() == b"{":  # version 1 is one object over several lines
+        document = _read_json(data)
+        entry, operations = _entry_of(document, oldest=1), document.get("operations")
+    else:
+        entry, operations = decode_entry(head), _read_json(rest)
+    if not isinstance(operations, list):
+        raise ValueError("not a plan")  # noqa: TRY004 - the one error that this function promises
+    plan = tuple(_decode_operation(fields) for fields in operations)
+    require_distinct(plan)
+    return Record(plan, entry)
+
+
+def decode_entry(head: bytes) -> Mapping[str, Any]:
+    """Return the entry in the first line of a record.
+
+    Raises:
+        ValueError: it is cut short or has another form.
+        TaskstateError: a newer version wrote it.
+    """
+    return _entry_of(_read_json(head), oldest=_VERSION)
+
+
+def _entry_of(document: object, *, oldest: int) -> Mapping[str, Any]:
     version = document.get("taskstate_journal") if isinstance(document, dict) else None
     if isinstance(version, int) and version > _VERSION:
         message = "a newer taskstate was interrupted while it wrote, and this one cannot finish its work"
         raise TaskstateError(message, code="newer-journal", help="update taskstate, or run the newer one once")
-    if version != _VERSION or not isinstance(document.get("operations"), list):
+    entry = document.get("entry", {}) if isinstance(document, dict) else None
+    if not isinstance(version, int) or version < oldest or not isinstance(entry, dict):
         raise ValueError("not a plan")
-    plan = tuple(_decode_operation(fields) for fields in document["operations"])
-    require_distinct(plan)
-    return plan
+    return entry
+
+
+def _read_json(data: bytes) -> Any:  # noqa: ANN401 - whatever the file holds
+    try:
+        return json.loads(data.decode("utf-8", "surrogateescape"))
+    except RecursionError as error:
+        raise ValueError("too deeply nested") from error
 
 
 def _decode_operation(value: object) -> Operation:

@@ -12,7 +12,7 @@ from taskstate.model.canonical_json import sha256
 from taskstate.model.statuses import COMPLETE
 from taskstate.model.task_state import KB, read_state
 from taskstate.model.write_metadata import set_front_matter, with_write_metadata
-from taskstate.storage import backups, files, journal
+from taskstate.storage import files, journal
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -74,11 +74,7 @@ def decompose(workspace: Workspace, task_id: str, request: Request) -> Outcome[S
         )
         return Change(text=_moved(loaded, suggestion), before=created, notes=notes, result=suggestion)
 
-    outcome = change(workspace, task_id, job, request)
-    for each in () if request.dry_run else outcome.result.subtasks:
-        # an earlier file of that name is not a version of this one
-        backups.forget(workspace.journal, _path(workspace, each))
-    return outcome
+    return change(workspace, task_id, job, request)
 
 
 def _suggestion(workspace: Workspace, loaded: Loaded) -> Suggestion:

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
 from taskstate.model.derived_values import exceeded, session_counts
+from taskstate.model.names import own_file
 from taskstate.model.statuses import BLOCKED, COMPLETE
 from taskstate.tasks.decomposition_plan import guidance, open_features, sizing
+from taskstate.workspace.damage import advice, damage_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from taskstate.model.config import Size
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -99,17 +103,22 @@ READY, WAITING = "ready", "waiting"
 
 def list_tasks(
     workspace: Workspace, *, status: str, area: str, ready: bool, blocked: bool = False
-) -> tuple[list[Loaded], tuple[str, ...]]:
-    """Return the tasks that match, in natural order, and a line for each file that cannot be read.
+) -> tuple[list[Loaded], dict[str, str]]:
+    """Return the tasks that match, in natural order, and by path a line for each file that is damaged or unreadable.
 
     `ready` selects tasks that can be worked on now, `blocked` those that are blocked or wait for another task.
     """
-    tasks, unreadable = [], []
+    tasks: list[Loaded] = []
+    problems: dict[str, str] = {}
     for path in workspace.state_files():
         try:
-            tasks.append(workspace.load(path))
+            loaded = workspace.load(path)
+            tasks.append(loaded)
+            found = damage_of(workspace, loaded)
+            if found:
+                problems[loaded.relative] = f"{found}: {advice(loaded)}"
         except TaskstateError as error:
-            unreadable.append(f"not listed: {error}")
+            problems[workspace.relative(path)] = f"not listed: {error}"
     complete = {loaded.state.id.casefold() for loaded in tasks if loaded.state.status == COMPLETE}
     selected = READY if ready else WAITING if blocked else ""
     matching = [
@@ -119,7 +128,7 @@ def list_tasks(
         and area in ("", loaded.state.text("area"))
         and selected in ("", _standing(loaded.state, complete))
     ]
-    return matching, tuple(unreadable)
+    return matching, problems
 
 
 def _standing(state: TaskState, complete: set[str]) -> str:
@@ -130,18 +139,26 @@ def _standing(state: TaskState, complete: set[str]) -> str:
     return READY if upstream_complete and state.status != BLOCKED else WAITING
 
 
-def listing(tasks: list[Loaded], most: int) -> str:
-    """Return the tasks as a table, one line each, followed by the table of session counts."""
-    rows = [_COLUMNS, *(_row(loaded, most) for loaded in tasks)]
+def listing(tasks: list[Loaded], most: int, problems: Collection[str] = ()) -> str:
+    """Return the tasks as a table, one line each, followed by the table of session counts.
+
+    `problems` are the paths of damaged files, whose rows are marked.
+    """
+    rows = [_COLUMNS, *(_row(loaded, most, problems) for loaded in tasks)]
+    read = {loaded.relative for loaded in tasks}
+    unread = (own_file(path) for path in problems if path not in read)
+    rows += [((own and own.id) or "?", *("-" for _ in _COLUMNS[2:]), "(damaged)") for own in unread]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([*lines, "", guidance(most)]) if tasks else "no tasks"
+    return "\n".join([*lines, "", guidance(most)]) if len(rows) > 1 else "no tasks"
 
 
-def _row(loaded: Loaded, most: int) -> tuple[str, ...]:
+def _row(loaded: Loaded, most: int, problems: Collection[str]) -> tuple[str, ...]:
     state = loaded.state
     features = f"{state.checklist.passing}/{len(state.checklist.counted)}" if state.checklist else "-"
     sessions = session_counts(state).total
     size = "-" if state.status == COMPLETE else sizing(sessions, most).name
-    warning_text = " (cannot be read fully: run `taskstate lint`)" if state.problems else ""
-    return state.id, state.status or "?", features, str(sessions), size, str(state.size_kb), state.title + warning_text
+    is_damaged = loaded.relative in problems
+    unread = "(damaged)" if is_damaged else "(cannot be read fully: run `taskstate lint`)" if state.problems else ""
+    title = f"{state.title} {unread}".strip()
+    return state.id, state.status or "?", features, str(sessions), size, str(state.size_kb), title

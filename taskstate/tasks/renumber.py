@@ -13,7 +13,7 @@ from taskstate.storage import files, journal, transaction
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import set_json
-from taskstate.workspace import preconditions, secret_check
+from taskstate.workspace import damage, keeping, preconditions, secret_check
 from taskstate.workspace.change import Outcome
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Ou
     with workspace.locked() as recovery_notes:
         loaded = workspace.load(path)
         preconditions.require_writable(loaded, request.expect)
+        damage.require_undamaged(workspace, loaded)
         preconditions.require_whole(loaded)
         own_name = names.own_file(path.name)
         renaming = _Renaming(old=(own_name and own_name.id) or loaded.state.id, new=new)
@@ -64,7 +65,7 @@ def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Ou
         secrets = secret_check.new_secrets_in_plan(workspace, plan)  # in the new id or the actor's name
         warnings = secret_check.require_allowed(secrets, force=request.force_secrets)
         if not request.dry_run:
-            journal.write(workspace.root, workspace.journal, plan)
+            keeping.carry_out(workspace, plan)
             _drop_empty(workspace, renaming)
     notes = tuple(_description(operation) for operation in plan)
     if not is_unique:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive import archiver
@@ -10,10 +12,14 @@ from taskstate.model.document_kinds import kind, section_key
 from taskstate.model.statuses import CREATED, IN_PROGRESS
 from taskstate.model.task_state import Session, TaskState, read_state, session_number
 from taskstate.model.write_metadata import set_front_matter, with_write_metadata
+from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import end_of_content, with_newlines
+from taskstate.validation import secrets
+from taskstate.workspace import artifacts, damage
+from taskstate.workspace.archive_file import read_archive
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
 
@@ -27,6 +33,8 @@ if TYPE_CHECKING:
 
 _LOG, _LOG_LEVEL = "progress log", 2
 _TIME = "%Y-%m-%d %H:%M"
+# Errors of a file that cannot take a session: what was to be recorded is kept for when it can.
+_KEPT_REFUSALS = damage.CODES | {"section-missing", "unsafe", "unreadable", "newer-format", "pending"}
 _STARTING = ("Task Description", "Acceptance Criteria")
 
 
@@ -55,7 +63,7 @@ def add(workspace: Workspace, task_id: str, entry: NewSession, request: Request)
     """Append the next session to a task's Progress Log; archive older ones where the file exceeds its limit."""
 
     def job(loaded: Loaded) -> Change:
-        last_archived = archiver.read_archive(workspace, loaded.state.id).last
+        last_archived = read_archive(workspace, loaded.state.id).last
         new_session = _with_takeover_note(workspace, loaded, entry, request.metadata.actor)
         appended, notes = plan_add(loaded.state, new_session, now=request.metadata.now, archived=last_archived)
         text = appended.document.text
@@ -66,7 +74,26 @@ def add(workspace: Workspace, task_id: str, entry: NewSession, request: Request)
         return archived._replace(notes=(*notes, *archived.notes))
 
     archiver.rehearse(workspace, task_id, job)
-    return change(workspace, task_id, job, request)
+    try:
+        return change(workspace, task_id, job, request)
+    except TaskstateError as error:
+        if error.code not in _KEPT_REFUSALS or request.dry_run:
+            raise
+        raise _with_kept_input(workspace, task_id, entry, error, force=request.force_secrets) from error
+
+
+def _with_kept_input(
+    workspace: Workspace, task_id: str, entry: NewSession, error: TaskstateError, *, force: bool
+) -> TaskstateError:
+    """Keep a session that cannot be recorded now in a file, and return the error with the command that records it."""
+    text = json.dumps({name: value for name, value in entry._asdict().items() if value}, ensure_ascii=False, indent=1)
+    if secrets.find(text) and not force:
+        return error
+    name = f"session-{files.digest(text.encode())[:8]}.json"
+    path = f"{workspace.config.root}/{artifacts.write(workspace, task_id, name, text.encode())}"
+    command = f"taskstate session add {task_id} --from {shlex.quote(path)}"
+    help_ = f"{error.help}; the session is kept: `{command}` records it then"
+    return TaskstateError(error.message, help=help_, code=error.code)
 
 
 def with_archived_sessions(workspace: Workspace, relative: str, text: str, request: Request) -> Change:

@@ -11,14 +11,15 @@ import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.messages import decoded
+from taskstate.merge.recovery import standing_twice
+from taskstate.messages import counted, decoded
 from taskstate.model import names
 from taskstate.model.write_metadata import check_seal
-from taskstate.storage import files, lock
+from taskstate.storage import files, journal, kept, lock
 from taskstate.storage.git import client as git
-from taskstate.storage.journal import CONFLICT, UNREADABLE
-from taskstate.workspace import lost_updates
-from taskstate.workspace.lost_updates import PROPOSAL
+from taskstate.storage.private import FALLBACK
+from taskstate.storage.transaction import paths_of
+from taskstate.workspace import damage, losses
 from taskstate.workspace.setup import PRE_COMMIT, merge_driver_state, set_up
 
 if TYPE_CHECKING:
@@ -116,16 +117,33 @@ def _check_hooks(workspace: Workspace) -> Iterable[RepositoryProblem]:
 
 
 def _check_files(workspace: Workspace) -> Iterable[RepositoryProblem]:
+    states = frozenset(workspace.state_files())
     for path in workspace.own_files():
         relative = workspace.relative(path)
         try:
             files.size(path)  # raises for a link
-            if path in workspace.state_files():
-                check_seal(workspace.load(path).document, relative)
+            if path in states:
+                loaded = workspace.load(path)
+                found = damage.damage_of(workspace, loaded)
+                if found:
+                    message = found.removeprefix(f"{relative} is ")
+                    yield RepositoryProblem("files", relative, message, damage.advice(loaded), fixable=True)
+                    continue
+                check_seal(loaded.document, relative)
             else:
                 decoded(files.read(path), relative)
         except TaskstateError as error:
             yield RepositoryProblem("files", relative, error.message, error.help)
+
+
+def _check_twice(workspace: Workspace) -> Iterable[RepositoryProblem]:
+    """Report sessions that stand in the log and in the archive: an older copy was saved over an archived file."""
+    for path in workspace.state_files():
+        twice = standing_twice(workspace, path)
+        if twice:
+            message = f"{counted(len(twice), 'session')} in the log and in the archive, too"
+            help_ = "run `taskstate doctor --fix`: each then stands in one of the two"
+            yield RepositoryProblem("twice", workspace.relative(path), message, help_, fixable=True)
 
 
 def _check_ids(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -155,27 +173,42 @@ def _check_orphans(workspace: Workspace) -> Iterable[RepositoryProblem]:
 
 
 def _check_journal(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    """Report what interrupted commands and lost updates left in the journal."""
-    for name in files.names(workspace.journal):
-        relative = workspace.relative(workspace.journal / name)
-        if name.startswith(CONFLICT):
+    """Report what interrupted commands left in the journal."""
+    for path in workspace.private.files(journal.JOURNAL):
+        shown = workspace.shown(path)
+        if path.name.startswith(journal.CONFLICT):
             message = "an interrupted change could not be finished: a file had been changed meanwhile"
-            yield RepositoryProblem("unfinished", relative, message, _BY_HAND, fixable=True)
-        elif name.startswith(UNREADABLE):
-            yield RepositoryProblem("unfinished", relative, "it is a plan that cannot be read", "delete it")
-        elif name.startswith(PROPOSAL):
-            message = "a text that was gone, and could not be put back by itself"
-            yield RepositoryProblem("unfinished", relative, message, "take from it what is missing, then delete it")
-    lost, unreadable = lost_updates.records(workspace)
-    for update in lost:
-        subject = "a save that came while the file was replaced" if update.late else f"revision {update.revision}"
-        message = f"{subject} of {files.shown(update.path)} is gone from it, and kept here"
-        help_ = "run `taskstate doctor --fix`: it puts back what is missing"
-        yield RepositoryProblem("unfinished", workspace.relative(update.record), message, help_, fixable=True)
-    for path in unreadable:
-        yield RepositoryProblem(
-            "unfinished", workspace.relative(path), "it is a record that cannot be read", "delete it"
-        )
+            yield RepositoryProblem("unfinished", shown, message, _BY_HAND, fixable=True)
+        elif path.name.startswith(journal.UNREADABLE):
+            yield RepositoryProblem("unfinished", shown, "it is a plan that cannot be read", "delete it")
+    for path, plan in journal.waiting(workspace.private):
+        touched = ", ".join(files.shown(each) for operation in plan for each in paths_of(operation))
+        help_ = "make these files writable: the next command finishes it"
+        yield RepositoryProblem("unfinished", workspace.shown(path), f"a change of {touched} waits", help_)
+
+
+def _check_kept(workspace: Workspace) -> Iterable[RepositoryProblem]:
+    """Report what commands acknowledged and the files no longer hold, and kept copies that cannot be read."""
+    if workspace.private.refusal:
+        message = f"{workspace.config.root}/{FALLBACK} is not used: {workspace.private.refusal}"
+        yield RepositoryProblem("kept", "", message, "move it away, and look at what put it there")
+    records, strange = kept.records(workspace.private)
+    for loss in losses.find_losses(workspace, records):
+        if loss.items:
+            path, _, message = loss.message().partition(": ")
+            what, _, help_ = message.partition(": ")
+            yield RepositoryProblem("kept", path, what, help_, fixable=True)
+        if loss.reflog:
+            help_ = "take them from there, if they are wanted"
+            yield RepositoryProblem("kept", loss.path, loss.note(), help_, note=True)
+    for record in records:
+        try:
+            record.plan()
+        except (ValueError, TaskstateError) as error:
+            message = f"a kept copy cannot be read: {error}"
+            yield RepositoryProblem("kept", workspace.shown(record.path), message, "delete it", note=True)
+    for other in strange:
+        yield RepositoryProblem("kept", workspace.shown(other), "it is no kept copy", "delete it", note=True)
 
 
 def _check_temporary_files(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -184,15 +217,15 @@ def _check_temporary_files(workspace: Workspace) -> Iterable[RepositoryProblem]:
             if files.is_temporary(name):
                 message = "a killed command left it"
                 yield RepositoryProblem(
-                    "temporary", workspace.relative(folder / name), message, "run `--fix`", fixable=True
+                    "temporary", workspace.shown(folder / name), message, "run `--fix`", fixable=True
                 )
 
 
 def own_folders(workspace: Workspace) -> tuple[Path, ...]:
     """Return the folders in which our writes may leave temporary files."""
     folders = {workspace.root, *(path.parent for path in workspace.own_files())}
-    for folder, children, _ in os.walk(workspace.state_root):
-        children[:] = [name for name in children if name != "recent"]
+    folders.update(folder / kind for folder in workspace.private.read for kind in ("journal", "kept", "cache"))
+    for folder, _, _ in os.walk(workspace.state_root):
         folders.add(workspace.state_root / folder)
     return tuple(sorted(folders))
 
@@ -206,12 +239,17 @@ def _check_lock(workspace: Workspace) -> Iterable[RepositoryProblem]:
 
 
 def _check_cache(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    folder = workspace.state_root / "cache"
-    size = sum(os.lstat(os.path.join(parent, name)).st_size for parent, _, names in os.walk(folder) for name in names)
+    folders = [folder / "cache" for folder in workspace.private.read]
+    size = sum(
+        os.lstat(os.path.join(parent, name)).st_size
+        for folder in folders
+        for parent, _, names in os.walk(folder)
+        for name in names
+    )
     if size > _LARGE_CACHE:
         message = f"the cache takes {size // 1024**2} MiB"
         yield RepositoryProblem(
-            "cache", workspace.relative(folder), message, "delete the folder: it is made anew", note=True
+            "cache", workspace.shown(folders[0]), message, "delete the folder: it is made anew", note=True
         )
 
 
@@ -222,8 +260,10 @@ CHECKS: dict[str, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
     "hooks": _check_hooks,
     "lock": _check_lock,  # before the checks that take the lock, which clears the last holder
     "unfinished": _check_journal,
+    "kept": _check_kept,
     "temporary": _check_temporary_files,
     "files": _check_files,
+    "twice": _check_twice,
     "ids": _check_ids,
     "orphans": _check_orphans,
     "cache": _check_cache,

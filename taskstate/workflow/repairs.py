@@ -5,19 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
-from taskstate.merge.recovery import restore_lost_update, write_proposal
-from taskstate.model import archive_format
+from taskstate.merge.recovery import bring_back, standing_twice
+from taskstate.model import archive_format, names
+from taskstate.model.derived_values import derived_edits
 from taskstate.model.task_state import read_state
-from taskstate.model.write_metadata import timestamp
+from taskstate.model.write_metadata import set_front_matter, timestamp
 from taskstate.storage import files, journal, lock
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
 from taskstate.workflow.doctor import own_folders
-from taskstate.workspace import lost_updates
+from taskstate.workspace import damage, keeping, losses
+from taskstate.workspace.archive_file import read_archive
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import add_event
 from taskstate.workspace.setup import set_up
-from taskstate.workspace.writer import change
+from taskstate.workspace.writer import change, change_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,27 +42,26 @@ def repair(workspace: Workspace, problems: Iterable[RepositoryProblem], request:
         messages += [f"set up {name}" for name in (*set_up_result.created, *set_up_result.changed)]
     if "temporary" in checks:
         messages += _sweep(workspace)
+    messages += _bring_back(workspace, request)  # first: afterwards a plan may have nothing left to take back
     if "unfinished" in checks:
-        messages += _put_back_lost(workspace, request)  # first: afterwards a plan may have nothing left to take back
         messages += _settle_conflicts(workspace)
     return tuple(messages)
 
 
 def _sweep(workspace: Workspace) -> list[str]:
     with workspace.locked() as notes:
-        swept = [workspace.relative(folder / name) for folder in own_folders(workspace) for name in files.sweep(folder)]
+        swept = [workspace.shown(folder / name) for folder in own_folders(workspace) for name in files.sweep(folder)]
     return [*notes, *(f"removed {files.shown(name)}" for name in swept)]
 
 
 def _settle_conflicts(workspace: Workspace) -> list[str]:
     """Settle the plans that were set aside, as far as it is certain that no text gets lost."""
     messages = []
-    for name in files.names(workspace.journal):
-        record = workspace.journal / name
-        if name.startswith(journal.CONFLICT):
+    for record in workspace.private.files(journal.JOURNAL):
+        if record.name.startswith(journal.CONFLICT):
             with workspace.locked():
                 message = _settle(workspace, record)
-            messages += [f"{workspace.relative(record)}: {message}"] if message else []
+            messages += [f"{workspace.shown(record)}: {message}"] if message else []
     return messages
 
 
@@ -103,14 +105,61 @@ def _sessions_location(workspace: Workspace, done: journal.Plan, open_: journal.
     return "both" if archived <= in_state_file else "moved"
 
 
-def _put_back_lost(workspace: Workspace, request: Request) -> list[str]:
-    messages = []
-    for lost in lost_updates.records(workspace)[0]:
+def _bring_back(workspace: Workspace, request: Request) -> list[str]:
+    """Bring back what is gone, and mend the state files that are damaged."""
+    tasks = {loss.task: None for loss in losses.find_losses(workspace) if loss.items}
+    for path in workspace.state_files():
+        own = names.own_file(path.name)
         try:
-            messages.append(restore_lost_update(workspace, lost, request))
+            found = bool(damage.damage_of(workspace, workspace.load(path)) or standing_twice(workspace, path))
         except TaskstateError as error:
-            messages.append(f"{error}; {write_proposal(workspace, lost)}")
+            found = error.code in damage.CODES
+        if own and own.id and found:
+            tasks[own.id.casefold()] = None
+    messages = []
+    for task_id in tasks:
+        try:
+            messages.append(bring_back(workspace, task_id, request))
+        except TaskstateError as error:
+            messages.append(str(error))
     return messages
+
+
+def let_go(workspace: Workspace, task_id: str, request: Request) -> str:
+    """Accept what is gone of a task, and its file as it is, and return a message.
+
+    Raises:
+        TaskstateError: code "not-found": there is no such task; code "damaged": the file cannot be read.
+    """
+    with workspace.locked():
+        loss = losses.find_loss(workspace, task_id)
+        if loss:
+            keeping.let_go(workspace, loss)
+    try:
+        path = workspace.locate(task_id)
+    except TaskstateError:
+        if loss is None:
+            raise
+        return f"task {task_id}: {losses.names_of(loss.items)} let go"
+    found = damage.damage_of(workspace, workspace.load(path))
+    if found:
+        change_at(workspace, path, lambda loaded: _accepted(workspace, loaded), request)
+    if loss is None and not found:
+        return f"task {task_id}: nothing is gone"
+    what = f"{losses.names_of(loss.items)} let go" if loss and loss.items else "its file is accepted as it is"
+    return f"task {task_id}: {what}"
+
+
+def _accepted(workspace: Workspace, loaded: Loaded) -> Change[None]:
+    """Return the change that makes a file say what it holds."""
+    if damage.is_unreadable(loaded):
+        found = damage.damage_of(workspace, loaded)
+        help_ = "mend it by hand, or run `taskstate doctor --fix`"
+        raise TaskstateError(f"{found}; such a file cannot be accepted", help=help_, code=damage.CODE)
+    text = loaded.document.text
+    if loaded.state.archived and read_archive(workspace, loaded.state.id).size is None:
+        text = apply(text, set_front_matter(loaded.document, "archive_path", None))
+    return Change(text=apply(text, derived_edits(parse(text))), revision_above=loaded.state.revision, must_write=True)
 
 
 def reseal(workspace: Workspace, task_id: str, note: str, request: Request) -> Outcome:

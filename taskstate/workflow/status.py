@@ -8,6 +8,7 @@ from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.statuses import BLOCKED, COMPLETE, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
+from taskstate.workspace.damage import advice, damage_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +34,8 @@ def active_tasks(workspace: Workspace) -> tuple[list[Loaded], tuple[str, ...]]:
         else:
             if _is_active(loaded):
                 tasks.append(loaded)
+            found = damage_of(workspace, loaded)
+            unreadable += [f"{found}: {advice(loaded)}"] if found else []
     return tasks, tuple(unreadable)
 
 

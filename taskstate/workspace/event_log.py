@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from taskstate.model import write_metadata
+from taskstate.model.items import event_line
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import set_front_matter, with_event
 from taskstate.storage import files, journal
@@ -32,12 +32,8 @@ def add_event(workspace: Workspace, text: str, event: Mapping[str, object]) -> t
     shorter = write_metadata.with_events(longer, events[-EVENTS_KEPT:])
     state = read_state(parse(shorter))
     shorter = apply(shorter, set_front_matter(state.document, "archive_path", workspace.archive_path(state.id)))
-    return shorter, (append_to_archive(workspace, state, _ARCHIVE_HEADING, [f"- {_line(each)}" for each in oldest]),)
-
-
-def _line(event: object) -> str:
-    """Return an event as JSON on one line; `<` is escaped, since it could start HTML or a comment in Markdown."""
-    return json.dumps(event, sort_keys=True).replace("<", "\\u003c")
+    lines = [f"- {event_line(each)}" for each in oldest]
+    return shorter, (append_to_archive(workspace, state, _ARCHIVE_HEADING, lines),)
 
 
 def append_to_archive(workspace: Workspace, state: TaskState, title: str, items: Sequence[str]) -> journal.Operation:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 IGNORED_FOLDERS = frozenset({".git", "node_modules", ".venv"})  # where git does not say what is ignored
-DERIVED_FOLDERS = frozenset({"artifacts", "cache", "journal"})  # in the state folder
+# In the state folder; the last two are of earlier versions.
+DERIVED_FOLDERS = frozenset({"artifacts", "private", "cache", "journal"})
 
 
 def is_own(name: str) -> bool:

@@ -38,7 +38,7 @@ class CachedDependencies(NamedTuple):
 
 def open_dependency_cache(workspace: Workspace) -> Cache[CachedDependencies]:
     """Open the cache of dependencies, by path."""
-    return Cache(workspace.state_root / "cache" / "depends-on.json", _read_dependencies)
+    return Cache(workspace.private.cache("depends-on.json"), _read_dependencies)
 
 
 def _read_dependencies(values: Any) -> CachedDependencies:  # noqa: ANN401 - whatever the file holds

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 FOLDERS = ("tasks", "archives", "handoffs", "templates")
-IGNORED_PATHS = ("artifacts/", "cache/", "journal/", "lock")
+IGNORED_PATHS = ("artifacts/", "private/", "lock")
 TEMPORARY_PATTERN = ".taskstate-*.tmp"  # left by a killed writer beside the file that it was writing
 PRE_COMMIT = ".pre-commit-config.yaml"
 _HOOK_ID = "taskstate-lint"
@@ -139,7 +139,7 @@ def _write(workspace: Workspace, texts: dict[str, str], *, dry_run: bool) -> Set
             kept.append(name)
     if plan and not dry_run:
         with workspace.locked():
-            journal.write(workspace.root, workspace.journal, tuple(plan))
+            journal.write(workspace.root, workspace.private, tuple(plan))
     return SetUpResult(created=tuple(created), changed=tuple(changed), kept=tuple(kept))
 
 

@@ -1,30 +1,47 @@
-"""Runs before every command: finishes the write of a killed command and reports lost updates."""
+"""Runs before every command: finishes the write of a killed command, and tells what is gone."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.storage import backups, files
+from taskstate.errors import TaskstateError
+from taskstate.storage import files
+from taskstate.storage.private import OLD_JOURNAL
 
 if TYPE_CHECKING:
+    from taskstate.workspace.told import Told
     from taskstate.workspace.workspace import Workspace
 
 
 def recover(workspace: Workspace) -> tuple[str, ...]:
-    """Finish what a killed command left, record lost updates, and return messages about both.
+    """Finish what a killed command left, and return messages about that and about what stands in the way.
 
-    Every command pays for this: without anything to do it only lists one folder, and imports nothing more.
+    Every command pays for this: without anything to do it only lists a few folders, and imports nothing more.
     """
-    names = files.names(workspace.journal)
-    if not names:
-        return ()
+    private = workspace.private
     messages: tuple[str, ...] = ()
-    if names != (backups.FOLDER,):
+    if private.write is None:
+        messages = (f"nothing can be kept of what is written, nor cached: {private.refusal}",)
+    if any(files.names(folder / "journal") for folder in private.read):
         from taskstate.storage import journal
 
-        if journal.pending(workspace.journal):
-            with workspace.locked() as messages:  # taking the lock recovers the plan
-                pass
-    from taskstate.workspace import lost_updates
+        if journal.pending(private):
+            try:
+                with workspace.locked() as finished:  # taking the lock recovers the plan
+                    messages = (*messages, *finished)
+            except TaskstateError as error:
+                messages = (*messages, f"an interrupted change waits: {error}")
+    if private.removed or (workspace.state_root / OLD_JOURNAL).is_dir():
+        from taskstate.workspace import takeover
 
-    return (*messages, *lost_updates.check_all(workspace))
+        messages = (*messages, *takeover.take_over(workspace))
+    return messages
+
+
+def losses_of(workspace: Workspace) -> tuple[Told, ...]:
+    """Return what is gone or damaged of the tasks that commands have written here."""
+    if not any(files.names(folder / "kept") for folder in workspace.private.read):
+        return ()
+    from taskstate.workspace import told
+
+    return told.tell(workspace)

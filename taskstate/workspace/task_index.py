@@ -56,7 +56,7 @@ class IndexedTask(_IndexedTask):
 
 def all_tasks(workspace: Workspace) -> tuple[IndexedTask, ...]:
     """Return all tasks of the repository in no particular order, including those that cannot be read."""
-    cache = Cache(workspace.state_root / "cache" / "tasks.json", IndexedTask._make)
+    cache = Cache(workspace.private.cache("tasks.json"), IndexedTask._make)
     now = time.time_ns()
     tasks: list[IndexedTask] = []
     for path, status in _state_files(workspace):

@@ -17,6 +17,7 @@ from taskstate.model.config import Config, matches
 from taskstate.model.config_reader import parse_config
 from taskstate.storage import files
 from taskstate.storage.git import client as git
+from taskstate.storage.private import Private, find_private
 from taskstate.workspace import listing
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
 
 CONFIG_FILES = ("taskstate.toml", "pyproject.toml")
+SET_UP_FILES = frozenset({"taskstate.toml", ".gitignore", ".gitattributes", ".pre-commit-config.yaml"})
 
 
 class _Loaded(NamedTuple):
@@ -144,13 +146,17 @@ class Workspace(_Workspace):
         """Read and parse the state file at `path`.
 
         Raises:
-            TaskstateError: it cannot be read, or is not UTF-8.
+            TaskstateError: it cannot be read; code "not-utf8": it is not UTF-8.
         """
         from taskstate.model.task_state import read_state
         from taskstate.syntax.document import parse
 
-        data = self.read(path)
-        document = parse(decoded(data, self.relative(path)))
+        data, relative = self.read(path), self.relative(path)
+        try:
+            document = parse(decoded(data, relative))
+        except TaskstateError as error:
+            help_ = "convert it to UTF-8, or run `taskstate doctor --fix`, which brings the last good text back"
+            raise TaskstateError(f"{error.message}, so it is damaged", help=help_, code=error.code) from error
         own = names.own_file(path.name)
         state = read_state(document, (own and own.id) or "")
         return Loaded(relative=self.relative(path), data=data, document=document, state=state)
@@ -164,7 +170,11 @@ class Workspace(_Workspace):
         from taskstate.storage import journal, lock
 
         with lock.locked(self.lock):
-            yield journal.recover(self.root, self.journal)
+            yield journal.recover(self.root, self.private, self.may_write)
+
+    def may_write(self, relative: str) -> bool:
+        """Return whether a command may write a file: one of taskstate's own, or one that setting up writes."""
+        return self.is_ours(relative) or relative in SET_UP_FILES
 
     @property
     def lock(self) -> Path:
@@ -172,16 +182,20 @@ class Workspace(_Workspace):
         return self.state_root / "lock"
 
     @cached_property
-    def journal(self) -> Path:
-        """The folder for plans that are being carried out, backups and records of lost updates."""
-        return files.inside(self.root, f"{self.config.root}/journal")
+    def private(self) -> Private:
+        """The folders for what is private to the tool: journal, kept copies, caches."""
+        return find_private(self.root, self.state_root)
+
+    def shown(self, path: Path) -> str:
+        """Return a path for a message: from the root, or in full where it lies elsewhere."""
+        return files.shown(path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else path)
 
 
 def find_workspace(start: Path, *, root: str = "", config_file: str = "") -> Workspace:
     """Return the workspace that contains the folder `start`, or the one given by `root` or `config_file`.
 
-    Its root is the nearest folder upwards with a configuration or a state folder, else the root of the git repository,
-    else `start`.
+    Its root is the nearest folder upwards with a configuration or a state folder, but none above the root of the git
+    repository; else that root, else `start`.
 
     Raises:
         TaskstateError: a given folder or file does not exist, or the configuration is wrong.
@@ -195,11 +209,12 @@ def find_workspace(start: Path, *, root: str = "", config_file: str = "") -> Wor
         config = parse_config(_read_text(path), path.name)
         return Workspace(root=Path(root).resolve() if root else path.parent, config=config or Config())
     folders = [Path(root).resolve()] if root else [start.resolve(), *start.resolve().parents]
-    for folder in folders:
+    top = None if root else git.toplevel(start.resolve())
+    for folder in folders[: folders.index(top) + 1] if top in folders else folders:
         config = config_in(folder)
         if config or (folder / Config().root).is_dir():
             return Workspace(root=folder, config=config or Config())
-    top = folders[0] if root else git.toplevel(start) or start.resolve()
+    top = top or folders[0]
     if git.is_bare(top):
         raise TaskstateError(
             f"{files.shown(top)} is a bare repository, which has no files",

@@ -14,11 +14,11 @@ from taskstate.errors import StaleFile, TaskstateError
 from taskstate.model import names
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import check_seal, with_event, with_write_metadata
-from taskstate.storage import backups, files, journal
+from taskstate.storage import files, journal
 from taskstate.storage.transaction import paths_of
 from taskstate.syntax.document import parse
 from taskstate.validation import secrets
-from taskstate.workspace import artifacts, lost_updates, preconditions, secret_check
+from taskstate.workspace import artifacts, damage, keeping, preconditions, secret_check
 from taskstate.workspace.change import Change, Outcome, Request, T_co
 from taskstate.workspace.event_log import add_event
 
@@ -44,6 +44,7 @@ def change(
     """
 
     def guarded(loaded: Loaded) -> Change[T_co]:
+        damage.require_undamaged(workspace, loaded)
         preconditions.require_whole(loaded)
         return job(loaded)
 
@@ -69,11 +70,10 @@ def _change(
         loaded = workspace.load(path)
         if not loaded.data and attempt + 1 < _ATTEMPTS:
             continue  # an editor that saves in place has truncated it and not written yet
-        noticed = lost_updates.notice(workspace, loaded.relative, loaded.data)
-        messages += noticed.messages
         preconditions.require_writable(loaded, request.expect, sealed=not request.reseal)
-        if noticed.revision > loaded.state.revision:  # a lost revision's number is never given again
-            loaded = loaded._replace(state=loaded.state._replace(revision=noticed.revision))
+        lost = keeping.lost_revision(workspace, loaded)
+        if lost > loaded.state.revision:  # a lost revision's number is never given again
+            loaded = loaded._replace(state=loaded.state._replace(revision=lost))
         planned = job(loaded)
         try:
             return _write(workspace, loaded, planned, request, messages)
@@ -87,7 +87,7 @@ def _write(
     workspace: Workspace, loaded: Loaded, change: Change[T_co], request: Request, messages: tuple[str, ...]
 ) -> Outcome[T_co]:
     notes = (*messages, *change.notes)
-    if change.text == loaded.document.text and not change.before:
+    if change.text == loaded.document.text and not change.before and not change.must_write:
         if not request.dry_run:
             artifacts.write_all(workspace, change.artifacts)  # one may be missing here, as in another clone
         return Outcome(
@@ -121,9 +121,9 @@ def _carry_out(workspace: Workspace, task_id: str, change: Change, plan: journal
     """
     before = artifacts.write_all(workspace, change.artifacts)
     try:
-        journal.write(workspace.root, workspace.journal, plan)
+        keeping.carry_out(workspace, plan)
     except TaskstateError:
-        if not journal.pending(workspace.journal):  # else the next command finishes the plan, and needs them
+        if not journal.pending(workspace.private):  # else the next command finishes the plan, and needs them
             artifacts.undo(workspace, before)
         raise
     artifacts.delete(
@@ -182,6 +182,7 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         message = f"{relative} is to be created, so it is at no revision yet"
         raise TaskstateError(message, help="leave --expect-revision out", code="revision")
     with workspace.locked() as messages:
+        keeping.require_nothing_lost(workspace, relative)
         first = journal.Create(relative, with_write_metadata(text, request.metadata, revision=1).encode())
         secrets_found = secret_check.new_secrets_in_plan(workspace, (first,))
         warnings = secret_check.require_allowed(secrets_found, force=request.force_secrets)
@@ -192,8 +193,7 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         operation = journal.Create(relative, text.encode())
         diff = _diff(workspace, operation) if request.dry_run else ""
         if not request.dry_run:
-            journal.write(workspace.root, workspace.journal, (operation,))
-            backups.forget(workspace.journal, relative)  # those of an earlier file with this name
+            keeping.carry_out(workspace, (operation,))
     token = f"1-{files.digest(operation.data)[:8]}"
     return Outcome(relative, token, changed=True, notes=messages, diff=diff, warnings=warnings, text=text)
 

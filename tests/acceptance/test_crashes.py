@@ -127,10 +127,10 @@ JOBS = {
     "context init": Job((), ("context", "init", "101"), 20, by_hand=("## 2. Chain", f"{_CITING}## 2. Chain")),
     "lint --fix": Job((), ("lint", "--fix"), 8, by_hand=('"0%"', '"50%"')),
     "doctor --fix": Job(
-        (*_adding(1, 2, 3), ("archive", "101", "--force", "--keep", "1")),
+        (*_adding(1, 2, 3), ("archive", "101", "--force", "--keep", "1"), *_adding(4)),
         ("doctor", "--fix"),
-        20,
-        by_hand=("## 5. Git", "<!-- by hand -->\n\n## 5. Git"),
+        8,
+        by_hand=("## 6.", "<!-- by hand -->\n\n## 6."),
         stale=True,
     ),
     "handoff new": Job((_PHASE,), _HANDOFF, 20),

@@ -11,6 +11,7 @@ from taskstate.model.archive_format import entry_hash, read_batches
 from taskstate.model.canonical_json import sha256
 from taskstate.storage import journal
 from taskstate.tasks import sessions
+from taskstate.workspace.archive_file import read_archive
 from tests.support.place import TASK, Place, changes, refusal, said, tree
 
 if TYPE_CHECKING:
@@ -313,13 +314,13 @@ def test_archive_that_grew_meanwhile_is_read_again(place: Place, monkeypatch: py
     write = journal.write
     grown: list[bool] = []
 
-    def race(*args: Any) -> None:  # noqa: ANN401 - handed on as they come
+    def race(*args: Any, **options: Any) -> None:  # noqa: ANN401 - handed on as they come
         if not grown:
             grown.append(True)
             with place.archive_path.open("a") as file:
                 file.write("\nby hand\n")
             raise StaleFile("feigned")
-        write(*args)
+        write(*args, **options)
 
     monkeypatch.setattr(journal, "write", race)
     place.archive()
@@ -366,7 +367,7 @@ def test_archive_without_final_newline_is_added_to_safely(place: Place) -> None:
 def test_no_archive_has_no_sessions(place: Place) -> None:
     """A task without an archive has no archived sessions."""
     assert archiver.archived_sessions(place.workspace, TASK) == ()
-    assert archiver.read_archive(place.workspace, TASK).size is None
+    assert read_archive(place.workspace, TASK).size is None
 
 
 @pytest.mark.parametrize("size", [None, 0, 10**6])
@@ -384,7 +385,7 @@ def test_entry_that_looks_like_a_trailer_is_none(
     listed = sessions.all_sessions(place.workspace, TASK)
     assert {each.number: each.entry for each in listed} == before
     assert [each.archived for each in listed] == [True, True, True, False]
-    assert archiver.read_archive(place.workspace, TASK).last == 3
+    assert read_archive(place.workspace, TASK).last == 3
     place.add("five")
     place.archive()
     assert [number for number, _ in place.numbers()] == [1, 2, 3, 4, 5]
@@ -446,7 +447,7 @@ def test_highest_number_is_read_from_the_end(place: Place, lines: int) -> None:
     """The last batch tells the highest number, however long its list of hashes is."""
     place.fill(*range(1, lines + 2))
     place.archive()
-    assert archiver.read_archive(place.workspace, TASK).last == lines
+    assert read_archive(place.workspace, TASK).last == lines
     place.add()
     assert place.numbers()[-1] == (lines + 2, False)
 

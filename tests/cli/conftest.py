@@ -8,15 +8,15 @@ from __future__ import annotations
 import io
 import json
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
 from taskstate.cli.main import main
 from tests.support.place import Place, tree
 
-if TYPE_CHECKING:
-    from pathlib import Path
+EXAMPLE = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 
 
 class Said(NamedTuple):
@@ -84,6 +84,15 @@ class Cli:
 def place(tmp_path: Path) -> Place:
     """Return a repository with task 101, without git."""
     return Place(tmp_path / "repository")
+
+
+@pytest.fixture
+def reviewed(place: Place) -> Place:
+    """Return a repository whose task 101 has an archive, a review and a sealed context."""
+    place.text = EXAMPLE
+    sessions = (f"## Session {number} - 2026-01-31 0{number}:00\n\nStructure.\n" for number in (1, 2))
+    place.archive_path.write_text("\n".join(("# Archive\n", *sessions)), encoding="utf-8")
+    return place
 
 
 @pytest.fixture

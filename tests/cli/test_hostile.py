@@ -9,10 +9,12 @@ import json
 import os
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from taskstate.storage import files, kept, transaction
+from taskstate.workspace.ledger import entry_for
 from tests.support.place import TASK, Place, tree
 
 if TYPE_CHECKING:
@@ -100,7 +102,7 @@ def test_what_stands_outside_is_never_told(place: Place, cli: Cli, outside: Path
     assert (outside / "task-9-state.md").read_bytes() == before
 
 
-@pytest.mark.parametrize("name", ["tasks", "archives", "journal", "."])
+@pytest.mark.parametrize("name", ["tasks", "archives", "."])
 def test_a_folder_that_leads_out_is_not_written_into(place: Place, cli: Cli, outside: Path, name: str) -> None:
     """A folder of ours that is a link to somewhere else takes nothing."""
     for number in range(3):
@@ -113,6 +115,19 @@ def test_a_folder_that_leads_out_is_not_written_into(place: Place, cli: Cli, out
     result = cli("archive", TASK, "--force", "--keep", "1")
     assert (result.status, result.err.count("\n")) == (2, 1), result
     assert tree(outside) == before
+
+
+def test_a_private_folder_that_leads_out_is_not_used(place: Place, cli: Cli, outside: Path) -> None:
+    """A link in the place of that folder: nothing is read or written there, and doctor names it."""
+    place.add()
+    folder = place.workspace.state_root / "private"
+    shutil.move(folder, outside / "private")
+    folder.symlink_to(outside / "private")
+    before = tree(outside), sorted((outside / "private").rglob("*"))
+    cli.ok(*ADD)
+    cli.ok("lint")
+    assert ".taskstate/private is not used" in cli("doctor").out
+    assert (tree(outside), sorted((outside / "private").rglob("*"))) == before
 
 
 def test_a_lock_that_is_a_link_is_refused(place: Place, cli: Cli, outside: Path) -> None:
@@ -151,11 +166,11 @@ def test_a_file_that_becomes_a_link_while_it_is_changed_is_not_followed(
 
     really = journal.write
 
-    def swapped(*args: object) -> None:
+    def swapped(*args: Any, **options: Any) -> None:  # noqa: ANN401 - handed on as they come
         if not place.path.is_symlink():
             place.path.unlink()
             place.path.symlink_to(outside / "task-9-state.md")
-        really(*args)  # type: ignore[arg-type]  # handed on as they come
+        really(*args, **options)
 
     monkeypatch.setattr(journal, "write", swapped)
     result = cli(*ADD)
@@ -169,9 +184,9 @@ def test_a_file_that_is_removed_meanwhile_is_told(place: Place, cli: Cli, monkey
 
     really = journal.write
 
-    def removed(*args: object) -> None:
+    def removed(*args: Any, **options: Any) -> None:  # noqa: ANN401 - handed on as they come
         place.path.unlink(missing_ok=True)
-        really(*args)  # type: ignore[arg-type]  # handed on as they come
+        really(*args, **options)
 
     monkeypatch.setattr(journal, "write", removed)
     result = cli(*ADD)
@@ -241,7 +256,11 @@ def test_yaml_that_is_a_weapon_is_a_finding(place: Place, cli: Cli, yaml: str) -
     place.text = place.text.replace("taskstate: 1\n", f"taskstate: 1\n{yaml}", 1)
     findings = cli.json("lint", status=1)["findings"]
     assert {finding["code"] for finding in findings} == {"TS003"}
-    assert "line" in cli.refused(*ADD)
+    before = place.text
+    assert "line" in cli.refused("criterion", "check", TASK, "1")
+    refused = cli(*ADD)
+    assert (refused.status, f"`taskstate session add {TASK} --from " in refused.err) == (2, True)
+    assert place.text == before
     assert not (place.root / "owned").exists()
 
 
@@ -270,19 +289,27 @@ def test_an_archive_path_that_leads_out_is_not_used(place: Place, cli: Cli, tmp_
 def test_made_up_records_of_what_is_gone_reach_nothing_outside(
     place: Place, cli: Cli, outside: Path, tmp_path: Path
 ) -> None:
-    """What a user put into the journal, to be put back by doctor, is written nowhere but there."""
+    """What a user put among the kept copies, or where older versions had them, is brought back nowhere else."""
     place.add()
     path = "../outside/task-9-state.md"
-    record = {"taskstate_lost": 1, "path": path, "late": False, "text": "---\nrevision: 9\n---\n", "base": "x"}
-    (place.workspace.journal / "lost-000001-x.json").write_text(json.dumps(record), encoding="utf-8")
-    kept = place.workspace.journal / "recent" / path.replace("/", "%2F")
-    kept.mkdir()
-    (kept / "000001-0123456789abcdef").write_text("---\nrevision: 9\n---\n", encoding="utf-8")
+    text = place.text.replace('task_id: "101"', 'task_id: "9"')
+    kept.keep(place.workspace.private, record_of(path, text), kept.name_for(("9",), batch=False))
+    old = place.workspace.state_root / "journal"
+    (old / "recent" / path.replace("/", "%2F")).mkdir(parents=True)
+    sha = files.digest(text.encode())
+    (old / "recent" / path.replace("/", "%2F") / f"000001-{sha[:16]}-").write_text(text, encoding="utf-8")
+    (old / "lost-000001-x.json").write_text(json.dumps({"path": path, "text": text}), encoding="utf-8")
     before = tree(outside)
     assert cli("doctor", "--fix").status in {0, 1}
     assert tree(outside) == before
     assert OUTSIDE not in cli("list").err
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["outside", "repository"]
+
+
+def record_of(path: str, text: str) -> bytes:
+    """Return a kept record of a write of this text into a state file of task 9."""
+    plan = (transaction.Create(path, text.encode()),)
+    return transaction.encode(plan, {"tasks": {"9": entry_for(path, text.encode()).as_json()}})
 
 
 @pytest.mark.parametrize(

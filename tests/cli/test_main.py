@@ -16,6 +16,7 @@ from taskstate.cli.main import COMMANDS
 from taskstate.storage import journal
 from taskstate.tasks import overview
 from taskstate.version import VERSION
+from tests.support.crashing import leave_plan
 from tests.support.place import Place, tree
 
 if TYPE_CHECKING:
@@ -313,9 +314,10 @@ def test_commands_do_not_get_in_each_others_way(cli: Cli) -> None:
 
 def test_unfinished_write_is_told_by_the_next_command(cli: Cli, place: Place) -> None:
     """What a killed command left is finished by a command that only reads, and reported on standard error."""
-    plan = (journal.Create("a.md", b"a"), journal.Create("b.md", b"b"))
-    journal._record(place.workspace.state_root / "journal", plan)  # noqa: SLF001 - what a killed writer leaves
+    one, other = (f".taskstate/archives/task-{number}-archive.md" for number in (102, 103))
+    plan = (journal.Create(one, b"a"), journal.Create(other, b"b"))
+    leave_plan(place.workspace.private, plan)
     result = cli("list")
-    assert (result.status, "finished an interrupted change of a.md, b.md" in result.err) == (0, True)
+    assert (result.status, f"finished an interrupted change of {one}, {other}" in result.err) == (0, True)
     assert cli("list").err == ""
-    assert (place.root / "b.md").exists()
+    assert (place.root / other).exists()

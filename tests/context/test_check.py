@@ -104,13 +104,13 @@ def test_a_dirty_tree_is_noted(place: Place) -> None:
 
 
 def test_a_changed_section_is_shown_line_by_line(place: Place) -> None:
-    """The sealed version is found among the backups or in git, or is rebuilt from the sources."""
+    """The sealed version is found among the kept copies or in git, or is rebuilt from the sources."""
     place.text = place.text.replace("Keys rotate.", "Keys stay.")
     (found,) = findings(place)
     assert found.message == "section 1 is not as it was sealed"
     lines = ("-Issue and verify tokens. Keys rotate.", "+Issue and verify tokens. Keys stay.")
     assert [line for line in found.diff if line[0] in "+-"] == list(lines)
-    forget(place)
+    place.forget()
     assert findings(place)[0].diff == found.diff  # from the sources
     write(place, NAME, TASK_FILE.replace("Keys rotate.", "Other."))
     assert findings(place)[0].diff == ()
@@ -118,15 +118,8 @@ def test_a_changed_section_is_shown_line_by_line(place: Place) -> None:
     place.text = place.text.replace("Keys stay.", "Keys rotate.")
     commit(place)
     place.text = place.text.replace("Keys rotate.", "Keys stay.")
-    forget(place)
+    place.forget()
     assert findings(place)[0].diff == found.diff  # from git
-
-
-def forget(place: Place) -> None:
-    """Delete the backups."""
-    folder = place.workspace.journal / "recent"
-    for path in sorted(folder.rglob("*"), reverse=True):
-        path.unlink() if path.is_file() else path.rmdir()
 
 
 def test_a_changed_title(place: Place) -> None:

@@ -268,6 +268,8 @@ def test_a_section_that_swallows_what_is_added_is_refused(place: Place) -> None:
     """A phase is not added behind a fence that never closes, or without the section."""
     whole = place.text
     place.text = whole.replace("### Phase 3", "```text\n\n### Phase 3", 1).replace("```\n\n## 4.", "\n## 4.", 1)
+    assert refusal(lambda: add(place, "4")).code == "damaged"  # the last write had more sections
+    place.forget()
     assert refusal(lambda: add(place, "4")).code == "unsafe"
     place.text = whole.replace("## 3. Feature Checklist", "## 3. Checks")
     assert refusal(lambda: add(place, "4")).code == "section-missing"

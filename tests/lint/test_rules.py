@@ -160,6 +160,17 @@ def test_a_section_is_asked_after_where_it_is_misspelt(name: str) -> None:
     assert slip in found.help
 
 
+@pytest.mark.parametrize(("more", "severity", "is_fixed"), [(-1, "warning", True), (1, "error", False)])
+def test_counts_of_sessions_that_are_gone_are_an_error(more: int, severity: str, *, is_fixed: bool) -> None:
+    """Where fewer sessions are there than counted, no fix hides that; a count that is too low is only a warning."""
+    text = (CLEAN / "task-7-state.md").read_text(encoding="utf-8")
+    total = int(text.partition("sessions: {total: ")[2].partition(",")[0])
+    counted = text.replace(f"{{total: {total},", f"{{total: {total + more},", 1)
+    (found,) = (each for each in check(counted) if each.code == "TS105")
+    assert (found.severity, found.fix is not None) == (severity, is_fixed)
+    assert ("doctor --fix" in found.help) is not is_fixed
+
+
 def test_a_long_value_is_cut() -> None:
     """No message repeats more than a line of what stands in the file: it may be a secret."""
     secret = "k" * 5000

@@ -154,7 +154,7 @@ def test_the_clock_is_asked_again(place: Place) -> None:
 def test_a_damaged_cache_is_ignored(place: Place, checked: list[str], data: bytes) -> None:
     """Files are checked again where the cache cannot be read."""
     run(place)
-    (cache,) = (place.workspace.state_root / "cache").glob("lint-*.json")
+    (cache,) = place.cache("x").parent.glob("lint-*.json")
     cache.write_bytes(data)
     assert run(place)[0].findings == ()
     assert len(checked) == 2
@@ -162,7 +162,8 @@ def test_a_damaged_cache_is_ignored(place: Place, checked: list[str], data: byte
 
 def test_without_a_writable_cache_all_is_checked(place: Place) -> None:
     """A cache that cannot be written is no obstacle."""
-    (place.workspace.state_root / "cache").write_bytes(b"")
+    place.cache("x").parent.parent.mkdir(exist_ok=True)
+    place.cache("x").parent.write_bytes(b"")
     assert run(place)[0].findings == run(place)[0].findings == ()
 
 

@@ -160,6 +160,8 @@ def test_the_environment_makes_no_difference(tmp_path: Path) -> None:
     """Language, time zone, hash seed and working folder leave the bytes of an export and of a brief alone."""
     place = Place(tmp_path / "repository")
     place.text = EXAMPLE.replace("JWT Service", "JWT S\u00e9rvice \u2014")
+    archived = "".join(f"\n## Session {number} - 2026-01-31 0{number}:00\n\nStructure.\n" for number in (1, 2))
+    place.archive_path.write_text(f"# Archive\n{archived}", encoding="utf-8")
     (place.root / "below").mkdir()
     seen = set()
     for number, (language, zone) in enumerate([("C", "UTC"), ("tr_TR.UTF-8", "Asia/Tokyo"), ("POSIX", "America/Lima")]):

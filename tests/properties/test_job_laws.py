@@ -75,7 +75,7 @@ BY_HAND: Mapping[str, Callable[[str], str]] = {
     "notes": once("## Notes", lambda text: f"{text.rstrip()}\n\n## Notes\n\n```\n### Session 9\n```\n\n\tkeep  \n"),
     "key of one's own": once("x-mine", insert("^status:", "x-mine: {b: [1,  2]}  # mine\n")),
     "quoting": swap(r"^title: +JWT Service$", "title:   'JWT Service'   # named"),
-    "wrong counts": swap(r"^sessions: .*$", "sessions: {total: 99, archived: 98, recent: 1}"),
+    "wrong counts": swap(r"^sessions: .*$", "sessions: {total: 0, archived: 98, recent: 1}"),
     "no counts": swap(r"^(sessions|file_size_kb): .*\r?\n", ""),
     "wrong progress": swap(r'"overall_progress": "\d+%"', '"overall_progress": "42%"'),
     "no audit": swap(r"^audit:(\r?\n  .*)+\r?\n", ""),

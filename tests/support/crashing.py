@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from taskstate.storage import journal
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from taskstate.storage.private import Private
+    from taskstate.storage.transaction import Plan
 
 # Everything that changes the disk, or makes it durable; `open` only where it is for writing.
 CALLS = ("open", "write", "fsync", "replace", "rename", "link", "unlink", "ftruncate", "mkdir", "rmdir", "utime")
@@ -88,3 +93,8 @@ def killed(work: Callable[[], object], number: int, *, torn: bool = False) -> bo
     _, ended = os.waitpid(child, 0)
     assert os.WIFSIGNALED(ended) or os.WEXITSTATUS(ended) == 0
     return os.WIFSIGNALED(ended)
+
+
+def leave_plan(private: Private, plan: Plan) -> None:
+    """Leave a recorded plan of which nothing was carried out, as a killed writer does."""
+    journal._record(private, plan, None)  # noqa: SLF001 - what a killed writer leaves

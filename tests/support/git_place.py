@@ -62,8 +62,11 @@ class GitPlace(Place):
         return place
 
     def kept_by_git(self) -> dict[str, str]:
-        """Return the hash of every file in git's own folder."""
-        found = (path for path in sorted((self.root / ".git").rglob("*")) if path.is_file())
+        """Return the hash of every file in git's own folder, except those that are private to the tool."""
+        folder = self.root / ".git"
+        found = (
+            path for path in sorted(folder.rglob("*")) if path.is_file() and folder / "taskstate" not in path.parents
+        )
         return {str(path.relative_to(self.root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
     def take(self, role: str = ROLE) -> Outcome[snapshot_take.NewSnapshot]:

@@ -15,10 +15,11 @@ from taskstate.errors import TaskstateError
 from taskstate.lint.runner import LintRequest, LintRun, open_run
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import WriteMetadata
-from taskstate.storage import backups
+from taskstate.storage import kept
+from taskstate.storage.private import FALLBACK
 from taskstate.syntax.document import parse
 from taskstate.tasks import checklist, create, sessions
-from taskstate.workspace import setup
+from taskstate.workspace import setup, startup
 from taskstate.workspace.change import Outcome, Request
 from taskstate.workspace.workspace import Workspace, find_workspace
 
@@ -135,6 +136,22 @@ class Place:
         tested = checklist.FeatureResult(passes=passes, evidence=evidence)
         return checklist.set_feature(self.workspace, TASK, feature, tested, self.request())
 
+    def told(self) -> tuple[str, ...]:
+        """Return what a command says beside its own work: on what it recovered, and on what is gone or damaged."""
+        workspace = self.workspace
+        return (*startup.recover(workspace), *(told.message for told in startup.losses_of(workspace)))
+
+    def forget(self) -> None:
+        """Delete what is kept of earlier writes: what is gone of them is not missed any more."""
+        for record in kept.records(self.workspace.private)[0]:
+            record.path.unlink()
+
+    def cache(self, name: str) -> Path:
+        """Return the path of a cache file."""
+        path = self.workspace.private.cache(name)
+        assert path
+        return path
+
     def configure(self, toml: str) -> None:
         """Give the repository another configuration."""
         (self.root / "taskstate.toml").write_text(toml, encoding="utf-8")
@@ -160,9 +177,9 @@ def refusal(call: Callable[[], object]) -> TaskstateError:
 
 
 def files_in(root: Path) -> list[Path]:
-    """Return the files under `root`: without git's own, the lock, versions of late, and what was remembered."""
+    """Return the files under `root`: without git's own, the lock, and what is private to the tool."""
     found = (path for path in sorted(root.rglob("*")) if path.is_file() and path.name != "lock")
-    return [path for path in found if not {".git", "cache", backups.FOLDER}.intersection(path.relative_to(root).parts)]
+    return [path for path in found if not {".git", FALLBACK}.intersection(path.relative_to(root).parts)]
 
 
 def tree(root: Path) -> dict[str, str]:

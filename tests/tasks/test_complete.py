@@ -328,7 +328,7 @@ def test_task_that_is_complete_already_is_refused(place: Chained) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "code"),
     [
-        ("title: JWT Service", "title: [", "unreadable"),
+        ("title: JWT Service", "title: [", "damaged"),
         ('"overall_progress"', "overall_progress", "unreadable"),
         ("taskstate: 1", "taskstate: 1\nkind: permanent", "kind"),
         ('task_id: "101"', 'task_id: "9"', "file-name"),

@@ -138,10 +138,13 @@ def test_unreadable_file_hides_no_other(place: Place) -> None:
     place.new("9")
     path = place.workspace.locate("9")
     path.write_text("no front matter at all\n", encoding="utf-8")
-    tasks, unreadable = list_tasks(place.workspace, status="", area="", ready=False)
+    tasks, problems = list_tasks(place.workspace, status="", area="", ready=False)
     assert [loaded.state.id for loaded in tasks] == ["9", "101"]
-    assert any("task-7-state.md is not UTF-8: byte 4" in line for line in unreadable)
+    unreadable, damaged = sorted(problems)
+    assert "task-7-state.md is not UTF-8: byte 4 is 0xff, so it is damaged" in problems[unreadable]
+    assert "task-9-state.md is damaged: line 1" in problems[damaged]
     assert "cannot be read fully" in listing(tasks, 20)
+    assert [row.endswith("(damaged)") for row in listing(tasks, 20, problems).split("\n")[1:4]] == [True, False, True]
 
 
 def test_listing_is_a_table(place: Place) -> None:

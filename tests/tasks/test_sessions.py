@@ -9,6 +9,7 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.escaping import clean
 from taskstate.syntax.spans import with_newlines
 from taskstate.tasks import sessions
+from taskstate.workflow.repairs import let_go
 from tests.support.place import SESSION, TASK, Place, changes, refusal, said
 
 if TYPE_CHECKING:
@@ -178,6 +179,8 @@ def test_numbers_go_on_after_the_summary_and_all_sessions_were_removed(place: Pl
     text = place.text
     log = text.index("### Archived Summary")
     place.text = text[:log] + text[text.index("## 5. Git History") :]
+    assert refusal(place.add).code == "damaged"
+    let_go(place.workspace, TASK, place.request())
     place.add()
     assert place.numbers() == [(1, True), (2, True), (3, False)]
 
@@ -188,6 +191,8 @@ def test_numbers_go_on_after_the_archive_was_removed(place: Place) -> None:
     place.archive(keep=1)
     place.archive_path.unlink()
     place.text = re.sub(r"### Session 3 .*?(?=## 5)", "", place.text, flags=re.DOTALL)
+    assert refusal(place.add).code == "damaged"
+    let_go(place.workspace, TASK, place.request())
     place.add()
     assert place.numbers() == [(3, False)]
 
@@ -400,9 +405,9 @@ def test_what_never_closes_swallows_no_session(place: Place, log: str, what: str
     [
         ("## 4. Progress Log", "## 4. Progress Notes", "section-missing"),
         ("## 4. Progress Log", "- ## 4. Progress Log", "section-missing"),
-        ("title: JWT Service", "title: JWT: Service", "unreadable"),
-        ("title: JWT Service", "title: a\ntitle: b", "unreadable"),
-        ("---\ntaskstate", "\n---\ntaskstate", "unreadable"),
+        ("title: JWT Service", "title: JWT: Service", "damaged"),
+        ("title: JWT Service", "title: a\ntitle: b", "damaged"),
+        ("---\ntaskstate", "\n---\ntaskstate", "damaged"),
         ("taskstate: 1", "taskstate: 2", "newer-format"),
         ('task_id: "101"', 'task_id: "102"', "file-name"),
         ("audit:", "context: {seal: x}\naudit:", "seal-broken"),

@@ -230,8 +230,8 @@ def test_shape_for_programs(place: Place) -> None:
 
 def test_protocol_is_remembered(place: Place) -> None:
     """The second brief takes the protocol from the cache; a new template is noticed, a broken cache ignored."""
-    memory = place.workspace.state_root / "cache" / "protocol.json"
     first = told(place).text
+    memory = place.cache("protocol.json")
     memory.write_text(memory.read_text(encoding="utf-8").replace("**Protocol**", "**Remembered**"), encoding="utf-8")
     assert told(place).text == first.replace("**Protocol**", "**Remembered**")
     memory.write_text("[", encoding="utf-8")

@@ -47,7 +47,7 @@ def test_next_run_does_not_read_the_file(place: Place, monkeypatch: pytest.Monke
 def test_damaged_memory_is_none(place: Place, entry: str) -> None:
     """A damaged cache is rebuilt."""
     assert depends_on(place) == ("101",)
-    memory = place.workspace.state_root / "cache" / "depends-on.json"
+    memory = place.cache("depends-on.json")
     whole = memory.read_text(encoding="utf-8")
     memory.write_text(whole[: whole.index("{", 1)] + f'{{"{place.workspace.tasks}/task-102-state.md":{entry}}}}}')
     assert depends_on(place) == ("101",)

@@ -59,7 +59,7 @@ def test_empty_folder_is_set_up(tmp_path: Path) -> None:
     assert done == SetUpResult(created=FRESH, changed=(), kept=())
     assert set(tree(tmp_path)) == set(FRESH)
     assert (
-        (tmp_path / ".gitignore").read_text(encoding="utf-8").startswith(".taskstate/artifacts/\n.taskstate/cache/\n")
+        (tmp_path / ".gitignore").read_text(encoding="utf-8").startswith(".taskstate/artifacts/\n.taskstate/private/\n")
     )
     assert ".taskstate/**/*.md text\n" in (tmp_path / ".gitattributes").read_text(encoding="utf-8")
     assert find_workspace(tmp_path).config == find_workspace(tmp_path, root=str(tmp_path)).config
@@ -107,16 +107,22 @@ def test_lines_are_added_behind_what_is_there(tmp_path: Path, name: str, text: s
 
 def test_lines_that_are_there_are_not_doubled(tmp_path: Path) -> None:
     """Only missing lines are added."""
-    put(tmp_path, ".gitignore", "  .taskstate/cache/  \n.taskstate/lock\n")
+    put(tmp_path, ".gitignore", "  .taskstate/private/  \n.taskstate/lock\n")
     init(tmp_path)
     lines = (tmp_path / ".gitignore").read_text(encoding="utf-8").split()
-    assert lines.count(".taskstate/cache/") == lines.count(".taskstate/lock") == lines.count(".taskstate/journal/") == 1
+    assert lines.count(".taskstate/private/") == lines.count(".taskstate/lock") == 1
 
 
 def test_git_ignores_what_is_derived(repository: Path) -> None:
-    """Git sees the state files and neither lock nor cache, journal and artifacts, nor what a killed writer left."""
+    """Git sees the state files and neither lock nor private folder and artifacts, nor what a killed writer left."""
     init(repository)
-    derived = ["lock", "cache/x", "journal/pending-1.json", "artifacts/task-1/x", "tasks/.taskstate-1-ab.tmp"]
+    derived = [
+        "lock",
+        "private/cache/x",
+        "private/journal/pending-1.json",
+        "artifacts/task-1/x",
+        "tasks/.taskstate-1-ab.tmp",
+    ]
     for name in (*derived, "tasks/task-1-state.md"):
         path = repository / ".taskstate" / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -32,7 +32,7 @@ def _age(path: Path) -> None:
 
 def memory(place: Place) -> Path:
     """Return the path of the index's cache file."""
-    return place.workspace.state_root / "cache" / "tasks.json"
+    return place.cache("tasks.json")
 
 
 def indexed(place: Place) -> dict[str, IndexedTask]:
@@ -168,8 +168,7 @@ def test_damaged_memory_is_none(place: Place, damage: bytes) -> None:
 
 def test_memory_that_cannot_be_written_is_only_slower(place: Place) -> None:
     """If the cache cannot be written, the index is complete all the same."""
-    (place.workspace.state_root / "cache").mkdir(exist_ok=True)
-    memory(place).mkdir()
+    memory(place).mkdir(parents=True)
     assert [task.id for task in indexed(place).values()] == ["101"]
 
 

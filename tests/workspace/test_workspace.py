@@ -9,6 +9,7 @@ from taskstate.storage import files, journal
 from taskstate.storage.git import client as git
 from taskstate.workspace.startup import recover
 from taskstate.workspace.workspace import find_workspace, require_set_up
+from tests.support.crashing import leave_plan
 from tests.support.place import TASK, Place, refusal
 
 STATE = '---\ntaskstate: 1\ntask_id: "{0}"\ntitle: T\nstatus: created\n---\n\n# Task #{0}: T - State\n'
@@ -176,13 +177,13 @@ def test_path_outside_of_the_repository_is_refused(place: Place, tmp_path: Path)
 
 def test_settling_finishes_it_too(place: Place) -> None:
     """A command that only reads also finishes an interrupted change."""
-    at = place.workspace
-    plan = (journal.Create("a.md", b"a"), journal.Create("b.md", b"b"))
-    journal._record(at.state_root / "journal", plan)  # noqa: SLF001 - what a killed writer leaves
-    (message,) = recover(at)
-    assert "a.md, b.md" in message
-    assert (place.root / "b.md").read_bytes() == b"b"
-    assert recover(at) == ()
+    one, other = (f".taskstate/archives/task-{number}-archive.md" for number in (102, 103))
+    plan = (journal.Create(one, b"a"), journal.Create(other, b"b"))
+    leave_plan(place.workspace.private, plan)
+    (message,) = recover(place.workspace)
+    assert f"{one}, {other}" in message
+    assert (place.root / other).read_bytes() == b"b"
+    assert recover(place.workspace) == ()
 
 
 # Finding the repository

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from taskstate.tasks import sessions
 from taskstate.workspace.change import Change
 from taskstate.workspace.startup import recover
 from taskstate.workspace.writer import change, unified_diff
+from tests.support.crashing import leave_plan
 from tests.support.place import TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
@@ -153,12 +155,12 @@ class Racing:
         self.place, self.times, self.seen = place, times, 0
         self.write = journal.write
 
-    def __call__(self, *args: Any) -> None:  # noqa: ANN401 - handed on as they come
+    def __call__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - handed on as they come
         """Change the file, then write."""
         if self.seen < self.times:
             self.seen += 1
             self.place.text = self.place.text.replace("## 5. Git", f"<!-- by hand {self.seen} -->\n\n## 5. Git")
-        self.write(*args)
+        self.write(*args, **options)
 
 
 @pytest.mark.parametrize("times", [1, 4])
@@ -188,6 +190,55 @@ def test_file_that_keeps_changing_is_given_up(place: Place, monkeypatch: pytest.
         place.add()
     assert caught.value.help == "run this again"
     assert place.numbers() == []
+
+
+def test_save_in_the_instant_of_the_replace_is_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a save in place in the instant of the rename, the command plans anew: save and session are both there."""
+    place.add("First.")
+    really, seen, old = os.replace, [False], place.text
+    editor = place.path.open("r+b", buffering=0)
+
+    def replace_and_save(source: Path, target: Path) -> None:
+        really(source, target)
+        if target == place.path and not seen[0]:
+            seen[0] = True
+            editor.write(by_hand(old).encode())
+            editor.close()
+
+    monkeypatch.setattr(os, "replace", replace_and_save)
+    place.add("Second.")
+    assert seen == [True]
+    assert [session.did for session in sessions.all_sessions(place.workspace, TASK)] == [("First.",), ("Second.",)]
+    assert "<!-- by hand -->" in place.text
+
+
+def test_archiving_that_meets_such_a_save_is_taken_back_and_made_anew(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was appended to the archive is undone before the change is planned again: no session is there twice."""
+    for text in ("First.", "Second.", "Third."):
+        place.add(text)
+    really, seen = os.replace, [False]
+
+    def save_and_replace(source: Path, target: Path) -> None:
+        if target == place.path and not seen[0]:
+            seen[0] = True
+            beside = place.path.with_name("beside")
+            beside.write_text(by_hand(place.text), encoding="utf-8")
+            really(beside, place.path)
+            raise StaleFile("changed")
+        really(source, target)
+
+    monkeypatch.setattr(os, "replace", save_and_replace)
+    place.archive(keep=1)
+    assert seen == [True]
+    assert place.numbers() == [(1, True), (2, True), (3, False)]
+    assert "<!-- by hand -->" in place.text
+
+
+def by_hand(text: str) -> str:
+    """Return the text with a change that no command makes."""
+    return text.replace("## 6. ", "<!-- by hand -->\n\n## 6. ", 1)
 
 
 @pytest.mark.slow
@@ -244,7 +295,7 @@ def test_plan_of_a_killed_command_is_finished_first(place: Place) -> None:
         journal.Create(".taskstate/archives/task-101-archive.md", b"# Archive\n"),
         journal.Replace(at.relative(place.path), files.digest(place.path.read_bytes()), text.encode()),
     )
-    journal._record(at.state_root / "journal", plan)  # noqa: SLF001 - what a killed writer leaves
+    leave_plan(at.private, plan)
     outcome = place.add()
     assert "finished an interrupted change" in outcome.notes[0]
     assert place.archive_path.exists()
@@ -255,11 +306,11 @@ def test_plan_of_a_killed_command_is_finished_first(place: Place) -> None:
 def test_conflict_with_a_killed_command_is_told_once(place: Place) -> None:
     """A plan in conflict is set aside and named, and does not block later commands."""
     at = place.workspace
-    plan = (journal.Create("a.md", b"a"), journal.Replace(at.relative(place.path), "0" * 64, b"x"))
-    journal._record(at.state_root / "journal", plan)  # noqa: SLF001 - what a killed writer leaves
-    assert refusal(place.add).code == "recover-conflict"
-    place.add()
-    assert place.numbers() == [(1, False)]
+    other = ".taskstate/archives/task-102-archive.md"
+    plan = (journal.Create(other, b"a"), journal.Replace(at.relative(place.path), "0" * 64, b"x"))
+    leave_plan(at.private, plan)
+    assert "an interrupted change cannot be finished" in place.add().notes[0]
+    assert place.add().notes == ("session 2 recorded",)
 
 
 # Diffs

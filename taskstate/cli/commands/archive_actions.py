@@ -21,7 +21,10 @@ def run_verify(invocation: Invocation, *names: str) -> int:
     _refuse_flags(invocation, "verify", *_WRITING, "all")
     if not names:
         raise usage_error("archive verify: ID is missing", help="name a task, or several")
-    verdicts = [verify(invocation.workspace, invocation.task_id(name)) for name in names]
+    tasks = [invocation.task_id(name) for name in names]
+    for task_id in tasks:
+        invocation.report_damage(task_id)
+    verdicts = [verify(invocation.workspace, task_id) for task_id in tasks]
     data = [_shape(verdict) for verdict in verdicts]
     text = "\n".join(_text(verdict) for verdict in verdicts)
     status = 1 if any(verdict.problems for verdict in verdicts) else 0

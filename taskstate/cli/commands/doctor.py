@@ -26,6 +26,7 @@ def configure(parser: Parser) -> None:
         help="change the id of task OLD (an id or a path) to NEW, in all files",
     )
     parser.add_argument("--fix", action="store_true", help="repair problems where nothing can be lost")
+    parser.add_argument("--let-go", metavar="ID", help="accept that what is gone of a task was meant to go")
     parser.add_argument("--reseal", metavar="ID", help="accept manual changes to a block that only taskstate writes")
     parser.add_argument("--note", metavar="TEXT", help="reason for --reseal; it is recorded")
     parser.add_writing(run=run)
@@ -37,6 +38,8 @@ def run(invocation: Invocation) -> int:
         return _renumber(invocation)
     if invocation.args.reseal is not None:
         return _reseal(invocation)
+    if invocation.args.let_go is not None:
+        return _let_go(invocation)
     if invocation.args.note is not None:
         raise usage_error("doctor --note belongs to --reseal", help="name the task with --reseal")
     return _check(invocation)
@@ -53,6 +56,7 @@ def _check(invocation: Invocation) -> int:
         return _print_report(
             invocation, (RepositoryProblem("configuration", "", error.message, error.help),), (), ("configuration",)
         )
+    invocation.told = ()  # the report says it
     problems = examine(workspace)
     repairs: tuple[str, ...] = ()
     if invocation.args.fix and not invocation.args.dry_run:
@@ -95,6 +99,19 @@ def _reseal(invocation: Invocation) -> int:
         invocation.request(),
     )
     return invocation.print_outcome(outcome, "sealed anew")
+
+
+def _let_go(invocation: Invocation) -> int:
+    from taskstate.model.names import parse_task_id
+    from taskstate.workflow.repairs import let_go
+    from taskstate.workspace.startup import losses_of
+
+    task_id = parse_task_id(invocation.flag_value("let_go"))
+    if invocation.args.dry_run:
+        return invocation.print_result({"let_go": None}, "nothing would change")
+    message = let_go(invocation.workspace, task_id, invocation.request())
+    invocation.told = losses_of(invocation.workspace)
+    return invocation.print_result({"let_go": task_id}, message)
 
 
 def _renumber(invocation: Invocation) -> int:

@@ -32,7 +32,7 @@ def run(invocation: Invocation) -> int:
     from taskstate.workspace import task_index
 
     tasks = task_index.all_tasks(invocation.workspace)
-    invocation.print_problems(tuple(f"not drawn: {task.problem}" for task in tasks if task.problem))
+    invocation.report_all_damage(tuple(f"not drawn: {task.problem}" for task in tasks if task.problem))
     graph = dependency_graph.Graph(
         dependency_graph.GraphTask(task.id, task.title, task.status, task.depends_on, task.parent) for task in tasks
     )

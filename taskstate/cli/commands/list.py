@@ -27,8 +27,9 @@ def run(invocation: Invocation) -> int:
 
     args = invocation.args
     filters = {"status": args.status or "", "area": args.area or ""}
-    tasks, unreadable = list_tasks(invocation.workspace, **filters, ready=args.ready, blocked=args.blocked)
-    invocation.print_problems(unreadable)
+    tasks, problems = list_tasks(invocation.workspace, **filters, ready=args.ready, blocked=args.blocked)
+    invocation.report_all_damage(tuple(problems.values()))
     return invocation.print_result(
-        [task_shape(loaded) for loaded in tasks], listing(tasks, invocation.workspace.config.size.max_sessions)
+        [task_shape(loaded) for loaded in tasks],
+        listing(tasks, invocation.workspace.config.size.max_sessions, problems),
     )

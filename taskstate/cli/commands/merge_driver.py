@@ -1,8 +1,8 @@
 """`taskstate merge-driver`: the merge driver that git calls for state files; `taskstate init` configures it.
 
 git reads only the exit status: 0 for merged, 1 for conflicts marked in the file, anything else for a failure, after
-which git keeps our version in the working tree as unmerged. Neither the repository nor its configuration is read, since
-either may be unreadable in the middle of a merge.
+which git keeps our version in the working tree as unmerged. The configuration is not read, since it may be unreadable
+in the middle of a merge; of the repository only archives are, for the sessions that one side archived.
 """
 
 from __future__ import annotations
@@ -24,12 +24,20 @@ def configure(parser: Parser) -> None:
 
 def run(invocation: Invocation) -> int:
     """Merge, overwrite our version, and return whether there are conflicts."""
+    from taskstate.merge.conservation import lost_sessions
     from taskstate.merge.files import merge_files
     from taskstate.merge.three_way import Versions
     from taskstate.storage import files
 
     args = invocation.args
-    merged = merge_files(Versions(*(files.read(Path(path)) for path in (args.base, args.ours, args.theirs))), args.name)
+    versions = Versions(*(files.read(Path(path)) for path in (args.base, args.ours, args.theirs)))
+    merged = merge_files(versions, args.name)
+    lost = () if merged.conflicts else lost_sessions(versions, merged.data, args.name, Path())
+    if lost:
+        numbers = ", ".join(map(str, lost))
+        message = f"session {numbers} would get lost: archived on one side, and in no archive; ours stays, unmerged"
+        invocation.print_problems((f"{args.name}: {message}",))
+        return 1
     files.replace(Path(args.ours), merged.data)
     invocation.print_result({"path": args.name, "conflicts": merged.conflicts}, "", status=0)
     if not merged.conflicts:

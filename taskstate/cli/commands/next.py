@@ -27,7 +27,7 @@ def run(invocation: Invocation) -> int:
     if count < 1:
         raise usage_error(f"--count {count} names nothing", help="give 1 or more")
     choice = choose(invocation.workspace, max(count, _MAX_LISTED) if invocation.as_json else count)
-    invocation.print_problems(choice.unreadable)
+    invocation.report_all_damage(choice.unreadable)
     return invocation.print_result(_shape(choice), "\n".join(_lines(choice)))
 
 

@@ -24,7 +24,7 @@ def run(invocation: Invocation) -> int:
         loaded = workspace.load(workspace.locate(invocation.task_id(task)))
         return invocation.print_result(status_shape(loaded, names), status_text((loaded,), names))
     tasks, unreadable = active_tasks(workspace)
-    invocation.print_problems(unreadable)
+    invocation.report_all_damage(unreadable)
     return invocation.print_result(
         {"tasks": [status_shape(loaded, names) for loaded in tasks]}, status_text(tasks, names)
     )

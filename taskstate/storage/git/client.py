@@ -147,7 +147,8 @@ def folders(path: Path) -> GitFolders | None:
     git_dir = _git_folder(top)
     if git_dir is None:  # it lies elsewhere, as GIT_DIR says
         git_dir = top / os.fsdecode(run(["rev-parse", "--absolute-git-dir"], top)).removesuffix("\n")
-    return GitFolders(top, git_dir, git_dir / (_first_line(git_dir / "commondir") or "."))
+    common = git_dir / (_first_line(git_dir / "commondir") or ".")
+    return GitFolders(top, git_dir, Path(os.path.normpath(common)))
 
 
 def is_bare(folder: Path) -> bool:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,30 +15,27 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Cli
     from tests.support.place import Place
 
-EXAMPLE = (Path(__file__).parents[2] / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 
-
-def test_brief_is_printed(cli: Cli, place: Place) -> None:
+def test_brief_is_printed(cli: Cli, reviewed: Place) -> None:
     """A brief is text on standard output, within its budget, and changes nothing."""
-    place.text = EXAMPLE
-    before = tree(place.root)
+    before = tree(reviewed.root)
     result = cli("brief", "TASK-101", "--budget", "800")
     assert (result.status, result.err) == (0, "")
     assert result.out.startswith("# Task 101: JWT Service\n")
     assert "## Next step\n\n- Decide on 30 s of leeway\n" in result.out
     assert "`taskstate session show 101 N`" in result.out
-    assert tree(place.root) == before
+    assert tree(reviewed.root) == before
 
 
-def test_brief_for_a_role(cli: Cli, place: Place) -> None:
+@pytest.mark.usefixtures("reviewed")
+def test_brief_for_a_role(cli: Cli) -> None:
     """With --role the brief contains what concerns that role."""
-    place.text = EXAMPLE
     assert "Your role: reviewer." in cli.ok("brief", "101", "--role", "reviewer")
 
 
-def test_brief_in_json(cli: Cli, place: Place) -> None:
+@pytest.mark.usefixtures("reviewed")
+def test_brief_in_json(cli: Cli) -> None:
     """A program gets the text with its tokens, and what was cut."""
-    place.text = EXAMPLE
     data = cli.json("brief", "101", "--budget", "700")
     assert data["text"] == cli.ok("brief", "101", "--budget", "700")
     assert (data["budget"], data["role"], data["fits"]) == (700, None, True)

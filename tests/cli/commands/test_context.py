@@ -143,9 +143,12 @@ def test_a_front_matter_that_cannot_be_read_is_an_error(cli: Cli, sources: Place
     cli.ok("context", "init", "101")
     sources.text = broken_front_matter(sources.text)
     for command in (("show", "101"), ("check", "101"), ("export", "101", "--role", "reviewer"), ("budget", "101")):
-        output = cli.refused("context", *command)
-        assert output.startswith(f"{STATE}, line 4: ")
-        assert output.endswith(": mend it; `taskstate lint` says how")
+        result = cli("context", *command)
+        damage, error = result.err.splitlines()
+        assert (result.status, result.out) == (1, "")
+        assert damage.startswith(f"{STATE} is damaged: line 4: ")
+        assert error.startswith(f"taskstate: {STATE}, line 4: ")
+        assert error.endswith(": mend it; `taskstate lint` says how")
 
 
 def test_a_broken_seal_is_told(cli: Cli, sources: Place) -> None:

@@ -2,32 +2,32 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pytest
 
 from tests.support.place import tree
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.conftest import Cli
     from tests.support.place import Place
 
-EXAMPLE = (Path(__file__).parents[2] / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 
-
-def test_export_is_canonical_json(cli: Cli, place: Place) -> None:
+def test_export_is_canonical_json(cli: Cli, reviewed: Place) -> None:
     """The export goes to standard output as it is, the same each time, and another role gets another."""
-    place.text = EXAMPLE
-    before = tree(place.root)
+    before = tree(reviewed.root)
     out = cli.ok("context", "export", "101", "--role", "reviewer")
     assert out == json.dumps(json.loads(out), sort_keys=True, ensure_ascii=False, indent=2) + "\n"
     assert out == cli.ok("context", "export", "101", "--role", "reviewer")
     assert out != cli.ok("context", "export", "101", "--role", "validator")
-    assert tree(place.root) == before
+    assert tree(reviewed.root) == before
 
 
-def test_export_in_json(cli: Cli, place: Place) -> None:
+@pytest.mark.usefixtures("reviewed")
+def test_export_in_json(cli: Cli) -> None:
     """A program gets the export with the hash of its canonical bytes."""
-    place.text = EXAMPLE
     out = cli.ok("context", "export", "101", "--role", "reviewer")
     data = cli.json("context", "export", "101", "--role", "reviewer")
     assert data["export"] == json.loads(out)
@@ -36,16 +36,15 @@ def test_export_in_json(cli: Cli, place: Place) -> None:
     )
 
 
-def test_export_into_a_file(cli: Cli, place: Place, tmp_path: Path) -> None:
+def test_export_into_a_file(cli: Cli, reviewed: Place, tmp_path: Path) -> None:
     """With --output a file holds the same bytes; a second time it is replaced."""
-    place.text = EXAMPLE
     out = cli.ok("context", "export", "101", "--role", "validator")
     for _ in range(2):
         output = cli.ok("context", "export", "101", "--role", "validator", "--output", tmp_path / "x.json")
         assert output == f"{tmp_path / 'x.json'}: what the validator needs of task 101\n"
         assert (tmp_path / "x.json").read_bytes() == out.encode()
     assert cli.json("context", "export", "101", "--role", "validator", "--output", "y.json")["output"] == "y.json"
-    assert (place.root / "y.json").read_bytes() == out.encode()
+    assert (reviewed.root / "y.json").read_bytes() == out.encode()
 
 
 def test_export_goes_nowhere_else(cli: Cli, place: Place) -> None:
@@ -60,17 +59,17 @@ def test_export_goes_nowhere_else(cli: Cli, place: Place) -> None:
     assert place.path.read_bytes().startswith(b"---")
 
 
-def test_no_control_character_reaches_a_terminal(cli: Cli, place: Place) -> None:
+def test_no_control_character_reaches_a_terminal(cli: Cli, reviewed: Place) -> None:
     """What would reorder text on a screen is escaped, and the JSON says the same."""
-    place.text = EXAMPLE.replace("Issue and verify tokens.", "Issue \u202e tokens.")
+    reviewed.text = reviewed.text.replace("Issue and verify tokens.", "Issue \u202e tokens.")
     out = cli.ok("context", "export", "101", "--role", "reviewer")
     assert "\u202e" not in out
     assert json.loads(out)["description"].startswith("Issue \u202e tokens.")
 
 
-def test_budget_as_a_table_and_as_json(cli: Cli, place: Place) -> None:
+@pytest.mark.usefixtures("reviewed")
+def test_budget_as_a_table_and_as_json(cli: Cli) -> None:
     """People see a table with a line for each part and role, programs the same numbers."""
-    place.text = EXAMPLE
     data = cli.json("context", "budget", "101")
     out = cli.ok("context", "budget", "101")
     assert f"{data['before']:,}" in out

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.storage import backups, files, journal
+from taskstate.storage import files, journal, kept
 from taskstate.workflow.doctor import CHECKS
+from tests.support.crashing import leave_plan
 from tests.support.place import TASK, Place, tree
 
 if TYPE_CHECKING:
@@ -187,6 +188,11 @@ def test_name_of_a_killed_holder_is_a_note_and_cleared(git: Place, cli: Cli) -> 
     assert git.workspace.lock.read_text(encoding="utf-8").strip() == ""
 
 
+def newest_kept(place: Place) -> Path:
+    """Return the path of the newest kept record."""
+    return kept.records(place.workspace.private)[0][-1].path
+
+
 def _interrupt(place: Place, *, appended: bool) -> None:
     """Leave the files of a killed archiving whose state file a user has edited since."""
     for text in ("First.", "Second.", "Third."):
@@ -200,10 +206,10 @@ def _interrupt(place: Place, *, appended: bool) -> None:
         journal.Replace(relative, files.digest(before.encode()), place.text.encode()),
     )
     place.text = before.replace("## 5. Git", "<!-- by hand -->\n\n## 5. Git")
-    backups.forget(place.workspace.journal, relative)  # the killed writer had not come so far
+    newest_kept(place).unlink()  # the killed writer had not come so far
     if not appended:
         archived.unlink()
-    journal._record(place.workspace.journal, plan)  # noqa: SLF001 - what a killed writer leaves
+    leave_plan(place.workspace.private, plan)
 
 
 @pytest.mark.parametrize("appended", [True, False])
@@ -217,22 +223,42 @@ def test_interrupted_archiving_of_an_edited_file_is_settled(git: Place, cli: Cli
     assert "<!-- by hand -->" in git.text
 
 
-def test_finished_archiving_that_a_stale_save_undid_is_done_again(git: Place, cli: Cli) -> None:
-    """A writer killed in its last step, and then an older copy over its work: each session still appears once."""
+def test_archiving_that_a_stale_save_undid_is_done_again(git: Place, cli: Cli) -> None:
+    """An older copy over an archived file, and more that is gone by it: each session appears once, archived or not."""
     for text in ("First.", "Second.", "Third."):
         git.add(text)
     before = git.text
     git.archive(keep=1)
-    plan = (
-        journal.Create(git.workspace.relative(git.archive_path), git.archive_path.read_bytes()),
-        journal.Replace(git.workspace.relative(git.path), files.digest(before.encode()), git.text.encode()),
-    )
-    git.text = before.replace("## 5. Git", "<!-- by hand -->\n\n## 5. Git")
-    journal._record(git.workspace.journal, plan)  # noqa: SLF001 - what a killed writer leaves
-    cli("list")
+    git.add("Fourth.")
+    git.text = before.replace("## 6.", "<!-- by hand -->\n\n## 6.")
+    assert "session 4 is gone" in cli("list").err
     assert found(cli, "--fix", status=0) == []
-    assert git.numbers() == [(1, True), (2, True), (3, False)]
+    assert git.numbers() == [(1, True), (2, True), (3, False), (4, False)]
     assert "<!-- by hand -->" in git.text
+
+
+def test_plan_that_cannot_be_finished_waits(git: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed command's plan on a file that is read-only now is told and named by doctor; other tasks go on."""
+    git.new("102")
+    text = git.text.replace("- [ ] Tokens verify", "- [x] Tokens verify")
+    sha = files.digest(git.path.read_bytes())
+    other = f".taskstate/archives/task-{TASK}-archive.md"
+    plan = (
+        journal.Create(other, b"# Task #101 Archive\n"),
+        journal.Replace(git.workspace.relative(git.path), sha, text.encode()),
+    )
+    leave_plan(git.workspace.private, plan)
+    with monkeypatch.context() as patch:
+        really = os.access  # root may write everything, so permissions alone would not show it
+        patch.setattr(os, "access", lambda path, mode: path != git.path and really(path, mode))
+        assert "waits until it can be finished" in cli("list").err
+        (ailment,) = found(cli)
+        assert (ailment["check"], "task-101-state.md waits" in ailment["message"]) == ("unfinished", True)
+        assert cli("criterion", "check", "102", "1").status == 0
+        assert "has to be finished first" in cli("criterion", "check", TASK, "2").err
+    assert "finished an interrupted change" in cli("list").err
+    assert found(cli, status=0) == []
+    assert [each.checked for each in git.state.criteria] == [True, False]
 
 
 def test_stale_save_is_found_and_mended(git: Place, cli: Cli) -> None:
@@ -240,11 +266,11 @@ def test_stale_save_is_found_and_mended(git: Place, cli: Cli) -> None:
     old = git.text
     git.add("Gone.")
     git.text = old.replace("## 5. Git", "<!-- by hand -->\n\n## 5. Git")
-    assert "revision 2 is gone" in cli("lint").err
+    assert "session 1 is gone" in cli("lint").err
     (ailment,) = found(cli)
-    assert (ailment["check"], ailment["fixable"]) == ("unfinished", True)
+    assert (ailment["check"], ailment["fixable"]) == ("kept", True)
     data = cli.json("doctor", "--fix")
-    assert "is in it again" in data["mended"][0]
+    assert "session 1 is back" in data["mended"][0]
     assert git.numbers() == [(1, False)]
     assert "<!-- by hand -->" in git.text
     assert found(cli, status=0) == []

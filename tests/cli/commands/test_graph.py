@@ -49,7 +49,7 @@ def test_file_that_cannot_be_read_is_told(cli: Cli, place: Chained) -> None:
     """It is drawn as unknown, reported on standard error, and hides no other."""
     place.file("101").write_bytes(b"\xff")
     result = cli("graph")
-    assert result.status == 0
+    assert result.status == 1
     assert result.out.startswith("[?] 101  there is no such task, or it cannot be read\n  [ ] 102")
     assert "not drawn: .taskstate/tasks/task-101-state.md is not UTF-8" in result.err
 

@@ -81,7 +81,7 @@ def test_file_that_cannot_be_read_is_told(cli: Cli, place: Chained) -> None:
     """It is reported on standard error, and the others are looked at."""
     place.file("102").write_bytes(b"\xff")
     result = cli("next", "--quiet")
-    assert (result.status, "not counted: .taskstate/tasks/task-102-state.md is not UTF-8" in result.err) == (0, True)
+    assert (result.status, "not counted: .taskstate/tasks/task-102-state.md is not UTF-8" in result.err) == (1, True)
 
 
 def test_count_is_positive(cli: Cli) -> None:

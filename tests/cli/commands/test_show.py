@@ -66,9 +66,12 @@ def test_damaged_task_is_shown_with_what_is_wrong(cli: Cli, place: Place) -> Non
 
 
 def test_file_that_is_not_utf8_is_refused(cli: Cli, place: Place) -> None:
-    """A file of which nothing can be read is an error."""
+    """A file of which nothing can be read is named as damaged, and what to do."""
     place.path.write_bytes(b"\xff")
-    assert "is not UTF-8: byte 0 is 0xff" in cli.refused("show", "101")
+    result = cli("show", "101")
+    assert (result.status, result.out) == (1, "")
+    assert "is not UTF-8: byte 0 is 0xff, so it is damaged" in result.err
+    assert "`taskstate doctor --fix`" in result.err
 
 
 def test_control_characters_are_never_printed_raw(cli: Cli, place: Place) -> None:

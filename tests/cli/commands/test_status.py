@@ -26,9 +26,11 @@ def test_a_file_that_cannot_be_read_is_complained_of(cli: Cli, place: Place) -> 
     """The others are shown nevertheless."""
     place.path.with_name("task-7-state.md").write_bytes(b"\xff")
     result = cli("status")
-    assert (result.status, result.out) == (0, "no task is in progress\n")
+    assert (result.status, result.out) == (1, "no task is in progress\n")
     assert "not shown: .taskstate/tasks/task-7-state.md is not UTF-8" in result.err
-    assert "not UTF-8" in cli.refused("status", "7")
+    result = cli("status", "7")
+    assert (result.status, result.out) == (1, "")
+    assert "task-7-state.md is not UTF-8: byte 0 is 0xff, so it is damaged" in result.err
 
 
 def test_a_task_that_is_not_there_is_refused(cli: Cli) -> None:

@@ -228,7 +228,7 @@ def test_a_failed_write_leaves_the_old_log(place: Place, monkeypatch: pytest.Mon
         record(place)
     before, text = kept_logs(place), place.text
 
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise TaskstateError("no space left", code="io", help="make room")
 
     monkeypatch.setattr("taskstate.workspace.writer.journal.write", full)

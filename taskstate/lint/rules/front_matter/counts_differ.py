@@ -9,7 +9,8 @@ one byte. Here one of them differs from the actual value. Both keys are optional
 ## Why
 
 Lists and boards show these numbers without reading the body, and archiving is planned with them. A wrong number does
-not damage the text, so this is a warning.
+not damage the text, so this is a warning; but where fewer sessions are there than the file counts, some are gone, and
+that is an error, which no fix hides by lowering the number.
 
 ## Example
 
@@ -34,7 +35,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.errors import CannotEdit
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Fix, Rule
 from taskstate.model import derived_values
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ RULE = Rule(
     fixable=True,
 )
 
+_GONE = "sessions are gone: `taskstate doctor --fix` brings them back, `taskstate doctor --let-go ID` accepts that"
 _HELP = "`--fix` and every command that writes the file put it right"
 
 
@@ -63,11 +65,14 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         and facts.sessions_known
         and any(recorded.get(key) != count for key, count in actual._asdict().items())
     ):
+        total = recorded.get("total")
+        is_short = isinstance(total, int) and total > actual.total
         yield RULE.at(
             facts.value_span(derived_values.COUNTS),
             f"`sessions` says {_words(recorded)}; the body has {_words(actual._asdict())}",
-            help=_HELP,
-            fix=_fix(document, facts, derived_values.COUNTS),
+            help=_GONE if is_short else _HELP,
+            fix=None if is_short else _fix(document, facts, derived_values.COUNTS),
+            severity=ERROR if is_short else WARNING,
         )
     size = facts.values.get(derived_values.SIZE)
     if size is not None and size != facts.state.size_kb:

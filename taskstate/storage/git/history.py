@@ -1,0 +1,74 @@
+"""Reads all versions of some files that git still has: from references, from the stash, or from the reflog."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING
+
+from taskstate.errors import GitFailed
+from taskstate.storage.git import client as git
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+REFS, STASH, REFLOG = "refs", "stash", "reflog"
+_COMMITS = {
+    # HEAD is not among `--all` where it is detached; the stash is, and counts for itself.
+    REFS: ("log", "--format=%H", "--exclude=refs/stash", "--all", "HEAD"),
+    REFLOG: ("log", "--format=%H", "--reflog"),
+}
+_AT_ONCE = 20  # commits whose files are asked for together
+
+
+def versions(root: Path, paths: Sequence[str], where: str) -> Iterator[tuple[str, tuple[bytes | None, ...]]]:
+    """Yield the commits in which one of the files changed, newest first, each with the files' bytes (None: no file).
+
+    `where` says which commits. A stash is yielded as its commit, and those with its index and its untracked files.
+    Without git, and where git fails, there are none.
+    """
+    names = [f"./{os.path.normpath(path).replace(os.sep, '/')}" for path in paths if "\n" not in path]
+    if git.head(root) is None:
+        return
+    with suppress(GitFailed), closing(git.Objects(root)) as objects:
+        commits = _stashes(root) if where == STASH else _commits(root, names, where)
+        for start in range(0, len(commits), _AT_ONCE):
+            chunk = commits[start : start + _AT_ONCE]
+            contents = objects.contents([f"{commit}:{name}" for commit in chunk for name in names])
+            for commit in chunk:
+                yield commit, tuple(next(contents) for _ in names)
+
+
+def _commits(root: Path, names: Sequence[str], where: str) -> list[str]:
+    # --full-history: also commits on a branch whose merge dropped what they changed.
+    options = ("--full-history", "--no-show-signature", "--")
+    patterns = [f":(literal){name}" for name in names]
+    return git.run([*_COMMITS[where], *options, *patterns], root).decode("ascii", "replace").split()
+
+
+def _stashes(root: Path) -> list[str]:
+    lines = git.run(["log", "-g", "--format=%H %P", "--no-show-signature", "refs/stash", "--"], root)
+    stashes = [line.split() for line in lines.decode("ascii", "replace").splitlines()]
+    # A stash's first parent is the commit it was made on; the others hold the index and the untracked files.
+    return [commit for each in stashes for commit in (each[:1] + each[2:])]
+
+
+def fingerprint(root: Path) -> str:
+    """Return a text that changes whenever a reference, the stash or the reflog of HEAD does; empty without git."""
+    at = git.folders(root)
+    if at is None:
+        return ""
+    marks = [_mark(at.git_dir / "HEAD"), _mark(at.git_dir / "logs" / "HEAD"), _mark(at.common_dir / "packed-refs")]
+    marks += [_mark(at.common_dir / "logs" / "refs" / "stash"), _mark(at.common_dir / "reftable" / "tables.list")]
+    # Git writes a reference by a rename, which changes the time of its folder.
+    marks += [_mark(folder) for top in {at.git_dir, at.common_dir} for folder, _, _ in os.walk(top / "refs")]
+    return ",".join(sorted(marks))
+
+
+def _mark(path: Path | str) -> str:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ""
+    return f"{status.st_ino}.{status.st_size}.{status.st_mtime_ns}"

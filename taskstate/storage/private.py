@@ -1,0 +1,133 @@
+"""Finds the folder for what is private to the tool: the journal, kept copies of what was acknowledged, and caches.
+
+It lies where no commit reaches: in git's common folder, one for each worktree. Where that cannot be written, and
+without git, it is `private/` in the state folder, which a stranger's commit could hold: so that one is used only if
+nothing in it is a link, tracked by git, or another user's.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
+
+from taskstate.errors import GitFailed
+from taskstate.storage import files
+from taskstate.storage.git import client as git
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FALLBACK = "private"  # in the state folder
+OLD_JOURNAL = "journal"  # in the state folder, of versions before 0.2
+_IN_GIT = "taskstate"  # in git's common folder
+_MAIN = "main"
+
+
+class Private(NamedTuple):
+    """The private folders: those that are read, the one that is written (None: none can be), and why one is not used.
+
+    They need not exist yet; `removed` are those of worktrees that are gone.
+    """
+
+    read: tuple[Path, ...]
+    write: Path | None
+    refusal: str = ""
+    removed: tuple[Path, ...] = ()
+
+    def files(self, kind: str) -> Iterator[Path]:
+        """Yield the files of one kind (`journal`, `kept`), each folder's in the order of their names."""
+        for folder in self.read:
+            for name in files.names(folder / kind):
+                yield folder / kind / name
+
+    def cache(self, name: str) -> Path | None:
+        """Return the path of a cache file, or None where nothing private can be written."""
+        return self.write / "cache" / name if self.write else None
+
+
+def find_private(root: Path, state_root: Path) -> Private:
+    """Return the private folders of the repository at `root`."""
+    at = _git_folders(root)
+    own = at.common_dir / _IN_GIT / _worktree(at, root) if at else None
+    in_git = own if own and not own.is_symlink() and not own.parent.is_symlink() else None
+    is_writable = in_git is not None and _is_writable(in_git)
+    fallback = state_root / FALLBACK
+    why_not = refusal(fallback, root) if os.path.lexists(fallback) else ""
+    read = (*((in_git,) if in_git else ()), *(() if why_not else (fallback,)))
+    write = in_git if is_writable else None if why_not else fallback
+    return Private(read, write, why_not, _removed(at, own) if at and own else ())
+
+
+def make_folder(folder: Path) -> None:
+    """Create a private folder, and its parents, for this user alone.
+
+    Raises:
+        TaskstateError: the system refuses.
+    """
+    with files.os_errors("create", folder):
+        if not folder.is_dir():
+            above = folder.parent.parent
+            files.make_folder(above.parent if above.name == _IN_GIT else above)
+            for each in (above, folder.parent, folder):
+                each.mkdir(mode=0o700, exist_ok=True)
+
+
+def _git_folders(root: Path) -> git.GitFolders | None:
+    try:
+        return git.folders(root)
+    except GitFailed:
+        return None
+
+
+def _worktree(at: git.GitFolders, root: Path) -> str:
+    """Return the name of the folder of a worktree, or of a folder in it that has a configuration of its own.
+
+    Git allows neither `~` nor `:` in the id of a worktree.
+    """
+    is_main = os.path.realpath(at.git_dir) == os.path.realpath(at.common_dir)
+    name = _MAIN if is_main else f"{_MAIN}~" if at.git_dir.name == _MAIN else at.git_dir.name
+    below = os.path.relpath(os.path.realpath(root), os.path.realpath(at.top))
+    return name if below == os.curdir else f"{name}:{quote(below, safe='')}"
+
+
+def _is_writable(folder: Path) -> bool:
+    existing = next(each for each in (folder, *folder.parents) if each.exists())
+    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+
+
+def _removed(at: git.GitFolders, own: Path) -> tuple[Path, ...]:
+    """Return the private folders of worktrees that git no longer knows."""
+    _, colon, below = own.name.partition(":")
+    found = []
+    for name in files.names(own.parent):
+        worktree = name.partition(":")[0]
+        same_place = name == f"{worktree}{colon}{below}"
+        if worktree != _MAIN and same_place and not (at.common_dir / "worktrees" / worktree.rstrip("~")).is_dir():
+            found.append(own.parent / name)
+    return tuple(found)
+
+
+def refusal(folder: Path, root: Path) -> str:
+    """Return why a folder in the repository must not be used for private things, or an empty text."""
+    pending = [os.fspath(folder)]
+    while pending:
+        path = pending.pop()
+        try:
+            status = os.lstat(path)
+            pending += [entry.path for entry in os.scandir(path)] if stat.S_ISDIR(status.st_mode) else []
+        except FileNotFoundError:  # another command has just removed it
+            continue
+        if stat.S_ISLNK(status.st_mode):
+            return f"{files.shown(path)} is a link"
+        if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
+            return f"{files.shown(path)} belongs to another user"
+    if git.toplevel(root) is None:
+        return ""
+    try:
+        tracked = git.run(["ls-files", "-z", "--", f":(literal){folder.relative_to(root).as_posix()}"], root)
+    except GitFailed as error:
+        return error.message
+    return f"git tracks {files.shown(os.fsdecode(tracked.split(bytes(1))[0]))}" if tracked else ""

@@ -1,0 +1,185 @@
+"""Finds state files that are damaged: nothing is built on them, and nobody reads them as if they were whole.
+
+A file is damaged if it cannot be parsed, holds merge conflicts, or holds less than it says: fewer sessions than it
+counts, an archive that is gone, a section gone that the last write still had.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING
+
+from taskstate.errors import GitFailed, TaskstateError
+from taskstate.messages import counted, first_of
+from taskstate.model.archive_format import batch_contents
+from taskstate.model.derived_values import COUNTS, session_counts
+from taskstate.model.document_kinds import kind_of, section_key
+from taskstate.storage import files
+from taskstate.syntax.conflict_markers import find_conflicts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from taskstate.workspace.workspace import Loaded, Workspace
+
+CODE = "damaged"
+CODES = frozenset({CODE, "not-utf8"})  # of errors about a damaged file
+# A heading in a fence counts, too: this finds what is missing, and never more than is.
+_TITLE = re.compile(r"\ufeff?# Task #(\S+) Archive\b")
+_NOT_UTF8 = "\ufffe"
+_LISTED = re.compile(r"(?m)^- (\d{1,9}): [0-9a-f]{64}\r?$")
+_ARCHIVED = re.compile(r"(?m)^## Session (\d{1,9})\b")
+
+
+def damage_of(workspace: Workspace, loaded: Loaded) -> str:
+    """Return in one line how a state file is damaged, with its path; empty if it is whole."""
+    found = next(iter([*_unreadable(loaded), *_conflicts(loaded)] or _shortened(workspace, loaded)), "")
+    return f"{loaded.relative} is damaged: {found}" if found else ""
+
+
+def damage_at(workspace: Workspace, path: Path) -> str:
+    """Return how the state file at `path` is damaged, with the ways out; empty if it is whole or is not there."""
+    try:
+        loaded = workspace.load(path)
+    except TaskstateError as error:
+        return str(error) if error.code in CODES else ""
+    found = damage_of(workspace, loaded)
+    return f"{found}: {advice(loaded)}" if found else ""
+
+
+def require_undamaged(workspace: Workspace, loaded: Loaded) -> None:
+    """Refuse to change a damaged state file.
+
+    Raises:
+        TaskstateError: code "damaged".
+    """
+    damage = damage_of(workspace, loaded)
+    if damage:
+        raise TaskstateError(damage, help=advice(loaded), code=CODE)
+
+
+def advice(loaded: Loaded) -> str:
+    """Return the ways out for a damaged file; one that cannot be parsed cannot be accepted as it is."""
+    if is_unreadable(loaded):
+        return "mend it by hand, or run `taskstate doctor --fix`, which brings the last good text back"
+    return (
+        "`taskstate doctor --fix` brings back what is missing, "
+        f"`taskstate doctor --let-go {loaded.state.id}` accepts the file as it is"
+    )
+
+
+def is_unreadable(loaded: Loaded) -> bool:
+    """Return whether a state file cannot be parsed, or holds merge conflicts: then nothing in it can be counted."""
+    return bool(_unreadable(loaded) or _conflicts(loaded))
+
+
+def _unreadable(loaded: Loaded) -> list[str]:
+    document = loaded.document
+    if not document.text.strip(" \t\r\n\0\ufeff"):
+        return ["it is empty"]
+    if document.front_matter and "\0" not in document.text:
+        return []
+    problems = [problem for problem in document.problems if problem.kind.startswith("front-matter-")]
+    line = document.position(problems[0].span.start).line + 1 if problems else 1
+    if "\0" in document.text:
+        return ["it holds NUL characters"]
+    return [f"line {line}: {problems[0].message if problems else 'the front matter is empty'}"]
+
+
+def _conflicts(loaded: Loaded) -> list[str]:
+    """Return a line if there is a merge conflict outside of code fences, or in one that holds data of ours."""
+    document = loaded.document
+    fences = [block for block in document.blocks if block.kind == "fence" and block.text.strip().lower() != "json"]
+    for conflict in find_conflicts(document.text):
+        if not any(block.span.start <= conflict.span.start < block.span.end for block in fences):
+            return [f"line {document.position(conflict.span.start).line + 1}: it holds a merge conflict"]
+    return []
+
+
+def _shortened(workspace: Workspace, loaded: Loaded) -> Iterator[str]:
+    """Yield in what the file, with its archive, holds less than it says."""
+    state = loaded.state
+    counts = loaded.document.front_matter.get(COUNTS)
+    said = counts.get("total") if isinstance(counts, dict) else None
+    path = workspace.archive_path(state.id)
+    archive = _read(workspace, path) if state.archived or (isinstance(said, int) and said > len(state.sessions)) else ""
+    if state.archived and loaded.document.front_matter.get("archive_path"):
+        fault = _archive_fault(archive, state.id)
+        if fault:
+            yield f"its archive {path} {fault}, and its summary stands for the sessions to {state.archived}"
+    archived = set(map(int, _ARCHIVED.findall(archive)))
+    listed = _unheld(archive) if set(map(int, _LISTED.findall(archive))) - archived else []
+    if listed or (archived and max(archived) < state.archived):
+        what = f"lacks session {listed[0]}" if listed else f"ends with session {max(archived)}"
+        yield f"its archive {path} {what}"
+    held = len(archived.union(session.number for session in state.sessions))
+    if isinstance(said, int) and said > max(held, session_counts(state).total):  # a gap in the numbers counts
+        yield f"it counts {counted(said, 'session')}, and {held} {'is' if held == 1 else 'are'} there"
+    gone = _sections_gone(workspace, loaded)
+    if gone:
+        yield f"{first_of(gone, 3)} {'is' if len(gone) == 1 else 'are'} gone, which the last write still had"
+
+
+def is_foreign(archive: bytes, task_id: str) -> bool:
+    """Return whether the title of an archive file names another task."""
+    title = _TITLE.match(archive.decode("utf-8", "replace"))
+    return title is not None and title[1].casefold() != task_id.casefold()
+
+
+def _unheld(archive: str) -> list[int]:
+    """Return the sessions that the closing lines of a batch name and the batch does not hold."""
+    batches = ((set(batch.numbers), {entry.number for entry in batch.entries}) for batch in batch_contents(archive))
+    return sorted(number for named, held in batches for number in named - held)
+
+
+def _archive_fault(archive: str, task_id: str) -> str:
+    """Return why the text of a task's archive cannot be that of a whole one."""
+    if is_foreign(archive.encode(), task_id):
+        return "is another task's"
+    faults = {"is gone": not archive, "holds NUL characters": "\0" in archive, "is not UTF-8": _NOT_UTF8 in archive}
+    faults["holds a merge conflict"] = bool(find_conflicts(archive))
+    return next((fault for fault, is_there in faults.items() if is_there), "")
+
+
+def _read(workspace: Workspace, relative: str) -> str:
+    """Return a text; a character stands for bytes that are not UTF-8 which no file of ours may contain."""
+    path = workspace.state_root / relative
+    data = files.read(path) if files.size(path) else b""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "replace") + _NOT_UTF8
+
+
+def _sections_gone(workspace: Workspace, loaded: Loaded) -> list[str]:
+    """Return the sections that the last write of this text had and that are not there any more."""
+    from taskstate.storage import kept
+    from taskstate.workspace.ledger import read_entry, stamp_of
+
+    task_id, stamp = loaded.state.id.casefold(), stamp_of(loaded.state)
+    for record in reversed([each for each in kept.records(workspace.private)[0] if task_id in each.ids]):
+        entry = read_entry(record, task_id)
+        if entry and entry.stamp == stamp:
+            present = {section_key(section.title) for section in loaded.document.sections}
+            return [name for name in entry.sections if name not in present]
+    return _sections_only_in_head(workspace, loaded, stamp)
+
+
+def _sections_only_in_head(workspace: Workspace, loaded: Loaded, stamp: str) -> list[str]:
+    """Return the required sections that HEAD has after the same write, where no command has written here yet."""
+    from taskstate.model.task_state import read_state
+    from taskstate.storage.git import client as git
+    from taskstate.syntax.document import parse
+    from taskstate.workspace.ledger import stamp_of
+
+    state = loaded.state
+    required = (each.key for each in kind_of(state.kind).sections if each.required)
+    gone = [key for key in required if key not in state.parts]
+    if not gone:
+        return []
+    with suppress(GitFailed), closing(git.Objects(workspace.root)) as objects:
+        before = read_state(parse((objects.read(f"HEAD:./{loaded.relative}") or b"").decode("utf-8", "replace")))
+        return [key for key in gone if key in before.parts and stamp_of(before) == stamp]
+    return []

@@ -1,0 +1,185 @@
+"""Carries out every write under the eye of the ledger: what it would lose is refused, what it acknowledges is kept."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from taskstate.errors import TaskstateError
+from taskstate.model import names
+from taskstate.model.items import BLOCK, EVENT, HANDOFF, SESSION, Item, described, items_in, lost_between
+from taskstate.storage import files, journal, kept, transaction
+from taskstate.workspace import losses, told
+from taskstate.workspace.ledger import NOTHING, Entry, View, entries_of, entry_for, newest_entry, owed_items
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.storage.kept import KeptRecord
+    from taskstate.storage.transaction import Operation, Plan
+    from taskstate.workspace.losses import Loss
+    from taskstate.workspace.workspace import Loaded, Workspace
+
+_MOST_RECORDS, _MOST_BYTES, _MOST_DAYS = 16, 16 * 1024**2, 90  # kept of a task, of what is accounted for
+_LASTING = (SESSION, EVENT, HANDOFF)  # no command takes these away
+
+
+def carry_out(workspace: Workspace, plan: Plan) -> None:
+    """Carry out a plan, and keep it with the entries of the tasks whose files it writes.
+
+    Raises:
+        StaleFile: a file is not as the plan expects it; nothing was changed.
+        TaskstateError: the system refuses; code "unsafe": a session, an event or a handoff would get lost.
+    """
+    records = kept.records(workspace.private)[0]
+    entries = _entries(workspace, plan, records)
+    quiet = [task_id for task_id in entries if told.is_quiet(workspace, task_id, records)]
+    listed = {"tasks": {task_id: entry.as_json() for task_id, entry in entries.items()}}
+    name = kept.name_for(tuple(entries), batch=any(entry.moved for entry in entries.values()))
+    # What is withdrawn would be missed after a kill that comes before the record.
+    first = any(entry.withdrawn for entry in entries.values())
+    journal.write(workspace.root, workspace.private, plan, journal.Keeping(listed, name, first) if entries else None)
+    for task_id in entries:
+        _prune(workspace, records, task_id)
+    told.remember_quiet(workspace, quiet)
+
+
+def let_go(workspace: Workspace, loss: Loss) -> None:
+    """Record that what is gone of a task was meant to go."""
+    items = Counter({item: owed.number for item, owed in loss.items.items()})
+    entry = NOTHING._replace(revision=loss.revision, withdrawn=items)
+    data = transaction.encode((), {"tasks": {loss.task: entry.as_json()}})
+    kept.keep(workspace.private, data, kept.name_for((loss.task,), batch=False))
+
+
+def lost_revision(workspace: Workspace, loaded: Loaded) -> int:
+    """Return the highest revision that held something which is gone from a state file or was let go, or 0."""
+    task_id = loaded.state.id.casefold()
+    records = kept.records(workspace.private)[0]
+    newest = newest_entry(records, task_id)
+    if newest is None or newest.sha == loaded.digest or told.is_quiet(workspace, task_id, records):
+        return 0
+    loss = losses.find_loss(workspace, task_id, records)
+    let_go = (entry.revision for _, entry in entries_of(records, task_id) if not entry.path)
+    return max(loss.revision if loss else 0, *let_go, 0)
+
+
+def require_nothing_lost(workspace: Workspace, relative: str) -> None:
+    """Refuse to create the state file of a task of which something is gone: it would take that one's place.
+
+    Raises:
+        TaskstateError: code "lost".
+    """
+    own = names.own_file(relative)
+    loss = losses.find_loss(workspace, own.id.casefold()) if own and own.id else None
+    if loss and any(item.kind != BLOCK for item in loss.items):
+        raise TaskstateError(f"task {loss.task} was here before: {loss.message()}", code="lost")
+
+
+def _entries(workspace: Workspace, plan: Plan, records: tuple[KeptRecord, ...]) -> dict[str, Entry]:
+    """Return the entries of a plan by task, after checking that it loses nothing."""
+    before: defaultdict[str, Counter[Item]] = defaultdict(Counter)
+    after: defaultdict[str, Counter[Item]] = defaultdict(Counter)
+    states: dict[str, Entry] = {}
+    withdrawn: defaultdict[str, Counter[Item]] = defaultdict(Counter)
+    for path, old, new in (change for operation in plan for change in _changes(workspace, operation)):
+        own = names.own_file(path)
+        task_id = (own.id or "").casefold() if own else ""
+        if own is None or not task_id:
+            continue
+        if own.type == "state":
+            newest = newest_entry(records, task_id)
+            is_known = newest is not None and newest.sha == files.digest(old)
+            before[task_id] += newest.items if newest and is_known else items_in("state", path, old)
+            entry = entry_for(path, new)
+            after[task_id] += entry.items
+            states[task_id] = entry if new else states.get(task_id, entry)
+            if newest and not is_known:
+                withdrawn[task_id] += _given_up(records, task_id, old, entry.items)
+        else:
+            before[task_id] += items_in(own.type, path, old)
+            after[task_id] += items_in(own.type, path, new)
+    _require_lasting(workspace, before, after)
+    entries = {}
+    for task_id, items in after.items():
+        entry = states.get(task_id, NOTHING)
+        gone = before[task_id] - items + withdrawn[task_id]
+        entries[task_id] = entry._replace(moved=items - entry.items, withdrawn=gone)
+    return entries
+
+
+def _given_up(records: tuple[KeptRecord, ...], task_id: str, old: bytes, after: Counter[Item]) -> Counter[Item]:
+    """Return what is owed and not missed: what somebody edited before a write, or sealed in an earlier file."""
+    owed = owed_items(entries_of(records, task_id))
+    if not old:
+        return Counter(item for item in owed if item.kind == BLOCK and not after[item])
+    seen = View.of(old)
+    return Counter(seen.edited({item: each for item, each in owed.items() if not seen.items[item]}))
+
+
+def _changes(workspace: Workspace, operation: Operation) -> Iterator[tuple[str, bytes, bytes]]:
+    """Yield the files that an operation changes: path, bytes before and bytes after, as far as they are items."""
+
+    def on_disk(relative: str) -> bytes:
+        path = workspace.root / relative
+        return files.read(path) if names.own_file(relative) and path.is_file() else b""
+
+    match operation:
+        case journal.Create(path=path, data=data):
+            yield path, b"", data
+        case journal.Replace(path=path, data=data):
+            yield path, on_disk(path), data
+        case journal.Append(path=path, data=data):
+            yield path, b"", data
+        case journal.Move(source=source, target=target):
+            yield source, on_disk(source), b""
+            yield target, b"", on_disk(source)
+        case journal.Delete(path=path):
+            yield path, on_disk(path), b""
+
+
+def _require_lasting(workspace: Workspace, before: dict[str, Counter[Item]], after: dict[str, Counter[Item]]) -> None:
+    """Refuse a change that would lose a session, an event or a handoff: every command is checked by it.
+
+    One that is replaced by another was edited, and one that the archive has as well does not get lost.
+    """
+    sides = [sum(side.values(), Counter()) for side in (before, after)]
+    for kind in _LASTING:
+        gone, new = ([item for item in lost_between(*pair) if item.kind == kind] for pair in (sides, sides[::-1]))
+        if len(gone) > len(new):
+            archived = sum((archived_items(workspace, task_id) for task_id in before), Counter())
+            gone = [item for item in gone if not archived[item]]
+        if len(gone) > len(new):
+            message = f"nothing is written, since {described(gone)} would get lost"
+            raise TaskstateError(message, help="run `taskstate lint`, and mend what it finds first", code="unsafe")
+
+
+def archived_items(workspace: Workspace, task_id: str) -> Counter[Item]:
+    """Return the items in a task's archive file as it is now."""
+    path = workspace.state_root / workspace.archive_path(task_id)
+    return items_in("archive", path.name, files.read(path)) if files.size(path) else Counter()
+
+
+def _prune(workspace: Workspace, records: tuple[KeptRecord, ...], task_id: str) -> None:
+    """Delete the older records of a task beyond the limits, if all that is owed of it is accounted for."""
+    own = [record for record in records if task_id in record.ids]
+    plain = [record for record in own if not record.batch]
+    oldest = time.time() - _MOST_DAYS * 24 * 3600
+    with suppress(OSError, TaskstateError):
+        sizes = [(record.path.stat().st_size, record.path.stat().st_mtime) for record in own]
+        if (
+            len(plain) <= 2 * _MOST_RECORDS
+            and sum(size for size, _ in sizes) <= _MOST_BYTES
+            and (not sizes or sizes[0][1] > oldest)
+        ):
+            return
+        if losses.find_loss(workspace, task_id):
+            return
+        total = 0
+        for record, (size, moment) in zip(reversed(own), reversed(sizes), strict=True):
+            total += size
+            is_beyond = not record.batch and record not in plain[-_MOST_RECORDS:]
+            if len(record.ids) == 1 and (is_beyond or total > _MOST_BYTES or moment < oldest):
+                record.path.unlink()

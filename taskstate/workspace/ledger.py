@@ -1,0 +1,224 @@
+"""Records, with every write, what a command acknowledged for each task, item by item.
+
+The entry of a write lists the items of the state file that it left, those that it moved into the archive, and those
+that it withdrew (a proof that failed after all, a check taken back). `losses` compares the entries with the files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate.errors import TaskstateError
+from taskstate.model import names
+from taskstate.model.document_kinds import section_key
+from taskstate.model.items import CHECK, PROOF, SESSION, Item, items_in, session_item, state_items
+from taskstate.model.task_state import PART_LEVEL, Session, TaskState, read_state, session_number
+from taskstate.model.write_metadata import blocks_of
+from taskstate.storage import files, journal, kept
+from taskstate.syntax.document import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from taskstate.storage.kept import KeptRecord
+    from taskstate.storage.transaction import Plan
+    from taskstate.workspace.workspace import Workspace
+
+_WORDS = re.compile(r"\w+")
+_LABELS = re.compile(r"\*\*[^*\n]+:\*\*|^#.*", re.MULTILINE)
+
+
+class Entry(NamedTuple):
+    """What one write acknowledged for one task.
+
+    `path` is that of the state file, `stamp` identifies its last write even after edits by hand, `sha` is its SHA-256,
+    `sections` are the keys of its sections. `items` are those that the state file held, `moved` those that went
+    into other files, `withdrawn` those that were there before the write and not after it.
+    """
+
+    path: str
+    revision: int
+    at: str
+    stamp: str
+    sha: str
+    sections: tuple[str, ...]
+    items: Counter[Item]
+    moved: Counter[Item]
+    withdrawn: Counter[Item]
+
+    def as_json(self) -> dict[str, object]:
+        """Return the entry as JSON holds it."""
+        counters = {name: [" ".join(each) for each in getattr(self, name).elements()] for name in _COUNTERS}
+        return self._asdict() | counters
+
+
+_COUNTERS = ("items", "moved", "withdrawn")
+
+
+class Owed(NamedTuple):
+    """An item that commands acknowledged: how many of it, and the newest record whose files held it.
+
+    `revision` is the lowest whose state file held it; `known` are all items that any record of the task lists.
+    """
+
+    number: int
+    revision: int
+    known: Collection[Item]
+    record: KeptRecord
+    entry: Entry
+
+
+def read_entry(record: KeptRecord, task_id: str) -> Entry | None:
+    """Return a record's entry for a task, or None if it has none or cannot be read."""
+    with suppress(TaskstateError, ValueError, TypeError, KeyError, AttributeError):
+        values: dict[str, Any] = dict(record.entry()["tasks"][task_id])
+        return Entry(**values | {name: Counter(map(_item, values[name])) for name in _COUNTERS})
+    return None
+
+
+def _item(text: str) -> Item:
+    """Return the item in an entry's JSON; only its place may have blanks in it."""
+    kind, _, rest = text.partition(" ")
+    place, _, sha = rest.rpartition(" ")
+    return Item(kind, place, sha)
+
+
+def newest_entry(records: Iterable[KeptRecord], task_id: str) -> Entry | None:
+    """Return the newest entry of a task, or None."""
+    own = [record for record in records if task_id in record.ids]
+    return read_entry(own[-1], task_id) if own else None
+
+
+def entries_of(records: Iterable[KeptRecord], task_id: str) -> list[tuple[KeptRecord, Entry]]:
+    """Return the records of a task with their entries, oldest first."""
+    own = (record for record in records if task_id in record.ids)
+    return [(record, entry) for record in own if (entry := read_entry(record, task_id))]
+
+
+def owed_items(entries: Iterable[tuple[KeptRecord, Entry]]) -> dict[Item, Owed]:
+    """Return the items of a task that must be accounted for."""
+    owed: dict[Item, Owed] = {}
+    known: set[Item] = set()
+    for record, entry in entries:
+        known.update(entry.items, entry.moved, entry.withdrawn)
+        for item, count in entry.withdrawn.items():
+            if item in owed:
+                owed[item] = owed[item]._replace(number=owed[item].number - count)
+        for item, count in (entry.items + entry.moved).items():
+            before = owed.get(item) or Owed(0, entry.revision, known, record, entry)
+            owed[item] = Owed(max(before.number, count), before.revision, known, record, entry)
+    return {item: each for item, each in owed.items() if each.number > 0}
+
+
+def stamp_of(state: TaskState) -> str:
+    """Return what identifies the last write of a state file by the tool, whatever was edited by hand since."""
+    audit = blocks_of(state.document).audit
+    marks = (audit.values.get(key) for key in ("updated_at", "updated_by", "git_head"))
+    return " ".join(map(str, (state.revision, audit.update_count, *marks, audit.seal)))
+
+
+def kept_texts(workspace: Workspace, relative: str) -> Iterator[bytes]:
+    """Yield the texts that commands wrote into a file, newest first."""
+    own = names.own_file(relative)
+    for record in reversed(kept.records(workspace.private)[0]):
+        if own and (own.id or "").casefold() in record.ids:
+            with suppress(TaskstateError, ValueError):
+                yield from (data for path, _, data in written(record.plan()) if path == relative and data)
+
+
+def written(plan: Plan) -> Iterator[tuple[str, bool, bytes]]:
+    """Yield what a plan writes: path, whether it is appended, and the bytes."""
+    for each in plan:
+        if isinstance(each, journal.Create | journal.Replace | journal.Append):
+            yield each.path, isinstance(each, journal.Append), each.data
+
+
+NOTHING = Entry("", 0, "", "", "", (), Counter(), Counter(), Counter())
+
+
+def entry_for(path: str, data: bytes) -> Entry:
+    """Return the entry of a task with this state file; without bytes it says nothing of the file."""
+    if not data:
+        return NOTHING
+    state = read_state(parse(data.decode("utf-8", "replace")))
+    return NOTHING._replace(
+        path=path,
+        revision=state.revision,
+        at=state.text("updated_at") or "",
+        stamp=stamp_of(state),
+        sha=files.digest(data),
+        sections=section_names(state),
+        items=state_items(state),
+    )
+
+
+def section_names(state: TaskState) -> tuple[str, ...]:
+    """Return the keys of a state file's sections, and of its last part, which a file that is cut off lacks."""
+    parts = [each for each in state.document.sections if each.level == PART_LEVEL]
+    return (*state.parts, *(section_key(each.title) for each in parts[-1:] if session_number(each.title) is None))
+
+
+class View(NamedTuple):
+    """A version of a state file, for judging whether somebody has edited what is missing from it."""
+
+    state: TaskState
+    stamp: str
+    items: Counter[Item]
+
+    @classmethod
+    def of(cls, data: bytes) -> View:
+        """Return the view of a state file's bytes."""
+        state = read_state(parse(data.decode("utf-8", "replace")))
+        return cls(state, stamp_of(state), items_in("state", "", data))
+
+    def edited(self, missing: Mapping[Item, Owed]) -> set[Item]:
+        """Return those of the missing items in whose place other text stands, at the same or a later revision.
+
+        Then somebody has edited them, which the linter judges. A text that a command wrote once is no edit: git, or an
+        editor, has put it back. One text is the edit of one session only, the newest that it may be.
+        """
+        left = list(self.state.sessions)
+        found: set[Item] = set()
+        newest_first = sorted(missing.items(), key=lambda each: each[1].record.number, reverse=True)
+        for item, owed in newest_first:
+            if self.state.revision < owed.revision:
+                continue
+            if item.kind == SESSION:
+                edit = self._edit_of(item, owed, left)
+                left = [session for session in left if session is not edit]
+                found.update({item} if edit else ())
+            elif self._is_edited(item, owed):
+                found.add(item)
+        return found
+
+    def _is_edited(self, item: Item, owed: Owed) -> bool:
+        others = (each for each in self.items if item.place and each not in owed.known)
+        if any((item.kind, item.place) == (each.kind, each.place) for each in others):
+            return True
+        return item.kind in {PROOF, CHECK} and self.stamp == owed.entry.stamp
+
+    def _edit_of(self, item: Item, owed: Owed, sessions: Sequence[Session]) -> Session | None:
+        original = _session_in(owed.record, owed.entry.path, item)
+        if original is None:
+            return None
+        others = (each for each in sessions if each.time == original.time and session_item(each) not in owed.known)
+        return next((each for each in others if are_alike(each.entry, original.entry)), None)
+
+
+def _session_in(record: KeptRecord, path: str, item: Item) -> Session | None:
+    """Return the session in the state file of a record that is this item."""
+    with suppress(TaskstateError, ValueError):
+        for name, _, data in written(record.plan()):
+            for session in read_state(parse(data.decode("utf-8", "replace"))).sessions if name == path else ():
+                if session_item(session) == item:
+                    return session
+    return None
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Return whether two sessions share half of their words, labels and headings not counted."""
+    words = [set(_WORDS.findall(_LABELS.sub("", text).casefold())) for text in (one, other)]
+    return 2 * len(words[0] & words[1]) >= len(words[0] | words[1])

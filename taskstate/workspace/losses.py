@@ -1,0 +1,224 @@
+"""Finds what commands acknowledged and the files no longer hold: told by every command until one of two ways is taken.
+
+An item is accounted for where it stands in the task's files as they are here, in a commit that a reference reaches, or
+where somebody has edited it. Git's history is read only for an item that is missing here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from taskstate.errors import TaskstateError
+from taskstate.messages import first_of
+from taskstate.model import names
+from taskstate.model.items import HANDOFF, Item, entry_item, items_in, named_items
+from taskstate.model.names import ACCEPTED_FOLDER, HANDOFF_FOLDER
+from taskstate.model.task_state import read_state
+from taskstate.storage import files, kept
+from taskstate.storage.git import history
+from taskstate.syntax.document import parse
+from taskstate.workspace.damage import damage_at
+from taskstate.workspace.ledger import Owed, View, entries_of, owed_items, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from taskstate.storage.kept import KeptRecord
+    from taskstate.workspace.workspace import Workspace
+
+_MOST_NAMES = 4  # of items in a message
+
+
+class Loss(NamedTuple):
+    """Items of a task that are gone: those that are told, and those that only the reflog still reaches (a note).
+
+    `path` is that of the state file, `revision` the highest that held one of them, `since` the time of the oldest
+    record of one; `stashed` says whether the stash holds them, `commit` is one that only the reflog reaches.
+    """
+
+    task: str
+    path: str
+    items: dict[Item, Owed]
+    reflog: dict[Item, Owed]
+    revision: int
+    since: str
+    stashed: bool
+    commit: str
+
+    def message(self) -> str:
+        """Return the loss in one line: what, since when, and both ways."""
+        stash = "`git stash pop` has it; else " if self.stashed else ""
+        return (
+            f"{files.shown(self.path)}: {names_of(self.items)} gone, acknowledged {self.since}: {stash}"
+            f"`taskstate doctor --fix` brings back what is missing, and `taskstate doctor --let-go {self.task}` says "
+            f"that it was meant"
+        )
+
+    def note(self) -> str:
+        """Return in one line what only the reflog reaches."""
+        return f"{names_of(self.reflog)} only in commits that no branch reaches, such as {self.commit}"
+
+
+class Finding(NamedTuple):
+    """What was found of a task: what is to be told of it, and whether git's history was read for that.
+
+    It is `damaged` where that is the message, and `steady` where nothing but what the newest record left in the state
+    file is accounted for by that file.
+    """
+
+    message: str
+    damaged: bool
+    steady: bool
+    read_history: bool
+
+
+def paths_of(workspace: Workspace, task_id: str, own: Iterable[KeptRecord]) -> tuple[str, ...]:
+    """Return the paths of a task's state file, of its archive and of its handoffs; `own` are its records."""
+    return _paths(workspace, task_id, (entry.path for _, entry in entries_of(own, task_id)))
+
+
+def look(workspace: Workspace, task_id: str, own: Iterable[KeptRecord], paths: tuple[str, ...]) -> Finding:
+    """Look for what is gone of a task, and for damage to its state file; `own` are its records, `paths` its files."""
+    entries = entries_of(own, task_id)
+    damage = damage_at(workspace, workspace.root / paths[0])
+    if damage:
+        return Finding(damage, damaged=True, steady=False, read_history=False)
+    owed = owed_items(entries)
+    missing = _absent(owed, _here(workspace, paths, owed))
+    loss = _loss(workspace, task_id, missing, paths) if missing else None
+    message = loss.message() if loss and loss.items else ""
+    rest = {i: each for i, each in owed.items() if entries[-1][1].items[i] < each.number and i not in missing}
+    steady = not (rest and _absent(rest, _here(workspace, paths[1:], owed)))
+    return Finding(message, damaged=False, steady=steady, read_history=bool(missing))
+
+
+def find_losses(workspace: Workspace, records: Iterable[KeptRecord] | None = None) -> Iterator[Loss]:
+    """Yield the losses of all tasks, also those that are only noted."""
+    records = tuple(kept.records(workspace.private)[0] if records is None else records)
+    for task_id in sorted({task_id for record in records for task_id in record.ids}, key=names.id_key):
+        loss = find_loss(workspace, task_id, records)
+        if loss:
+            yield loss
+
+
+def find_loss(workspace: Workspace, task_id: str, records: Iterable[KeptRecord] | None = None) -> Loss | None:
+    """Return what is gone of a task, or None."""
+    # The records are listed before the files are read: a writer writes the files first.
+    records = kept.records(workspace.private)[0] if records is None else records
+    entries = entries_of(records, task_id.casefold())
+    owed = owed_items(entries)
+    paths = _paths(workspace, task_id, (entry.path for _, entry in entries)) if owed else ()
+    missing = _absent(owed, _here(workspace, paths, owed))
+    return _loss(workspace, task_id.casefold(), missing, paths) if missing else None
+
+
+def _paths(workspace: Workspace, task_id: str, recorded: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths of a task's state file, of its archive and of its handoffs, whether they exist or not.
+
+    Where several state files have the id they come first.
+    """
+    usual = workspace.relative(workspace.tasks / f"task-{task_id}-state.md")
+    known = [path for path in dict.fromkeys((*recorded, usual)) if path]
+    states = [path for path in known if (workspace.root / path).is_file()]
+    if not states:
+        with suppress(TaskstateError):
+            states = [workspace.relative(workspace.locate(task_id))]
+    archive = workspace.relative(workspace.state_root / workspace.archive_path(task_id))
+    folders = (f"{HANDOFF_FOLDER}/task-{task_id}", f"{HANDOFF_FOLDER}/task-{task_id}/{ACCEPTED_FOLDER}")
+    places = (workspace.relative(workspace.state_root / folder) for folder in folders)
+    return (*(states or known[-1:]), archive, *places)
+
+
+_Contents: TypeAlias = "list[tuple[str, bytes]]"
+
+
+def _readable(paths: tuple[str, ...], owed: dict[Item, Owed]) -> list[str]:
+    """Return the paths of files among those of a task, with those of the handoffs that are owed."""
+    folders = [path for path in paths if names.own_file(path) is None]
+    handoffs = [f"{folder}/{item.place}" for folder in folders for item in owed if item.kind == HANDOFF]
+    return [path for path in paths if names.own_file(path)] + handoffs
+
+
+def _here(workspace: Workspace, paths: tuple[str, ...], owed: dict[Item, Owed]) -> _Contents:
+    return [(path, _content(workspace.root / path)) for path in _readable(paths, owed)]
+
+
+def _content(path: Path) -> bytes:
+    with suppress(TaskstateError):
+        return files.read(path) if path.is_file() and not path.is_symlink() else b""
+    return b""
+
+
+def _absent(left: dict[Item, Owed], contents: _Contents) -> dict[Item, Owed]:
+    """Return what some version of a task's files holds neither as it is nor edited."""
+    found = [(own.type, path, data) for path, data in contents if data and (own := names.own_file(path))]
+    present = sum((items_in(*each) for each in found), Counter[Item]())
+    gone = {item: each for item, each in left.items() if present[item] < each.number}
+    for kind, _, data in found:
+        edited = View.of(data).edited(gone) if gone and kind == "state" else ()
+        gone = {item: each for item, each in gone.items() if item not in edited}
+    return gone
+
+
+def _loss(workspace: Workspace, task_id: str, missing: dict[Item, Owed], paths: tuple[str, ...]) -> Loss | None:
+    """Return the loss, with what git does not have any more; None if a reference reaches everything."""
+    left = _without(workspace, missing, paths, history.REFS)[0]
+    if not left:
+        return None
+    unstashed, _ = _without(workspace, left, paths, history.STASH)  # the reflog has the stashes, too
+    nowhere, commit = _without(workspace, unstashed, paths, history.REFLOG)
+    return Loss(
+        task=task_id,
+        path=paths[0],
+        items={item: each for item, each in left.items() if item in nowhere or item not in unstashed},
+        reflog={item: each for item, each in unstashed.items() if item not in nowhere},
+        revision=max(each.entry.revision for each in left.values()),
+        since=min(each.entry.at for each in left.values()),
+        stashed=len(unstashed) < len(left),
+        commit=commit,
+    )
+
+
+def _without(
+    workspace: Workspace, missing: dict[Item, Owed], paths: tuple[str, ...], where: str
+) -> tuple[dict[Item, Owed], str]:
+    """Return what git has not in these commits either, and the newest commit that has some of it."""
+    left, found = dict(missing), ""
+    readable = _readable(paths, missing)
+    for commit, contents in history.versions(workspace.root, readable, where) if missing else ():
+        before = len(left)
+        left = _absent(left, [(p, data) for p, data in zip(readable, contents, strict=True) if data])
+        found = found or (commit if len(left) < before else "")
+        if not left:
+            break
+    return left, found
+
+
+def names_of(items: dict[Item, Owed]) -> str:
+    """Return the names of items for a message, with the verb: "session 4 and session 5 are"."""
+    found = {name for record in {owed.record for owed in items.values()} for name in _names_in(record, items)}
+    listed = sorted(found, key=names.id_key)
+    return f"{first_of(listed, _MOST_NAMES)} {'is' if len(listed) == 1 else 'are'}"
+
+
+def _names_in(record: KeptRecord, items: dict[Item, Owed]) -> Iterator[str]:
+    with suppress(TaskstateError, ValueError):
+        for path, _, data in written(record.plan()):
+            own = names.own_file(path)
+            text = data.decode("utf-8", "replace")
+            named = named_items(read_state(parse(text))) if own and own.type == "state" else named_archived(text)
+            yield from (name for item, name in named if item in items)
+            if own and own.type == "handoff":
+                yield from (f"the handoff {item.place}" for item in items_in("handoff", path, data) if item in items)
+
+
+def named_archived(text: str) -> Iterator[tuple[Item, str]]:
+    """Yield the sessions in an archive file, or in a part of one, each with its name for a message."""
+    from taskstate.model.archive_format import batch_contents
+
+    for batch in batch_contents(text):
+        for entry in batch.entries:
+            yield entry_item(text[entry.start : entry.end]), f"session {entry.number}"

@@ -1,0 +1,141 @@
+"""Tells before every command what is gone or damaged, and remembers the answers: only what changed is looked at again.
+
+Every command pays for this module, so it imports little; `losses` does the looking.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate.errors import TaskstateError
+from taskstate.storage import files, kept
+from taskstate.storage.cache import Cache
+from taskstate.storage.file_sources import Disk
+from taskstate.storage.git import history
+from taskstate.storage.transaction import Create, Replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from taskstate.storage.kept import KeptRecord
+    from taskstate.workspace.workspace import Workspace
+
+
+class Told(NamedTuple):
+    """What is told of a task: that something is gone, or that its file (at `path`) is `damaged`."""
+
+    path: str
+    message: str
+    damaged: bool
+
+
+class _Answer(NamedTuple):
+    """A remembered answer: it holds while the files at `paths`, and the references if they were read, stay as then.
+
+    `marks` has one of each path, and one of the task's records. In a `steady` answer nothing but what the newest record
+    left in the state file is accounted for by that file.
+    """
+
+    paths: tuple[str, ...]
+    marks: tuple[str, ...]
+    references: str
+    message: str
+    damaged: bool
+    steady: bool
+
+    @property
+    def is_quiet(self) -> bool:
+        return not self.message and self.steady
+
+
+def _read_answer(values: Any) -> _Answer:  # noqa: ANN401 - whatever the file holds
+    paths, marks, references, message, damaged, steady = values
+    paths, marks = (tuple(map(str, each)) for each in (paths, marks))
+    return _Answer(paths, marks, str(references), str(message), bool(damaged), bool(steady))
+
+
+def tell(workspace: Workspace) -> tuple[Told, ...]:
+    """Return what is to be told of each task. Every command runs this, so the answers are remembered."""
+    by_id: dict[str, list[KeptRecord]] = {}
+    for record in kept.records(workspace.private)[0]:
+        for task_id in record.ids:
+            by_id.setdefault(task_id, []).append(record)
+    cache = _cache(workspace)
+    references = history.fingerprint(workspace.root)
+    answers = []
+    for task_id, own in by_id.items():
+        answer = cache.get(task_id)
+        marks = _marks(workspace, answer.paths, own) if answer else ()
+        if answer is None or answer.references not in ("", references):
+            answer = _look(workspace, task_id, own, references)
+            cache.put(task_id, answer)
+        elif answer.marks != marks:
+            if answer.is_quiet and answer.marks[1:] == marks[1:] and _has_all_lines(workspace, answer, own):
+                answer = answer._replace(marks=marks)
+            else:
+                answer = _look(workspace, task_id, own, references)
+            cache.put(task_id, answer)
+        answers.append(answer)
+    cache.keep(by_id)
+    cache.save()
+    return tuple(Told(each.paths[0], each.message, each.damaged) for each in answers if each.message)
+
+
+def is_quiet(workspace: Workspace, task_id: str, records: Iterable[KeptRecord]) -> bool:
+    """Return whether it is remembered that nothing of a task is gone, and that is true still."""
+    own = [record for record in records if task_id in record.ids]
+    answer = _cache(workspace).get(task_id) if own else None
+    return answer is not None and answer.is_quiet and answer.marks == _marks(workspace, answer.paths, own)
+
+
+def remember_quiet(workspace: Workspace, task_ids: Iterable[str]) -> None:
+    """Remember that nothing of these tasks is gone after a write, since nothing was gone before it."""
+    cache, records = _cache(workspace), kept.records(workspace.private)[0]
+    for task_id in task_ids:
+        answer = cache.get(task_id)
+        own = [record for record in records if task_id in record.ids]
+        if answer and own:
+            cache.put(task_id, answer._replace(marks=_marks(workspace, answer.paths, own)))
+    cache.save()
+
+
+def _cache(workspace: Workspace) -> Cache[_Answer]:
+    return Cache(workspace.private.cache("losses.json"), _read_answer)
+
+
+def _look(workspace: Workspace, task_id: str, own: Sequence[KeptRecord], references: str) -> _Answer:
+    from taskstate.workspace.losses import look, paths_of
+
+    paths = paths_of(workspace, task_id, own)
+    marks = _marks(workspace, paths, own)  # before the files are read: they may change meanwhile
+    found = look(workspace, task_id, own, paths)
+    seen = references if found.read_history else ""
+    return _Answer(paths, marks, seen, found.message, found.damaged, found.steady)
+
+
+def _marks(workspace: Workspace, paths: tuple[str, ...], own: Sequence[KeptRecord]) -> tuple[str, ...]:
+    """Return what changes with the files of a task, and with its records."""
+    return (*(_mark(workspace.root / path) for path in paths), f"{len(own)} {own[-1].path.name}")
+
+
+def _mark(path: Path) -> str:
+    return " ".join(files.names(path)) if path.is_dir() else Disk().mark(path)
+
+
+def _has_all_lines(workspace: Workspace, answer: _Answer, own: Sequence[KeptRecord]) -> bool:
+    """Return whether a state file has every line that the newest record left in it: then only lines were added.
+
+    This spares reading it as Markdown after most edits by hand.
+    """
+    with suppress(TaskstateError, ValueError):
+        plan = own[-1].plan()
+        text = next(
+            (each.data for each in plan if isinstance(each, Create | Replace) and each.path == answer.paths[0]), None
+        )
+        now = files.read(workspace.root / answer.paths[0])
+        if text is not None and b"<<<<<<<" not in now and b"\0" not in now:
+            return not Counter(text.splitlines()) - Counter(now.splitlines())
+    return False

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import errno
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate.errors import StaleFile
+from taskstate.storage import files
+from taskstate.storage.swap import compare_and_swap
+from tests.support.place import refusal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return a file that holds `old`, alone in its folder."""
+    path = tmp_path / "a.md"
+    path.write_bytes(b"old")
+    return path
+
+
+def swap(path: Path, data: bytes = b"new", expected: bytes = b"old") -> None:
+    """Replace the file's content if it is the expected one."""
+    compare_and_swap(path, data, files.digest(expected))
+
+
+def test_expected_content_is_replaced(path: Path) -> None:
+    """The file holds the new content and keeps its mode; nothing else stays in the folder."""
+    path.chmod(0o640)
+    swap(path)
+    assert path.read_bytes() == b"new"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert files.names(path.parent) == ("a.md",)
+
+
+def test_other_content_is_left_alone(path: Path) -> None:
+    """A file with other content is refused and stays as it is."""
+    assert isinstance(refusal(lambda: swap(path, expected=b"older")), StaleFile)
+    assert path.read_bytes() == b"old"
+    assert files.names(path.parent) == ("a.md",)
+
+
+def test_missing_file_is_refused(path: Path) -> None:
+    """A file that somebody removed is not made again."""
+    path.unlink()
+    assert refusal(lambda: swap(path)).code == "not-found"
+    assert files.names(path.parent) == ()
+
+
+def test_link_is_refused(path: Path) -> None:
+    """A link is not replaced, nor is what it leads to."""
+    link = path.with_name("link.md")
+    link.symlink_to(path)
+    assert refusal(lambda: swap(link)).code == "is-link"
+    assert (link.is_symlink(), path.read_bytes()) == (True, b"old")
+
+
+def test_save_in_place_in_the_instant_of_the_replace_is_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody who opened the file before the rename, and writes after it, has saved: our change gives way."""
+    with path.open("r+b", buffering=0) as editor:
+        really = os.replace
+
+        def replace_and_save(source: Path, target: Path) -> None:
+            really(source, target)
+            if source.suffix == ".tmp" and files.read(target) == b"new":
+                editor.write(b"by hand")
+
+        monkeypatch.setattr(os, "replace", replace_and_save)
+        refused = refusal(lambda: swap(path))
+        editor.write(b", and more")  # what is still to come arrives as well
+    assert isinstance(refused, StaleFile)
+    assert path.read_bytes() == b"by hand, and more"
+    assert files.names(path.parent) == ("a.md",)
+
+
+def test_save_by_rename_before_the_replace_is_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An editor that put another file in the place after the link was made has saved: it is not replaced."""
+    really = os.link
+
+    def link_and_save(source: Path, target: Path, *, follow_symlinks: bool = True) -> None:
+        really(source, target, follow_symlinks=follow_symlinks)
+        beside = path.with_name("beside")
+        beside.write_bytes(b"by hand")
+        beside.replace(path)
+
+    monkeypatch.setattr(os, "link", link_and_save)
+    assert isinstance(refusal(lambda: swap(path)), StaleFile)
+    assert path.read_bytes() == b"by hand"
+    assert files.names(path.parent) == ("a.md",)
+
+
+def test_file_system_without_hard_links_is_enough(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a file cannot have a second name, it is replaced after the check alone."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+
+    monkeypatch.setattr(os, "link", refuse)
+    assert isinstance(refusal(lambda: swap(path, expected=b"older")), StaleFile)
+    swap(path)
+    assert path.read_bytes() == b"new"
+
+
+def test_full_disk_leaves_the_old_content(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the folder cannot be synced after the rename, the old file has its name again."""
+    really = files.sync_folder
+    syncs = []
+
+    def refuse(folder: Path) -> None:
+        syncs.append(folder)
+        if len(syncs) == 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        really(folder)
+
+    monkeypatch.setattr(files, "sync_folder", refuse)
+    assert refusal(lambda: swap(path)).code == "disk-full"
+    assert path.read_bytes() == b"old"
+    assert files.names(path.parent) == ("a.md",)

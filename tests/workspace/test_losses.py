@@ -1,0 +1,345 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate.handoff import phases
+from taskstate.handoff.accept import accept
+from taskstate.handoff.create import HandoffRequest
+from taskstate.handoff.document import Handoff
+from taskstate.tasks import sessions
+from taskstate.workflow.doctor import examine
+from taskstate.workflow.hand_over import hand_over
+from taskstate.workflow.repairs import let_go, repair
+from taskstate.workspace.losses import find_loss
+from tests.support.place import TASK, Place, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository with task 101, without git."""
+    return Place(tmp_path / "repository")
+
+
+def by_rename(path: Path, text: str) -> None:
+    """Save as most editors do."""
+    beside = path.with_name("beside")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
+
+
+def in_place(path: Path, text: str) -> None:
+    """Save as some editors do."""
+    path.write_text(text, encoding="utf-8")
+
+
+def edited(text: str, number: int = 1) -> str:
+    """Return the text with a change by hand, outside of the sessions."""
+    return text.replace("\n## 6. ", f"\n<!-- by hand {number} -->\n\n## 6. ", 1)
+
+
+def mend(place: Place) -> tuple[str, ...]:
+    """Bring back all that is gone, and return the messages."""
+    return repair(place.workspace, examine(place.workspace), place.request())
+
+
+def did(place: Place) -> list[str]:
+    """Return what all sessions say was done."""
+    return [text for session in sessions.all_sessions(place.workspace, TASK) for text in session.did]
+
+
+def numbers(place: Place) -> list[int]:
+    """Return the numbers of all sessions."""
+    return [number for number, _ in place.numbers()]
+
+
+# A stale buffer
+
+
+@pytest.mark.parametrize("save", [by_rename, in_place])
+def test_stale_save_is_told_and_what_it_removed_brought_back(place: Place, save: Callable[[Path, str], None]) -> None:
+    """What is gone is named with both ways until it is back, and the editor's own change stays."""
+    place.add("First.")
+    buffer = edited(place.text)
+    place.add("Second.")
+    place.prove()
+    place.check(2)
+    save(place.path, buffer)
+    (told,) = place.told()
+    assert "session 2, the check of criterion 2, the proof of jwt-1 are gone" in told
+    assert "`taskstate doctor --fix`" in told
+    assert "`taskstate doctor --let-go 101`" in told
+    assert place.told() == (told,)
+    assert "101-state.md: session 2, the check of criterion 2, the proof of jwt-1 are back" in mend(place)[0]
+    assert did(place) == ["First.", "Second."]
+    assert [criterion.checked for criterion in place.state.criteria] == [False, True]
+    assert place.state.checklist
+    assert place.state.checklist.passing == 1
+    assert "<!-- by hand 1 -->" in place.text
+    assert place.told() == ()
+    assert mend(place) == ()
+
+
+def test_edited_session_in_a_stale_save_is_an_edit(place: Place) -> None:
+    """Who changes a session in a buffer that holds it, and saves it late, edits it: it is neither told nor doubled."""
+    place.add("First.")
+    buffer = place.text.replace("- First.", "- First, and more.")
+    place.add("Second.")
+    in_place(place.path, buffer)
+    assert "101-state.md: session 2 is gone" in place.told()[0]
+    mend(place)
+    assert did(place) == ["First, and more.", "Second."]
+    assert numbers(place) == [1, 2]
+
+
+def test_writer_after_a_stale_save_goes_on(place: Place) -> None:
+    """A command that writes does its work while something is gone, which comes back later: the numbers rise."""
+    place.add("First.")
+    buffer = edited(place.text)
+    place.add("Second.")
+    in_place(place.path, buffer)
+    place.add("Third.")
+    assert did(place) == ["First.", "Third."]
+    assert "session 2 is gone" in place.told()[0]
+    mend(place)
+    assert sorted(did(place)) == ["First.", "Second.", "Third."]
+    assert numbers(place) == [1, 2, 3]
+    assert place.told() == ()
+
+
+def test_several_stale_saves_are_all_mended(place: Place) -> None:
+    """What several saves removed, with other writes in between, comes back at once."""
+    place.add("First.")
+    for number in range(3):
+        buffer = edited(place.text, number)
+        place.add(f"Gone {number}.")
+        in_place(place.path, buffer)
+        place.add(f"Kept {number}.")
+    mend(place)
+    assert sorted(did(place)) == sorted(["First.", *(f"{word} {n}." for word in ("Gone", "Kept") for n in range(3))])
+    assert numbers(place) == list(range(1, 8))
+    assert place.told() == ()
+
+
+@pytest.mark.parametrize("writes", [7, 8, 20])
+def test_what_was_lost_long_ago_comes_back(place: Place, writes: int) -> None:
+    """However many writes came after it."""
+    buffer = edited(place.text)
+    place.add("First.")
+    in_place(place.path, buffer)
+    later = [f"Later {number}." for number in range(writes)]
+    for text in later:
+        place.add(text)
+    mend(place)
+    assert sorted(did(place)) == sorted(["First.", *later])
+    assert place.told() == ()
+
+
+def test_edit_at_the_end_of_a_session_doubles_nothing(place: Place) -> None:
+    """A line added behind the last session is a part of it: the session stands there once, as it was edited."""
+    place.add("First.")
+    buffer = place.text.replace("## 5. Git", "<!-- by hand -->\n\n## 5. Git")
+    place.add("Second.")
+    in_place(place.path, buffer)
+    mend(place)
+    assert did(place) == ["First.", "Second."]
+    assert "<!-- by hand -->" in place.text
+
+
+def test_archived_sessions_that_a_stale_save_brings_back_go_again(place: Place) -> None:
+    """A stale copy from before an archiving has sessions that the archive has too: each is merged only once."""
+    for text in ("First.", "Second.", "Third."):
+        place.add(text)
+    buffer = edited(place.text)
+    place.archive(keep=1)
+    place.add("Fourth.")
+    by_rename(place.path, buffer)
+    assert "session 4 is gone" in place.told()[0]
+    mend(place)
+    assert did(place) == ["First.", "Second.", "Third.", "Fourth."]
+    assert place.numbers() == [(1, True), (2, True), (3, False), (4, False)]
+
+
+def test_stale_save_over_an_archiving_alone_is_mended_too(place: Place) -> None:
+    """Nothing is gone and nothing is told, but what stands in both files stands in one after the cure."""
+    for text in ("First.", "Second.", "Third."):
+        place.add(text)
+    buffer = edited(place.text)
+    place.archive(keep=1)
+    by_rename(place.path, buffer)
+    assert place.told() == ()
+    mend(place)
+    assert place.numbers() == [(1, True), (2, True), (3, False)]
+    assert "<!-- by hand 1 -->" in place.text
+
+
+def test_revision_that_is_gone_is_never_given_again(place: Place) -> None:
+    """The next write gets a higher revision than what is gone had, and so does the cure."""
+    buffer = edited(place.text)
+    place.add("First.")
+    place.add("Second.")
+    in_place(place.path, buffer)
+    assert place.check().revision.startswith("4-")
+    mend(place)
+    assert (did(place), place.state.revision) == (["First.", "Second."], 5)
+
+
+def test_what_both_changed_stays_as_it_is_and_is_kept_beside(place: Place) -> None:
+    """If both texts changed the same line, the file's stays, the rest is merged, and the text before is kept."""
+    place.add("First.")
+    buffer = place.text.replace("Issue tokens.", "Issue tokens by hand.")
+    place.text = place.text.replace("Issue tokens.", "Issue better tokens.")
+    place.add("Second.")
+    in_place(place.path, buffer)
+    mend(place)
+    assert did(place) == ["First.", "Second."]
+    assert "Issue tokens by hand." in place.text
+    assert place.told() == ()
+
+
+def test_hand_edit_of_the_newest_text_is_no_loss(place: Place) -> None:
+    """Edits of sessions, ticks and results in the newest text are judged by the linter, and not told."""
+    place.add("First.")
+    place.check(1)
+    place.prove()
+    place.text = (
+        edited(place.text)
+        .replace("- First.", "- First, and more.")
+        .replace("- [x] Tokens verify", "- [ ] Tokens verify")
+        .replace('"passes": true', '"passes": false')
+    )
+    assert place.told() == ()
+    assert place.add().notes == ("session 2 recorded",)
+
+
+def test_session_that_somebody_deleted_is_told(place: Place) -> None:
+    """A file of the newest text without one of the sessions that it counts is damaged, and mended."""
+    place.add("First.")
+    place.add("Second.")
+    start, end = place.text.index("### Session 2"), place.text.index("## 5. Git")
+    place.text = place.text[:start] + place.text[end:]
+    (told,) = place.told()
+    assert "is damaged: it counts 2 sessions, and 1 is there" in told
+    assert "`taskstate doctor --let-go 101`" in told
+    assert "101-state.md: session 2 is back" in mend(place)[0]
+    assert did(place) == ["First.", "Second."]
+
+
+# What is withdrawn, or let go
+
+
+def test_what_a_command_takes_back_is_not_missed(place: Place) -> None:
+    """A failing feature, an unchecked criterion and a restored archive are no losses."""
+    for text in ("First.", "Second.", "Third."):
+        place.add(text)
+    place.prove()
+    place.check(1)
+    place.archive(keep=1)
+    place.prove(passes=False)
+    place.check(1, checked=False)
+    assert place.told() == ()
+    assert find_loss(place.workspace, TASK) is None
+
+
+def test_what_is_let_go_is_quiet_for_good(place: Place) -> None:
+    """It is told no more, not brought back, and a second time there is nothing to let go."""
+    buffer = place.text
+    place.add("Not wanted.")
+    in_place(place.path, buffer)
+    assert let_go(place.workspace, TASK, place.request()) == "task 101: session 1 is let go"
+    assert place.told() == ()
+    assert mend(place) == ()
+    assert place.add("Wanted.").notes[0] == "session 1 recorded"
+    assert did(place) == ["Wanted."]
+    assert let_go(place.workspace, TASK, place.request()) == "task 101: nothing is gone"
+
+
+def test_revision_of_what_was_let_go_is_not_given_again(place: Place) -> None:
+    """Somebody may have noted it down with what it held."""
+    buffer = place.text
+    place.add("Not wanted.")
+    in_place(place.path, buffer)
+    let_go(place.workspace, TASK, place.request())
+    place.add("Wanted.")
+    assert place.state.revision == 3
+
+
+def test_what_is_lost_after_letting_go_is_told(place: Place) -> None:
+    """Letting go is about what was gone then: a session recorded later is missed as any other."""
+    buffer = place.text
+    place.add("Not wanted.")
+    in_place(place.path, buffer)
+    let_go(place.workspace, TASK, place.request())
+    place.add("Wanted.")
+    in_place(place.path, buffer)
+    assert "session 1 is gone" in place.told()[0]
+    mend(place)
+    assert did(place) == ["Wanted."]
+
+
+# Files that are gone
+
+
+def test_state_file_that_is_gone_comes_back_with_its_archive(place: Place) -> None:
+    """Both are written as the commands left them last."""
+    for text in ("First.", "Second.", "Third."):
+        place.add(text)
+    place.archive(keep=1)
+    before = place.text, place.archived
+    place.path.unlink()
+    place.archive_path.unlink()
+    assert "are gone" in place.told()[0]
+    mend(place)
+    assert (place.text, place.archived) == before
+    assert place.told() == ()
+
+
+def test_archive_that_is_gone_comes_back(place: Place) -> None:
+    """The state file does not hold the archived sessions any more, and the kept batches do."""
+    for text in ("First.", "Second.", "Third.", "Fourth."):
+        place.add(text)
+    place.archive(keep=3)
+    place.archive(keep=1)
+    archived = place.archived
+    place.archive_path.unlink()
+    assert "is damaged: its archive archives/task-101-archive.md is gone" in place.told()[0]
+    loss = find_loss(place.workspace, TASK)
+    assert loss
+    assert "session 1, session 2, session 3 are gone" in loss.message()
+    mend(place)
+    assert place.archived == archived
+    assert did(place) == ["First.", "Second.", "Third.", "Fourth."]
+
+
+def test_task_of_which_something_is_gone_is_not_made_anew(place: Place) -> None:
+    """A new task would take the place of the old one: `new` names both ways, and after letting go it works."""
+    place.add("First.")
+    place.path.unlink()
+    error = refusal(place.new)
+    assert error.code == "lost"
+    assert "doctor --fix" in str(error)
+    assert "doctor --let-go 101" in str(error)
+    let_go(place.workspace, TASK, place.request())
+    place.new()
+    assert numbers(place) == []
+
+
+def test_handoff_that_is_gone_comes_back(place: Place) -> None:
+    """A handoff document is missed by its name, wherever it stands, accepted or not."""
+    phases.add_phase(place.workspace, TASK, ("1", "Tokens"), ("Issue them",), place.request())
+    handed = Handoff(phase="1", action="Go on.", file="taskstate.toml", location="top", goal="done")
+    hand_over(place.workspace, TASK, HandoffRequest(handed), place.request())
+    (document,) = (place.workspace.state_root / "handoffs" / "task-101").glob("*handoff*.md")
+    text = document.read_bytes()
+    document.unlink()
+    assert f"the handoff {document.name} is gone" in place.told()[0]
+    mend(place)
+    assert document.read_bytes() == text
+    accept(place.workspace, TASK, "successor", place.request())
+    assert not document.exists()
+    assert place.told() == ()
