@@ -259,6 +259,8 @@ def _check(path: Path, run: LintRun) -> _FileResult:
             files.inside(run.repository.workspace.root, run.name(path))  # a link that leads outside is not followed
         data = source.read(path)
     except TaskstateError as error:
+        if error.code == "not-found" and not os.path.lexists(path):  # a command has removed it since it was listed
+            return _FileResult(CachedResult("", "", (), ()), "")
         return _FileResult(None, str(error))
     findings = engine.findings(data, run.name(path), run.config, queries)
     return _FileResult(CachedResult(mark, files.digest(data), tuple(queries.recorded.items()), freeze(findings)))

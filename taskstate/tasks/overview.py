@@ -114,7 +114,7 @@ def list_tasks(
         try:
             loaded = workspace.load(path)
             tasks.append(loaded)
-            found = damage_of(workspace, loaded)
+            found = damage_of(workspace, loaded, alone=True)
             if found:
                 problems[loaded.relative] = f"{found}: {advice(loaded)}"
         except TaskstateError as error:

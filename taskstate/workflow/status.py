@@ -34,7 +34,7 @@ def active_tasks(workspace: Workspace) -> tuple[list[Loaded], tuple[str, ...]]:
         else:
             if _is_active(loaded):
                 tasks.append(loaded)
-            found = damage_of(workspace, loaded)
+            found = damage_of(workspace, loaded, alone=True)
             unreadable += [f"{found}: {advice(loaded)}"] if found else []
     return tasks, tuple(unreadable)
 

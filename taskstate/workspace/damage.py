@@ -33,9 +33,13 @@ _LISTED = re.compile(r"(?m)^- (\d{1,9}): [0-9a-f]{64}\r?$")
 _ARCHIVED = re.compile(r"(?m)^## Session (\d{1,9})\b")
 
 
-def damage_of(workspace: Workspace, loaded: Loaded) -> str:
-    """Return in one line how a state file is damaged, with its path; empty if it is whole."""
-    found = next(iter([*_unreadable(loaded), *_conflicts(loaded)] or _shortened(workspace, loaded)), "")
+def damage_of(workspace: Workspace, loaded: Loaded, *, alone: bool = False) -> str:
+    """Return in one line how a state file is damaged, with its path; empty if it is whole.
+
+    `alone` judges it by itself, for commands that read all tasks: what the archive and the last write show is told of
+    the tasks that commands have written here in any case (`told`).
+    """
+    found = next(iter([*_unreadable(loaded), *_conflicts(loaded)] or _shortened(workspace, loaded, alone=alone)), "")
     return f"{loaded.relative} is damaged: {found}" if found else ""
 
 
@@ -98,14 +102,15 @@ def _conflicts(loaded: Loaded) -> list[str]:
     return []
 
 
-def _shortened(workspace: Workspace, loaded: Loaded) -> Iterator[str]:
+def _shortened(workspace: Workspace, loaded: Loaded, *, alone: bool) -> Iterator[str]:
     """Yield in what the file, with its archive, holds less than it says."""
     state = loaded.state
     counts = loaded.document.front_matter.get(COUNTS)
     said = counts.get("total") if isinstance(counts, dict) else None
     path = workspace.archive_path(state.id)
-    archive = _read(workspace, path) if state.archived or (isinstance(said, int) and said > len(state.sessions)) else ""
-    if state.archived and loaded.document.front_matter.get("archive_path"):
+    is_short = isinstance(said, int) and said > session_counts(state).total
+    archive = _read(workspace, path) if is_short or (state.archived and not alone) else ""
+    if state.archived and not alone and loaded.document.front_matter.get("archive_path"):
         fault = _archive_fault(archive, state.id)
         if fault:
             yield f"its archive {path} {fault}, and its summary stands for the sessions to {state.archived}"
@@ -115,9 +120,9 @@ def _shortened(workspace: Workspace, loaded: Loaded) -> Iterator[str]:
         what = f"lacks session {listed[0]}" if listed else f"ends with session {max(archived)}"
         yield f"its archive {path} {what}"
     held = len(archived.union(session.number for session in state.sessions))
-    if isinstance(said, int) and said > max(held, session_counts(state).total):  # a gap in the numbers counts
+    if is_short and isinstance(said, int) and said > held:
         yield f"it counts {counted(said, 'session')}, and {held} {'is' if held == 1 else 'are'} there"
-    gone = _sections_gone(workspace, loaded)
+    gone = [] if alone else _sections_gone(workspace, loaded)
     if gone:
         yield f"{first_of(gone, 3)} {'is' if len(gone) == 1 else 'are'} gone, which the last write still had"
 

@@ -107,6 +107,13 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
+def test_file_that_a_command_removed_meanwhile_is_no_error(place: Place) -> None:
+    """A file that is gone since it was listed is neither a finding nor a failure."""
+    gone = place.path.with_name("task-102-state.md")
+    report = check_files([place.path, gone], place.checking(), str)
+    assert (report.findings, report.unreadable) == ((), ())
+
+
 def test_what_has_not_changed_is_not_checked_again(place: Place, checked: list[str]) -> None:
     """A second run calls no rule, and gives the same findings with the same fixes."""
     place.text = place.text.replace(*WRONG)

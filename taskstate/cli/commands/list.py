@@ -29,6 +29,7 @@ def run(invocation: Invocation) -> int:
     filters = {"status": args.status or "", "area": args.area or ""}
     tasks, problems = list_tasks(invocation.workspace, **filters, ready=args.ready, blocked=args.blocked)
     invocation.report_all_damage(tuple(problems.values()))
+    problems |= {each.path: each.message for each in invocation.told if each.damaged}
     return invocation.print_result(
         [task_shape(loaded) for loaded in tasks],
         listing(tasks, invocation.workspace.config.size.max_sessions, problems),
