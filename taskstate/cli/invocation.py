@@ -197,6 +197,10 @@ class Invocation:
 
     def report_damage(self, task_id: str) -> None:
         """Print how the state file of a task is damaged, if it is; the command then ends with status 1 at least."""
+        from taskstate.workspace import told
+
+        if told.is_quiet(self.workspace, task_id.casefold()):
+            return
         from taskstate.workspace.damage import damage_at
 
         try:

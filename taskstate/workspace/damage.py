@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import counted, first_of
-from taskstate.model.archive_format import batch_contents
 from taskstate.model.derived_values import COUNTS, session_counts
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.storage import files
@@ -135,6 +134,8 @@ def is_foreign(archive: bytes, task_id: str) -> bool:
 
 def _unheld(archive: str) -> list[int]:
     """Return the sessions that the closing lines of a batch name and the batch does not hold."""
+    from taskstate.model.archive_format import batch_contents
+
     batches = ((set(batch.numbers), {entry.number for entry in batch.entries}) for batch in batch_contents(archive))
     return sorted(number for named, held in batches for number in named - held)
 

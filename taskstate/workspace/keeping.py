@@ -11,7 +11,7 @@ from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.items import BLOCK, EVENT, HANDOFF, SESSION, Item, described, items_in, lost_between
 from taskstate.storage import files, journal, kept, transaction
-from taskstate.workspace import losses, told
+from taskstate.workspace import told
 from taskstate.workspace.ledger import NOTHING, Entry, View, entries_of, entry_for, newest_entry, owed_items
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def carry_out(workspace: Workspace, plan: Plan) -> None:
     """
     records = kept.records(workspace.private)[0]
     entries = _entries(workspace, plan, records)
-    quiet = [task_id for task_id in entries if told.is_quiet(workspace, task_id, records)]
+    quiet = [task_id for task_id in entries if told.is_quiet(workspace, task_id)]
     listed = {"tasks": {task_id: entry.as_json() for task_id, entry in entries.items()}}
     name = kept.name_for(tuple(entries), batch=any(entry.moved for entry in entries.values()))
     # What is withdrawn would be missed after a kill that comes before the record.
@@ -59,8 +59,10 @@ def lost_revision(workspace: Workspace, loaded: Loaded) -> int:
     task_id = loaded.state.id.casefold()
     records = kept.records(workspace.private)[0]
     newest = newest_entry(records, task_id)
-    if newest is None or newest.sha == loaded.digest or told.is_quiet(workspace, task_id, records):
+    if newest is None or newest.sha == loaded.digest or told.is_quiet(workspace, task_id):
         return 0
+    from taskstate.workspace import losses
+
     loss = losses.find_loss(workspace, task_id, records)
     let_go = (entry.revision for _, entry in entries_of(records, task_id) if not entry.path)
     return max(loss.revision if loss else 0, *let_go, 0)
@@ -72,6 +74,8 @@ def require_nothing_lost(workspace: Workspace, relative: str) -> None:
     Raises:
         TaskstateError: code "lost".
     """
+    from taskstate.workspace import losses
+
     own = names.own_file(relative)
     loss = losses.find_loss(workspace, own.id.casefold()) if own and own.id else None
     if loss and any(item.kind != BLOCK for item in loss.items):
@@ -175,7 +179,9 @@ def _prune(workspace: Workspace, records: tuple[KeptRecord, ...], task_id: str) 
             and (not sizes or sizes[0][1] > oldest)
         ):
             return
-        if losses.find_loss(workspace, task_id):
+        from taskstate.workspace.losses import find_loss
+
+        if find_loss(workspace, task_id):
             return
         total = 0
         for record, (size, moment) in zip(reversed(own), reversed(sizes), strict=True):
