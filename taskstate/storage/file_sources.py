@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files
-from taskstate.storage.git import client as git
-from taskstate.storage.git import index as git_index
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from taskstate.storage.git import client as git
 
 # Time stamps are as coarse as two seconds on some file systems: a file that was changed just before it is looked at may
 # change again and keep its time stamps. Such a file is marked by its content instead, as git does for its index.
@@ -71,7 +71,9 @@ class Index:
         self._root = root
         self._disk = Disk()
         self._objects = objects
-        self._ids = git_index.blobs_in_index(root)
+        from taskstate.storage.git.index import blobs_in_index  # few commands need it, and all load this module
+
+        self._ids = blobs_in_index(root)
 
     def _id(self, path: Path) -> str | None:
         return self._ids.get(path.relative_to(self._root).as_posix()) if path.is_relative_to(self._root) else None
