@@ -33,13 +33,13 @@ from taskstate.model.items import (
 )
 from taskstate.model.names import ACCEPTED_FOLDER, own_file
 from taskstate.model.task_state import Session, TaskState, read_state
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.storage import files, journal, kept
 from taskstate.storage.git import history
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
-from taskstate.syntax.spans import with_newlines
+from taskstate.syntax.spans import Span, with_newlines
 from taskstate.workspace import artifacts, damage
 from taskstate.workspace.change import Change
 from taskstate.workspace.keeping import carry_out
@@ -264,10 +264,33 @@ def _states(task: _Task, loaded: Loaded, wanted: Wanted, *, is_damaged: bool) ->
             else:
                 yield merged
     yield from committed if is_damaged else ()
-    for theirs in dict.fromkeys(sources):
-        yield merge_files(_difference(theirs, loaded.data, wanted), loaded.relative).data
-    yield loaded.data
+    for ours in dict.fromkeys((_without_archived(task, loaded), loaded.data)):
+        for theirs in dict.fromkeys(sources):
+            yield merge_files(_difference(theirs, ours, wanted), loaded.relative).data
+        yield ours
     yield from conflicting
+
+
+def _without_archived(task: _Task, loaded: Loaded) -> bytes:
+    """Return the state file without the sessions that its archive holds as well, with the summary that stands for them.
+
+    The summary is one that a command wrote; where none stands for the whole archive, the file stays as it is.
+    """
+    archive = task.read(task.archive_path)
+    archived = _items("archive", archive)
+    state = _state(loaded.data)
+    spans = [each.section.span for each in state.sessions if archived[entry_item(each.entry)]]
+    last = max((session.number for session in _archived(archive)), default=0)
+    summaries = (text for text in map(_state, task.kept_texts) if text.summary and text.archived == last)
+    source = next(summaries, None)
+    if not spans or source is None or source.summary is None:
+        return loaded.data
+    summary = source.summary.section.span.of(source.document.text)
+    old = state.summary.section.span if state.summary else Span(spans[0].start, spans[0].start)
+    edits = [Edit(*old, summary), *(Edit(*span, "") for span in spans)]
+    text = apply(state.document.text, edits)
+    path = task.workspace.archive_path(task.id)
+    return apply(text, set_front_matter(parse(text), "archive_path", path)).encode()
 
 
 def _difference(theirs: bytes, ours: bytes, wanted: Wanted) -> Versions[bytes]:
