@@ -296,7 +296,8 @@ def _without_archived(task: _Task, loaded: Loaded) -> bytes:
 def _difference(theirs: bytes, ours: bytes, wanted: Wanted) -> Versions[bytes]:
     """Return versions whose merge adds nothing but what is wanted of a kept text to the present one.
 
-    Their side is the kept text with no sessions but those; the base is that without them, nor their proofs and checks.
+    Their side is the kept text with no sessions but those; the base is that without them, with no check that is wanted,
+    and with the features whose proofs are wanted as the present text has them.
     """
     state = _state(theirs)
     text = state.document.text
@@ -305,11 +306,17 @@ def _difference(theirs: bytes, ours: bytes, wanted: Wanted) -> Versions[bytes]:
     own = [Edit(*span, "") for item, span in items if item in wanted]
     places = {(item.kind, item.place) for item in wanted}
     own += [Edit(*each.mark, " ") for each in state.criteria if each.checked and (CHECK, place_of(each.text)) in places]
-    for feature in state.checklist.features if state.checklist else ():
-        passes = feature.node.get("passes")
-        if passes and (PROOF, feature.id) in places:
-            own.append(Edit(*passes.span, "false"))
+    standing = _features(_state(ours))
+    for feature_id, (span, _) in _features(state).items():
+        if (PROOF, feature_id) in places and feature_id in standing:
+            own.append(Edit(*span, standing[feature_id][1]))
     return Versions(apply(text, [*others, *own]).encode(), ours, apply(text, others).encode())
+
+
+def _features(state: TaskState) -> dict[str, tuple[Span, str]]:
+    """Return the span and the text of each entry of the checklist, by id."""
+    features = state.checklist.features if state.checklist else ()
+    return {each.id: (each.node.span, each.node.span.of(state.document.text)) for each in features}
 
 
 def _bases(loaded: Loaded, theirs: bytes, known: tuple[bytes, ...], archived: Counter[Item]) -> list[bytes]:
