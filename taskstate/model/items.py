@@ -30,7 +30,7 @@ SESSION, EVENT, PROOF, CHECK, ACK, HANDOFF = "session", "event", "proof", "check
 BLOCK = "block"
 _ONCE = frozenset({SESSION, EVENT, HANDOFF})  # kinds of which nothing may be there twice
 _DIGITS = 16
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMMENT = r"(?s)<!--.*?-->"
 
 
 class Item(NamedTuple):
@@ -94,8 +94,10 @@ def entry_item(entry: str) -> Item:
 
     Comments and blank lines do not count: people and tools put them between sessions.
     """
-    lines = _COMMENT.sub("", identity(with_newlines(entry, "\n"))).split("\n")
-    text = "\n".join(line.rstrip() for line in lines if line.strip()).lstrip("# ")
+    text = identity(with_newlines(entry, "\n"))
+    if "<!--" in text:
+        text = re.sub(_COMMENT, "", text)
+    text = "\n".join(filter(None, map(str.rstrip, text.split("\n")))).lstrip("# ")
     return Item(SESSION, "", sha256(text)[:_DIGITS])
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from taskstate.storage.transaction import Plan
 
 FOLDER = "kept"  # in the private folder
-_NAME = re.compile(r"(\d{6,12})-([0-9a-f]{16})-([A-Za-z0-9._+-]*?)(~batch)?\.json")
+_NAME = r"(\d{6,12})-([0-9a-f]{16})-([A-Za-z0-9._+-]*?)(~batch)?\.json"
 _MAX_NAME = 150  # characters of the ids in a name; a record with more is read to know them
 _HEAD_BYTES = 1024 * 1024  # of the first line, at most
 
@@ -70,13 +71,20 @@ def records(private: Private) -> tuple[tuple[KeptRecord, ...], tuple[Path, ...]]
     strange: list[Path] = []
     for folder in (each / FOLDER for each in private.read):
         for name in files.names(folder):
-            match = _NAME.fullmatch(name)
-            if match:
-                path, ids = folder / name, frozenset(match[3].split("+")) - {""}
-                found.append(KeptRecord(path, int(match[1]), match[2], ids or _ids_in(path), bool(match[4])))
+            said = _read_name(name)
+            if said:
+                number, digest, ids, batch = said
+                path = folder / name
+                found.append(KeptRecord(path, number, digest, ids or _ids_in(path), batch))
             elif not files.is_temporary(name):
                 strange.append(folder / name)
     return tuple(sorted(found, key=lambda record: record.number)), tuple(strange)
+
+
+@lru_cache(maxsize=1024)  # a command lists the records several times
+def _read_name(name: str) -> tuple[int, str, frozenset[str], bool] | None:
+    match = re.fullmatch(_NAME, name)
+    return match and (int(match[1]), match[2], frozenset(match[3].split("+")) - {""}, bool(match[4]))
 
 
 def _ids_in(path: Path) -> frozenset[str]:
@@ -118,7 +126,7 @@ def adopt(private: Private) -> bool:
     adopted = False
     for folder in private.removed:
         for name in files.names(folder / FOLDER):
-            match = _NAME.fullmatch(name)
+            match = re.fullmatch(_NAME, name)
             with suppress(TaskstateError, OSError):
                 if match and private.write:
                     path = folder / FOLDER / name

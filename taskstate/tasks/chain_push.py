@@ -94,5 +94,5 @@ def _require_no_link(workspace: Workspace, path: str) -> None:
 
 def _stamped(loaded: Loaded, text: str, request: Request) -> journal.Replace:
     text = with_write_metadata(text, request.metadata, revision=loaded.state.revision + 1)
-    preconditions.require_sound(loaded, text, read_state(parse(text)))
+    preconditions.require_sound(loaded, read_state(parse(text)))
     return journal.Replace(loaded.relative, loaded.digest, text.encode())

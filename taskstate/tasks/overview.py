@@ -9,7 +9,6 @@ from taskstate.model.derived_values import exceeded, session_counts
 from taskstate.model.names import own_file
 from taskstate.model.statuses import BLOCKED, COMPLETE
 from taskstate.tasks.decomposition_plan import guidance, open_features, sizing
-from taskstate.workspace.damage import advice, damage_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -108,6 +107,8 @@ def list_tasks(
 
     `ready` selects tasks that can be worked on now, `blocked` those that are blocked or wait for another task.
     """
+    from taskstate.workspace.damage import advice, damage_of
+
     tasks: list[Loaded] = []
     problems: dict[str, str] = {}
     for path in workspace.state_files():

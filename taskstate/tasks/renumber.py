@@ -144,7 +144,7 @@ def _references(workspace: Workspace, own: Path, renaming: _Renaming, request: R
             preconditions.require_writable(loaded, "")
             preconditions.require_whole(loaded)
             text = _stamped(loaded, text, request)
-            preconditions.require_sound(loaded, text, read_state(parse(text)))
+            preconditions.require_sound(loaded, read_state(parse(text)))
             yield journal.Replace(loaded.relative, loaded.digest, text.encode())
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive import archiver
@@ -86,6 +85,8 @@ def _with_kept_input(
     workspace: Workspace, task_id: str, entry: NewSession, error: TaskstateError, *, force: bool
 ) -> TaskstateError:
     """Keep a session that cannot be recorded now in a file, and return the error with the command that records it."""
+    import shlex
+
     text = json.dumps({name: value for name, value in entry._asdict().items() if value}, ensure_ascii=False, indent=1)
     if secrets.find(text) and not force:
         return error

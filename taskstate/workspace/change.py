@@ -72,6 +72,7 @@ class _Outcome(NamedTuple, Generic[T_co]):
     warnings: tuple[str, ...] = ()
     text: str = ""
     result: T_co = None  # type: ignore[assignment]  # the result of the `Change`
+    read: TaskState | None = None  # the task's state after the write, where it has been read already
 
 
 class Outcome(_Outcome[T_co]):
@@ -84,6 +85,8 @@ class Outcome(_Outcome[T_co]):
     @cached_property
     def state(self) -> TaskState:
         """The task's state after the write; parsed when it is first used."""
+        if self.read:
+            return self.read
         from taskstate.model import names
         from taskstate.model.task_state import read_state
         from taskstate.syntax.document import parse

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 CODE = "damaged"
 CODES = frozenset({CODE, "not-utf8"})  # of errors about a damaged file
 # A heading in a fence counts, too: this finds what is missing, and never more than is.
-_TITLE = re.compile(r"\ufeff?# Task #(\S+) Archive\b")
+_TITLE = r"\ufeff?# Task #(\S+) Archive\b"
 _NOT_UTF8 = "\ufffe"
-_LISTED = re.compile(r"(?m)^- (\d{1,9}): [0-9a-f]{64}\r?$")
-_ARCHIVED = re.compile(r"(?m)^## Session (\d{1,9})\b")
+_LISTED = r"(?m)^- (\d{1,9}): [0-9a-f]{64}\r?$"
+_ARCHIVED = r"(?m)^## Session (\d{1,9})\b"
 
 
 def damage_of(workspace: Workspace, loaded: Loaded, *, alone: bool = False) -> str:
@@ -113,8 +113,8 @@ def _shortened(workspace: Workspace, loaded: Loaded, *, alone: bool) -> Iterator
         fault = _archive_fault(archive, state.id)
         if fault:
             yield f"its archive {path} {fault}, and its summary stands for the sessions to {state.archived}"
-    archived = set(map(int, _ARCHIVED.findall(archive)))
-    listed = _unheld(archive) if set(map(int, _LISTED.findall(archive))) - archived else []
+    archived = set(map(int, re.findall(_ARCHIVED, archive)))
+    listed = _unheld(archive) if set(map(int, re.findall(_LISTED, archive))) - archived else []
     if listed or (archived and max(archived) < state.archived):
         what = f"lacks session {listed[0]}" if listed else f"ends with session {max(archived)}"
         yield f"its archive {path} {what}"
@@ -128,7 +128,7 @@ def _shortened(workspace: Workspace, loaded: Loaded, *, alone: bool) -> Iterator
 
 def is_foreign(archive: bytes, task_id: str) -> bool:
     """Return whether the title of an archive file names another task."""
-    title = _TITLE.match(archive.decode("utf-8", "replace"))
+    title = re.match(_TITLE, archive.decode("utf-8", "replace"))
     return title is not None and title[1].casefold() != task_id.casefold()
 
 

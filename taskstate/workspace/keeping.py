@@ -17,6 +17,7 @@ from taskstate.workspace.ledger import NOTHING, Entry, View, entries_of, entry_f
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from taskstate.model.task_state import TaskState
     from taskstate.storage.kept import KeptRecord
     from taskstate.storage.transaction import Operation, Plan
     from taskstate.workspace.losses import Loss
@@ -26,15 +27,17 @@ _MOST_RECORDS, _MOST_BYTES, _MOST_DAYS = 16, 16 * 1024**2, 90  # kept of a task,
 _LASTING = (SESSION, EVENT, HANDOFF)  # no command takes these away
 
 
-def carry_out(workspace: Workspace, plan: Plan) -> None:
+def carry_out(workspace: Workspace, plan: Plan, state: TaskState | None = None) -> None:
     """Carry out a plan, and keep it with the entries of the tasks whose files it writes.
+
+    A caller that has read the new state file, of which there is one in the plan, passes its `state`.
 
     Raises:
         StaleFile: a file is not as the plan expects it; nothing was changed.
         TaskstateError: the system refuses; code "unsafe": a session, an event or a handoff would get lost.
     """
     records = kept.records(workspace.private)[0]
-    entries = _entries(workspace, plan, records)
+    entries = _entries(workspace, plan, records, state)
     quiet = [task_id for task_id in entries if told.is_quiet(workspace, task_id)]
     listed = {"tasks": {task_id: entry.as_json() for task_id, entry in entries.items()}}
     name = kept.name_for(tuple(entries), batch=any(entry.moved for entry in entries.values()))
@@ -82,7 +85,9 @@ def require_nothing_lost(workspace: Workspace, relative: str) -> None:
         raise TaskstateError(f"task {loss.task} was here before: {loss.message()}", code="lost")
 
 
-def _entries(workspace: Workspace, plan: Plan, records: tuple[KeptRecord, ...]) -> dict[str, Entry]:
+def _entries(
+    workspace: Workspace, plan: Plan, records: tuple[KeptRecord, ...], state: TaskState | None
+) -> dict[str, Entry]:
     """Return the entries of a plan by task, after checking that it loses nothing."""
     before: defaultdict[str, Counter[Item]] = defaultdict(Counter)
     after: defaultdict[str, Counter[Item]] = defaultdict(Counter)
@@ -97,7 +102,7 @@ def _entries(workspace: Workspace, plan: Plan, records: tuple[KeptRecord, ...]) 
             newest = newest_entry(records, task_id)
             is_known = newest is not None and newest.sha == files.digest(old)
             before[task_id] += newest.items if newest and is_known else items_in("state", path, old)
-            entry = entry_for(path, new)
+            entry = entry_for(path, new, state)
             after[task_id] += entry.items
             states[task_id] = entry if new else states.get(task_id, entry)
             if newest and not is_known:
@@ -172,7 +177,7 @@ def _prune(workspace: Workspace, records: tuple[KeptRecord, ...], task_id: str) 
     plain = [record for record in own if not record.batch]
     oldest = time.time() - _MOST_DAYS * 24 * 3600
     with suppress(OSError, TaskstateError):
-        sizes = [(record.path.stat().st_size, record.path.stat().st_mtime) for record in own]
+        sizes = [(status.st_size, status.st_mtime) for status in (record.path.stat() for record in own)]
         if (
             len(plain) <= 2 * _MOST_RECORDS
             and sum(size for size, _ in sizes) <= _MOST_BYTES

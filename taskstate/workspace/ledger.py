@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from taskstate.storage.transaction import Plan
     from taskstate.workspace.workspace import Workspace
 
-_WORDS = re.compile(r"\w+")
-_LABELS = re.compile(r"\*\*[^*\n]+:\*\*|^#.*", re.MULTILINE)
+_WORDS = r"\w+"
+_LABELS = r"(?m)\*\*[^*\n]+:\*\*|^#.*"
 
 
 class Entry(NamedTuple):
@@ -71,6 +72,7 @@ class Owed(NamedTuple):
     entry: Entry
 
 
+@lru_cache(maxsize=256)  # a command reads the newest ones several times; a record is never written again
 def read_entry(record: KeptRecord, task_id: str) -> Entry | None:
     """Return a record's entry for a task, or None if it has none or cannot be read."""
     with suppress(TaskstateError, ValueError, TypeError, KeyError, AttributeError):
@@ -139,11 +141,14 @@ def written(plan: Plan) -> Iterator[tuple[str, bool, bytes]]:
 NOTHING = Entry("", 0, "", "", "", (), Counter(), Counter(), Counter())
 
 
-def entry_for(path: str, data: bytes) -> Entry:
-    """Return the entry of a task with this state file; without bytes it says nothing of the file."""
+def entry_for(path: str, data: bytes, state: TaskState | None = None) -> Entry:
+    """Return the entry of a task with this state file; without bytes it says nothing of the file.
+
+    A caller that has read the bytes already passes the `state`.
+    """
     if not data:
         return NOTHING
-    state = read_state(parse(data.decode("utf-8", "replace")))
+    state = state or read_state(parse(data.decode("utf-8", "replace")))
     return NOTHING._replace(
         path=path,
         revision=state.revision,
@@ -220,5 +225,5 @@ def _session_in(record: KeptRecord, path: str, item: Item) -> Session | None:
 
 def are_alike(one: str, other: str) -> bool:
     """Return whether two sessions share half of their words, labels and headings not counted."""
-    words = [set(_WORDS.findall(_LABELS.sub("", text).casefold())) for text in (one, other)]
+    words = [set(re.findall(_WORDS, re.sub(_LABELS, "", text).casefold())) for text in (one, other)]
     return 2 * len(words[0] & words[1]) >= len(words[0] | words[1])

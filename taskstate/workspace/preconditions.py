@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
-from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import check_seal
-from taskstate.syntax.document import parse
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
-    from taskstate.syntax.document import Problem
     from taskstate.workspace.workspace import Loaded
 
 _EXPECTED = "14, or 14-1a2b3c4d as `taskstate show` prints it"
@@ -77,35 +74,19 @@ def require_whole(loaded: Loaded) -> None:
         raise TaskstateError(message, help="make them agree; `taskstate lint` says how", code="file-name")
 
 
-def require_sound(loaded: Loaded, text: str, planned: TaskState) -> None:
+def require_sound(loaded: Loaded, after: TaskState) -> None:
     """Refuse a new text that has problems which the file on disk has not: a bug of ours must not reach the disk.
-
-    `planned` is the state before the write metadata was set; as a rule only its front matter differs from `text`.
 
     Raises:
         TaskstateError: code "unsafe".
     """
-    task_id, problems = _reread(text, planned)
     before = {problem.kind for problem in loaded.state.problems}
-    new = [problem for problem in problems if problem.kind not in before]
+    new = [problem for problem in after.problems if problem.kind not in before]
     was = loaded.state.text("task_id")
-    if new or (was and task_id != was):
+    if new or (was and after.id != was):
         reasons = "; ".join(dict.fromkeys(problem.message for problem in new))
         raise TaskstateError(
             f"{loaded.relative} cannot be changed safely: {reasons or 'its task_id would change'}",
             help="run `taskstate lint` on it first",
             code="unsafe",
         )
-
-
-def _reread(text: str, planned: TaskState) -> tuple[str, tuple[Problem, ...]]:
-    """Return the task id and the problems of a text; a body that equals the planned one is not parsed again."""
-    front_matter = planned.document.front_matter.span
-    body = planned.document.text[front_matter.end :] if front_matter else ""
-    if front_matter and text.endswith(body):
-        head = parse(text[: len(text) - len(body)])
-        if head.front_matter.span and head.front_matter.span.end == len(head.text):
-            below = [problem for problem in planned.problems if problem.span.start >= front_matter.end]
-            return read_state(head).id, (*head.problems, *below)
-    after = read_state(parse(text))
-    return after.id, after.problems

@@ -18,7 +18,7 @@ from taskstate.storage import files, journal
 from taskstate.storage.transaction import paths_of
 from taskstate.syntax.document import parse
 from taskstate.validation import secrets
-from taskstate.workspace import artifacts, damage, keeping, preconditions, secret_check, told
+from taskstate.workspace import artifacts, keeping, preconditions, secret_check, told
 from taskstate.workspace.change import Change, Outcome, Request, T_co
 from taskstate.workspace.event_log import add_event
 
@@ -45,6 +45,8 @@ def change(
 
     def guarded(loaded: Loaded) -> Change[T_co]:
         if not told.is_quiet(workspace, loaded.state.id.casefold()):  # else it was looked at, and has not changed since
+            from taskstate.workspace import damage
+
             damage.require_undamaged(workspace, loaded)
         preconditions.require_whole(loaded)
         return job(loaded)
@@ -101,7 +103,7 @@ def _write(
         event = secret_check.audit_event(secrets_found, request.metadata)
         planned = _plan_write(loaded, _with_audit_event(workspace, change, event), request)
     if not request.dry_run:
-        _carry_out(workspace, loaded.state.id, change, planned.plan)
+        _carry_out(workspace, change, planned)
     diff = "".join(_diff(workspace, operation) for operation in planned.plan) if request.dry_run else ""
     return Outcome(
         loaded.relative,
@@ -110,49 +112,51 @@ def _write(
         notes=notes,
         diff=diff,
         warnings=warnings,
-        text=planned.text,
+        text=planned.state.document.text,
         result=change.result,
+        read=planned.state,
     )
 
 
-def _carry_out(workspace: Workspace, task_id: str, change: Change, plan: journal.Plan) -> None:
+def _carry_out(workspace: Workspace, change: Change, planned: _PlannedWrite) -> None:
     """Write a change's artifacts and then its plan, and remove the artifacts again if the plan is not carried out.
 
     Artifacts come first, so that after a crash a state file never names one that does not exist.
     """
     before = artifacts.write_all(workspace, change.artifacts)
     try:
-        keeping.carry_out(workspace, plan)
+        keeping.carry_out(workspace, planned.plan, planned.state)
     except TaskstateError:
         if not journal.pending(workspace.private):  # else the next command finishes the plan, and needs them
             artifacts.undo(workspace, before)
         raise
     artifacts.delete(
-        workspace, task_id, {*change.obsolete_artifacts}.difference(each.path for each in change.artifacts)
+        workspace, planned.state.id, {*change.obsolete_artifacts}.difference(each.path for each in change.artifacts)
     )
 
 
 class _PlannedWrite(NamedTuple):
-    """A change ready to be written: the plan, the state file's new text and token, and whether metadata is set."""
+    """A change ready to be written: the plan, the new state file as read, its token, and whether metadata is set."""
 
     plan: journal.Plan
-    text: str
+    state: TaskState
     token: str
     is_stamped: bool
 
 
 def _plan_write(loaded: Loaded, change: Change, request: Request) -> _PlannedWrite:
     """Set the write metadata in the new text, check it, and put it into a plan with the other files' operations."""
-    text, planned = change.text, change.state or read_state(parse(change.text))
+    planned = change.state or read_state(parse(change.text))
     before = loaded.state if loaded.document.front_matter else _repaired_state(loaded, planned)
     revision, is_stamped = before.revision, _is_stamped(loaded, planned.document)
     if is_stamped:
         revision = max(revision, change.revision_above) + 1
-        text = change.final_text or with_write_metadata(text, request.metadata, revision=revision, state=planned)
-    preconditions.require_sound(loaded, text, planned)
-    data = text.encode()
+        text = change.final_text or with_write_metadata(change.text, request.metadata, revision=revision, state=planned)
+        planned = read_state(parse(text), loaded.state.id)
+    preconditions.require_sound(loaded, planned)
+    data = planned.document.text.encode()
     plan = (*change.before, journal.Replace(loaded.relative, loaded.digest, data), *change.after)
-    return _PlannedWrite(plan, text, f"{revision}-{files.digest(data)[:8]}", is_stamped)
+    return _PlannedWrite(plan, planned, f"{revision}-{files.digest(data)[:8]}", is_stamped)
 
 
 def _with_audit_event(workspace: Workspace, change: Change, event: Mapping[str, object]) -> Change:

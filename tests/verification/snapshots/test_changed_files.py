@@ -28,7 +28,8 @@ def test_scope_hash_is_that_of_the_files_of_the_task(tmp_path: Path, items: list
     place.text = place.text.replace("## 2. Chain Inputs", f"### Repository Paths\n\n{listed}\n## 2. Chain Inputs")
     place.write("a.txt", "four\n")
     place.take()
-    assert place.snapshot()["scope_hash"] == drift.scope_hash(paths)
+    held = place.git("ls-files", "--cached", "--others", "--exclude-standard")  # for the message of a failure
+    assert place.snapshot()["scope_hash"] == drift.scope_hash(paths), held
 
 
 def test_without_repository_paths_there_is_no_scope_hash(tmp_path: Path) -> None:
