@@ -15,7 +15,7 @@ from taskstate.workspace import told
 from taskstate.workspace.ledger import NOTHING, Entry, View, entries_of, entry_for, newest_entry, owed_items
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from taskstate.model.task_state import TaskState
     from taskstate.storage.kept import KeptRecord
@@ -27,17 +27,17 @@ _MOST_RECORDS, _MOST_BYTES, _MOST_DAYS = 16, 16 * 1024**2, 90  # kept of a task,
 _LASTING = (SESSION, EVENT, HANDOFF)  # no command takes these away
 
 
-def carry_out(workspace: Workspace, plan: Plan, state: TaskState | None = None) -> None:
+def carry_out(workspace: Workspace, plan: Plan, read: Mapping[str, TaskState] | None = None) -> None:
     """Carry out a plan, and keep it with the entries of the tasks whose files it writes.
 
-    A caller that has read the new state file, of which there is one in the plan, passes its `state`.
+    `read` are the new state files that the caller has read already, by their paths.
 
     Raises:
         StaleFile: a file is not as the plan expects it; nothing was changed.
         TaskstateError: the system refuses; code "unsafe": a session, an event or a handoff would get lost.
     """
     records = kept.records(workspace.private)[0]
-    entries = _entries(workspace, plan, records, state)
+    entries = _entries(workspace, plan, records, read or {})
     quiet = [task_id for task_id in entries if told.is_quiet(workspace, task_id)]
     listed = {"tasks": {task_id: entry.as_json() for task_id, entry in entries.items()}}
     name = kept.name_for(tuple(entries), batch=any(entry.moved for entry in entries.values()))
@@ -86,7 +86,7 @@ def require_nothing_lost(workspace: Workspace, relative: str) -> None:
 
 
 def _entries(
-    workspace: Workspace, plan: Plan, records: tuple[KeptRecord, ...], state: TaskState | None
+    workspace: Workspace, plan: Plan, records: tuple[KeptRecord, ...], read: Mapping[str, TaskState]
 ) -> dict[str, Entry]:
     """Return the entries of a plan by task, after checking that it loses nothing."""
     before: defaultdict[str, Counter[Item]] = defaultdict(Counter)
@@ -102,7 +102,7 @@ def _entries(
             newest = newest_entry(records, task_id)
             is_known = newest is not None and newest.sha == files.digest(old)
             before[task_id] += newest.items if newest and is_known else items_in("state", path, old)
-            entry = entry_for(path, new, state)
+            entry = entry_for(path, new, read.get(path))
             after[task_id] += entry.items
             states[task_id] = entry if new else states.get(task_id, entry)
             if newest and not is_known:

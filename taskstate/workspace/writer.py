@@ -103,7 +103,7 @@ def _write(
         event = secret_check.audit_event(secrets_found, request.metadata)
         planned = _plan_write(loaded, _with_audit_event(workspace, change, event), request)
     if not request.dry_run:
-        _carry_out(workspace, change, planned)
+        _carry_out(workspace, loaded.relative, change, planned)
     diff = "".join(_diff(workspace, operation) for operation in planned.plan) if request.dry_run else ""
     return Outcome(
         loaded.relative,
@@ -118,14 +118,14 @@ def _write(
     )
 
 
-def _carry_out(workspace: Workspace, change: Change, planned: _PlannedWrite) -> None:
+def _carry_out(workspace: Workspace, relative: str, change: Change, planned: _PlannedWrite) -> None:
     """Write a change's artifacts and then its plan, and remove the artifacts again if the plan is not carried out.
 
     Artifacts come first, so that after a crash a state file never names one that does not exist.
     """
     before = artifacts.write_all(workspace, change.artifacts)
     try:
-        keeping.carry_out(workspace, planned.plan, planned.state)
+        keeping.carry_out(workspace, planned.plan, {relative: planned.state})
     except TaskstateError:
         if not journal.pending(workspace.private):  # else the next command finishes the plan, and needs them
             artifacts.undo(workspace, before)
