@@ -13,7 +13,9 @@
     archives        an archive file, batch by batch
     handoffs        a handoff document: accepted stays accepted
     files           any of our files, as bytes: what callers need
-    recovery        restores a lost update, by merging it with the current file
+    added_items     a state file with items of another text of it
+    task_files      a state file with its archive, and what must hold before others take their place
+    recovery        brings back what is gone, and mends what is damaged
 
 Where two changes exclude each other, one side is preferred. A file is merged twice, once with each preference, and the
 places where the two results differ are the conflicts (decision 8). All but `recovery` is pure.

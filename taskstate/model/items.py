@@ -57,7 +57,7 @@ def named_items(state: TaskState) -> Iterator[tuple[Item, str]]:
             yield session_item(session), f"session {session.number}"
     blocks = blocks_of(state.document)
     for event in blocks.audit.events:
-        yield _item(EVENT, "", event_line(event.entry)), f"the event {event.event or '?'}"
+        yield event_item(event.entry), f"the event {event.event or '?'}"
     for feature in state.checklist.features if state.checklist else ():
         if feature.passes:
             proof = f"{feature.tested_at}\0{event_line(feature.evidence)}"
@@ -99,6 +99,11 @@ def entry_item(entry: str) -> Item:
         text = re.sub(_COMMENT, "", text)
     text = "\n".join(filter(None, map(str.rstrip, text.split("\n")))).lstrip("# ")
     return Item(SESSION, "", sha256(text)[:_DIGITS])
+
+
+def event_item(entry: object) -> Item:
+    """Return the item of an event, given its entry in the audit."""
+    return _item(EVENT, "", event_line(entry))
 
 
 def archive_items(text: str) -> Counter[Item]:

@@ -124,6 +124,15 @@ def with_events(text: str, events: Sequence[object]) -> str:
     return apply(text, set_value(document, audit, "events", [*events], order=_audit_keys()))
 
 
+def sealed(text: str) -> str:
+    """Return a state file's text with a valid seal in its audit, if there is one."""
+    document = parse(text)
+    audit = _root(document).get("audit")
+    if audit is None or audit.get("seal") is None:
+        return text
+    return apply(text, set_value(document, audit, "seal", audit_seal(front_matter_values(document))))
+
+
 def _root(document: Document) -> Node:
     node = document.front_matter.node
     if node is None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Loaded, Workspace
 
 CODE = "damaged"
@@ -103,27 +104,19 @@ def _conflicts(loaded: Loaded) -> list[str]:
 
 def _shortened(workspace: Workspace, loaded: Loaded, *, alone: bool) -> Iterator[str]:
     """Yield in what the file, with its archive, holds less than it says."""
-    state = loaded.state
-    counts = loaded.document.front_matter.get(COUNTS)
+    state, values = loaded.state, loaded.document.front_matter
+    counts = values.get(COUNTS)
     said = counts.get("total") if isinstance(counts, dict) else None
-    path = workspace.archive_path(state.id)
     is_short = isinstance(said, int) and said > session_counts(state).total
+    path = workspace.archive_path(state.id)
     archive = _read(workspace, path) if is_short or (state.archived and not alone) else ""
-    if state.archived and not alone and loaded.document.front_matter.get("archive_path"):
-        fault = _archive_fault(archive, state.id)
-        if fault:
-            yield f"its archive {path} {fault}, and its summary stands for the sessions to {state.archived}"
-    archived = set(map(int, re.findall(_ARCHIVED, archive)))
-    listed = _unheld(archive) if set(map(int, re.findall(_LISTED, archive))) - archived else []
-    if listed or (archived and max(archived) < state.archived):
-        what = f"lacks session {listed[0]}" if listed else f"ends with session {max(archived)}"
-        yield f"its archive {path} {what}"
-    held = len(archived.union(session.number for session in state.sessions))
-    if is_short and isinstance(said, int) and said > held:
-        yield f"it counts {counted(said, 'session')}, and {held} {'is' if held == 1 else 'are'} there"
-    gone = [] if alone else _sections_gone(workspace, loaded)
-    if gone:
-        yield f"{first_of(gone, 3)} {'is' if len(gone) == 1 else 'are'} gone, which the last write still had"
+    if state.archived and not alone and values.get("archive_path"):
+        yield from _archive_faults(path, archive, state)
+    yield from _archive_gaps(path, archive, state)
+    if is_short and isinstance(said, int):
+        yield from _sessions_missing(said, archive, state)
+    if not alone:
+        yield from _sections_missing(workspace, loaded)
 
 
 def is_foreign(archive: bytes, task_id: str) -> bool:
@@ -132,21 +125,40 @@ def is_foreign(archive: bytes, task_id: str) -> bool:
     return title is not None and title[1].casefold() != task_id.casefold()
 
 
-def _unheld(archive: str) -> list[int]:
-    """Return the sessions that the closing lines of a batch name and the batch does not hold."""
-    from taskstate.model.archive_format import batch_contents
+def _archive_faults(path: str, archive: str, state: TaskState) -> Iterator[str]:
+    """Yield why the text of a task's archive cannot be that of a whole one."""
+    faults = {
+        "is another task's": is_foreign(archive.encode(), state.id),
+        "is gone": not archive,
+        "holds NUL characters": "\0" in archive,
+        "is not UTF-8": _NOT_UTF8 in archive,
+        "holds a merge conflict": bool(find_conflicts(archive)),
+    }
+    what_for = f"and its summary stands for the sessions to {state.archived}"
+    yield from (f"its archive {path} {fault}, {what_for}" for fault, is_there in faults.items() if is_there)
 
-    batches = ((set(batch.numbers), {entry.number for entry in batch.entries}) for batch in batch_contents(archive))
-    return sorted(number for named, held in batches for number in named - held)
+
+def _archive_gaps(path: str, archive: str, state: TaskState) -> Iterator[str]:
+    """Yield which sessions an archive lacks that it, or the task's summary, says it holds."""
+    held = _held(archive)
+    if set(map(int, re.findall(_LISTED, archive))) - held:
+        from taskstate.model.archive_format import batch_contents
+
+        batches = (set(batch.numbers) - {each.number for each in batch.entries} for batch in batch_contents(archive))
+        yield from (f"its archive {path} lacks session {number}" for number in sorted(set().union(*batches)))
+    if held and max(held) < state.archived:
+        yield f"its archive {path} ends with session {max(held)}"
 
 
-def _archive_fault(archive: str, task_id: str) -> str:
-    """Return why the text of a task's archive cannot be that of a whole one."""
-    if is_foreign(archive.encode(), task_id):
-        return "is another task's"
-    faults = {"is gone": not archive, "holds NUL characters": "\0" in archive, "is not UTF-8": _NOT_UTF8 in archive}
-    faults["holds a merge conflict"] = bool(find_conflicts(archive))
-    return next((fault for fault, is_there in faults.items() if is_there), "")
+def _sessions_missing(said: int, archive: str, state: TaskState) -> Iterator[str]:
+    """Yield that fewer sessions are there than the file counts."""
+    held = len(_held(archive).union(session.number for session in state.sessions))
+    if said > held:
+        yield f"it counts {counted(said, 'session')}, and {held} {'is' if held == 1 else 'are'} there"
+
+
+def _held(archive: str) -> set[int]:
+    return set(map(int, re.findall(_ARCHIVED, archive)))
 
 
 def _read(workspace: Workspace, relative: str) -> str:
@@ -157,6 +169,13 @@ def _read(workspace: Workspace, relative: str) -> str:
         return data.decode()
     except UnicodeDecodeError:
         return data.decode("utf-8", "replace") + _NOT_UTF8
+
+
+def _sections_missing(workspace: Workspace, loaded: Loaded) -> Iterator[str]:
+    """Yield that sections are gone."""
+    gone = _sections_gone(workspace, loaded)
+    if gone:
+        yield f"{first_of(gone, 3)} {'is' if len(gone) == 1 else 'are'} gone, which the last write still had"
 
 
 def _sections_gone(workspace: Workspace, loaded: Loaded) -> list[str]:

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.kept_damage import OURS, conflict, cut, without
-from tests.support.kept_place import ARCHIVE, BACK, LAST, PLAIN, STATE, TASK, Repo, Story, lines_of_loss, story
+from tests.support.kept_place import (
+    ARCHIVE,
+    BACK,
+    LAST,
+    PLAIN,
+    STANDARDS,
+    STATE,
+    TASK,
+    Repo,
+    Story,
+    lines_of_loss,
+    story,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,3 +160,56 @@ def test_the_cure_leaves_each_session_exactly_once(
     before = repo.tree()
     repo.ok("doctor", "--fix")
     assert repo.tree() == before
+
+
+HANDOFF = "taskstate handoff new 101 --action Go --file app.py --location here --goal Works --context fact"
+# What each leaves goes with a stale save, and comes back with all that belongs to it.
+WRITES: dict[str, tuple[str, ...]] = {
+    "session": ("session 6",),
+    "the first session": ("taskstate session add 7 --did a --state thing-first-end --next c",),
+    "feature": ("taskstate feature pass 101 jwt-2 --evidence seen",),
+    "a feature of its own": (
+        "taskstate feature add 101 jwt-3 more",
+        "taskstate feature pass 101 jwt-3 --evidence seen",
+    ),
+    "criterion": ("taskstate criterion check 101 2",),
+    "a criterion of its own": (
+        "edit '- [ ] Tokens expire' '- [ ] Tokens expire\n- [ ] By hand'",
+        "taskstate criterion check 101 3",
+    ),
+    "context": ("taskstate context init 101",),
+    "role": ("taskstate role set 101 implementer --status in_progress",),
+    "snapshot": ("write app.py changed", "taskstate snapshot take 101 --role implementer"),
+    "completion": ("taskstate complete 101 --force --note meant",),
+    "handoff": (HANDOFF,),
+    "accepted handoff": (HANDOFF, "taskstate handoff accept 101"),
+    "several": ("session 6", "taskstate role set 101 implementer --status in_progress", "session 7", HANDOFF),
+}
+
+
+@pytest.mark.parametrize("steps", WRITES.values(), ids=WRITES)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_what_any_command_left_comes_back(tmp_path: Path, steps: tuple[str, ...], newline: str) -> None:
+    """A stale save over it is told; after the cure nothing is wrong, and the file is as it was but for its metadata."""
+    repo = story(tmp_path / "repository")
+    repo.write("rules.md", "# Rules\n\n## Tokens\n\nA token expires.\n")
+    repo.write("taskstate.toml", (repo.root / "taskstate.toml").read_text(encoding="utf-8") + STANDARDS)
+    repo.commit("five")
+    assert repo.new("7").status == 0
+    task = "7" if " 7 " in steps[0] else TASK
+    path = repo.root / f".taskstate/tasks/task-{task}-state.md"
+    buffer = path.read_text(encoding="utf-8")
+    repo.do(*steps)
+    after = path.read_text(encoding="utf-8")
+    path.write_bytes(buffer.replace("\n", newline).encode())
+    shutil.rmtree(repo.root / f".taskstate/handoffs/task-{task}", ignore_errors=True)
+    assert repo.told(task)
+    repo.ok("doctor", "--fix")
+    repo.quiet()
+    wanted = without_metadata(after).replace("\n", newline)
+    assert without_metadata(path.read_bytes().decode()).split("\n") == wanted.split("\n")
+
+
+def without_metadata(text: str) -> str:
+    """Return a state file's text without what every write changes."""
+    return re.sub(r"(?m)^ *(revision|updated_at|update_count|file_size_kb|git_head|seal): .*\n", "", text)

@@ -1,0 +1,153 @@
+"""A task's state file and its archive as a pair, and what must hold before another pair takes its place.
+
+Every item that stands now, and every item that comes back, is counted: each must be there exactly once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.archive.archiver import sessions_in
+from taskstate.archive.verify import examine
+from taskstate.errors import TaskstateError
+from taskstate.model.derived_values import COUNTS
+from taskstate.model.items import HANDOFF, Item, entry_item, items_in, require_conserved, session_item
+from taskstate.model.task_state import Session, TaskState, read_state
+from taskstate.model.write_metadata import front_matter_values, set_front_matter
+from taskstate.syntax.conflict_markers import find_conflicts
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.spans import Span
+from taskstate.workspace.ledger import are_alike
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from taskstate.workspace.ledger import Owed
+
+    Wanted = dict[Item, Owed]
+
+
+class TaskFiles(NamedTuple):
+    """The bytes of a task's state file and of its archive, empty where there is none."""
+
+    state: bytes
+    archive: bytes
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """The sessions of both."""
+        return (*state_of(self.state).sessions, *archived_sessions(self.archive))
+
+    @property
+    def items(self) -> tuple[Counter[Item], Counter[Item]]:
+        """The items of each."""
+        return items_of("state", self.state), items_of("archive", self.archive)
+
+    @property
+    def faults(self) -> int:
+        """The number of faults that keep the archive from fitting the state file."""
+        archive = self.archive.decode("utf-8", "replace") or None
+        return sum(problem.fatal for problem in examine(state_of(self.state), "", archive, "").problems)
+
+
+def older_forms(owed: Wanted, sessions: Iterable[Session], newer: Iterable[Session]) -> set[Item]:
+    """Return the sessions of which an older form stands, while an edited one that a command wrote since comes back."""
+    known = next((each.known for each in owed.values()), ())
+    new = list(newer)
+    return {
+        item
+        for each in sessions
+        if (item := session_item(each)) in known
+        and item not in owed
+        and any(other.time == each.time and are_alike(other.entry, each.entry) for other in new)
+    }
+
+
+def without_archived(before: TaskFiles, texts: Iterable[bytes], path: str) -> TaskFiles:
+    """Return files without the sessions in the state file that the archive holds, with the summary that covers them.
+
+    The summary is one that stands in `texts`; where none covers the whole archive, the files stay as they are. `path`
+    is that of the archive in the front matter.
+    """
+    archived, state = before.items[1], state_of(before.state)
+    spans = [each.section.span for each in state.sessions if archived[session_item(each)]]
+    last = max((session.number for session in archived_sessions(before.archive)), default=0)
+    source = next((text for text in map(state_of, texts) if text.summary and text.archived == last), None)
+    if not spans or source is None or source.summary is None:
+        return before
+    summary = source.summary.section.span.of(source.document.text)
+    old = state.summary.section.span if state.summary else Span(spans[0].start, spans[0].start)
+    text = apply(state.document.text, [Edit(*old, summary), *(Edit(*span, "") for span in spans)])
+    return before._replace(state=apply(text, set_front_matter(parse(text), "archive_path", path)).encode())
+
+
+def needed_items(owed: Wanted, now: TaskFiles, after: TaskFiles, wanted: Wanted, *, is_damaged: bool) -> Counter[Item]:
+    """Return the items that must be there: those that stand now, and those that come back in their places, or beside.
+
+    In a damaged file a session that the new text has under the same number, in full, is no other session.
+    """
+    standing = (now.items[0] | now.items[1]) - (_remnants(now, after) if is_damaged else Counter())
+    comes_back = {item: each.number for item, each in wanted.items() if item.kind != HANDOFF}
+    replaced = {(item.kind, item.place) for item in comes_back if item.place}
+    new = [session for session in after.sessions if not standing[entry_item(session.entry)]]
+    old = older_forms(owed, now.sessions, new)
+    kept_here = {item: n for item, n in standing.items() if (item.kind, item.place) not in replaced and item not in old}
+    return Counter(kept_here) | Counter(comes_back)
+
+
+def require_whole(
+    now: TaskFiles, after: TaskFiles, needed: Counter[Item], *, is_damaged: bool, most_faults: int
+) -> None:
+    """Refuse files in which something that is needed would not be there exactly once, or that do not fit each other.
+
+    Raises:
+        TaskstateError: code "unsafe".
+    """
+    if is_damaged:
+        _require_sound(now, after)
+    require_conserved(needed, after.items[0] + after.items[1], "it")
+    if after.faults > most_faults:
+        raise TaskstateError("its archive would not fit its sessions", code="unsafe")
+
+
+def _require_sound(now: TaskFiles, after: TaskFiles) -> None:
+    """Refuse to leave a damaged file damaged, or to let it count fewer sessions than it does."""
+    text = after.state.decode("utf-8", "replace")
+    said = front_matter_values(parse(now.state.decode("utf-8", "replace"))).get(COUNTS)
+    total = said.get("total") if isinstance(said, dict) else 0
+    if after == now or "\0" in text or find_conflicts(text):
+        raise TaskstateError("it would stay damaged", code="unsafe")
+    if isinstance(total, int) and total > len(after.sessions):
+        raise TaskstateError(f"it counts {total} sessions, and {len(after.sessions)} are known", code="unsafe")
+
+
+def _remnants(now: TaskFiles, after: TaskFiles) -> Counter[Item]:
+    """Return the sessions of a damaged file, or archive, that the new texts have in full."""
+    whole = {session.number: session.time for session in after.sessions}
+    found = [
+        session.entry
+        for session in now.sessions
+        if session.number in whole and (session.time in (None, whole[session.number]) or find_conflicts(session.entry))
+    ]
+    return Counter({entry_item(entry): 2 for entry in found})
+
+
+@lru_cache(maxsize=128)  # each text is looked at several times
+def items_of(kind: str, data: bytes) -> Counter[Item]:
+    """Return the items in the text of a state file or of an archive."""
+    return items_in(kind, "", data)
+
+
+@lru_cache(maxsize=128)
+def archived_sessions(data: bytes) -> tuple[Session, ...]:
+    """Return the sessions in the text of an archive."""
+    return sessions_in(data.decode("utf-8", "replace"))
+
+
+@lru_cache(maxsize=128)
+def state_of(data: bytes) -> TaskState:
+    """Return the state in the text of a state file."""
+    return read_state(parse(data.decode("utf-8", "replace")))
