@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
+import tempfile
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,13 +27,12 @@ from taskstate.workspace.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from taskstate.model.config import Config
 
 START = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
-TASK = "101"
+TASK, TITLE = "101", "JWT Service"
 SESSION = "### Session {} - 2026-01-{:02} 10:00\n\n{}\n\n"
 # What a write may change in the front matter, besides what it was asked for.
 MARKS = ("updated_at", "revision", "sessions", "file_size_kb", "  updated_by", "  updated_at", "  update_count")
@@ -47,16 +48,23 @@ class Place:
         self.root = root
         self.now = START
         root.mkdir(exist_ok=True)
-        if task or not _FRESH:
-            setup.set_up(find_workspace(root, root=str(root)), pre_commit=False)
-            self.new(**task)
-            if not task:
-                _FRESH.update((path.relative_to(root).as_posix(), path.read_bytes()) for path in files_in(root))
-        else:
-            self.now += MINUTE
-            for name, data in _FRESH.items():
-                (root / name).parent.mkdir(parents=True, exist_ok=True)
-                (root / name).write_bytes(data)
+        if task:
+            self._make(**task)
+            return
+        if not _FRESH:  # made elsewhere: what a command keeps beside the files is in no copy
+            with tempfile.TemporaryDirectory() as folder:
+                made = Place(Path(folder).resolve(), title=TITLE)
+                _FRESH.update(
+                    (path.relative_to(made.root).as_posix(), path.read_bytes()) for path in files_in(made.root)
+                )
+        self.now += MINUTE
+        for name, data in _FRESH.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes(data)
+
+    def _make(self, **task: Any) -> None:  # noqa: ANN401 - the fields of a new task
+        setup.set_up(find_workspace(self.root, root=str(self.root)), pre_commit=False)
+        self.new(**task)
 
     @property
     def workspace(self) -> Workspace:
@@ -100,7 +108,7 @@ class Place:
     def new(self, task_id: str = TASK, **task: Any) -> Outcome:  # noqa: ANN401 - the fields of a new task
         """Create a task that is ready for work."""
         parts = {
-            "title": "JWT Service",
+            "title": TITLE,
             "description": "Issue tokens.",
             "criteria": ("Tokens verify", "Tokens expire"),
             "features": (("jwt-1", "makes a JWT"),),
