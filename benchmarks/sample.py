@@ -184,7 +184,7 @@ context:
   sealed_by: lead
   git_head: "{_sha(task)[:40]}"
   task_file: {TASK_FILE}
-  task_file_sha: "{_sha(task + "blob")[:40]}"
+  task_file_sha: "{_blob_id(task)}"
   sources:
 {sources}
   normalizer: "2.0.0"
@@ -353,6 +353,11 @@ def _seal(static: str) -> str:
     """Return the seal of the static part."""
     sealed = {"area": "mobile", "priority": "P1", "static": static.strip(), "title": _TITLE}
     return _sha(json.dumps(sealed, ensure_ascii=False, indent=2) + "\n")
+
+
+def _blob_id(text: str) -> str:
+    data = text.encode()
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def _sha(text: str) -> str:

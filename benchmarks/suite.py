@@ -18,6 +18,7 @@ from benchmarks.next_task import next_task
 from benchmarks.secret_speed import secret_speed
 from benchmarks.snapshots import snapshots
 from benchmarks.timing import exponent, interleaved, timed
+from benchmarks.turns import turns
 from taskstate.lint.engine import findings
 from taskstate.model.config_reader import read_config
 from taskstate.model.write_metadata import WriteMetadata
@@ -110,6 +111,7 @@ BENCHMARKS = {
         Benchmark("snapshots", snapshots),
         Benchmark("tokens", saving),
         Benchmark("brief", starting),
+        Benchmark("turns", turns),
         Benchmark("secrets", secret_speed),
         Benchmark("next", next_task),
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from scripts import package_picture
 from taskstate import resources
 from taskstate.lint import rule_pages
-from taskstate.lint.registry import rules
+from taskstate.lint.registry import RETIRED, rules
 
 if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Rule
@@ -43,6 +43,7 @@ _MANIFEST_HEAD = """\
 def generated() -> dict[str, str]:
     """Return the text of every generated file by its path from the root."""
     files = {f"docs/rules/{rule.RULE.code}.md": rule_pages.page(rule) for rule in rules()}
+    files |= {f"docs/rules/{rule.code}.md": rule_pages.retired_page(rule) for rule in RETIRED}
     files["docs/rules/index.md"] = _index()
     files["docs/packages.svg"] = package_picture.picture()
     files[".pre-commit-hooks.yaml"] = _MANIFEST_HEAD + "\n".join(_manifest(*hook) for hook in HOOKS)

@@ -14,7 +14,7 @@ ORDER = (
     *("errors", "version", "resources", "messages"),
     *("syntax", "storage", "validation", "model"),
     *("workspace", "archive", "formatting", "context", "handoff", "verification", "merge", "tasks"),
-    *("lint", "workflow", "cli", "__main__"),
+    *("lint", "workflow", "turn", "cli", "__main__"),
 )
 PACKAGE = Path(__file__).resolve().parent.parent / "taskstate"
 TREES = {

@@ -62,8 +62,8 @@ def interruptible() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def nobodys_environment() -> Iterator[None]:
-    """Keep the git configuration, language and `TASKSTATE_…` settings of whoever runs the tests out of them."""
+def nobodys_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the git configuration, language, state and `TASKSTATE_…` settings of whoever runs the tests out of them."""
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ:
             if name.startswith(("GIT_", "TASKSTATE_")):
@@ -72,6 +72,7 @@ def nobodys_environment() -> Iterator[None]:
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
         patch.setenv("LC_ALL", "C.UTF-8")
         patch.setenv("NO_COLOR", "1")
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
 
 

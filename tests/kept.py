@@ -6,7 +6,6 @@ tests run a small one. What must hold, and how doubtful points are decided, stan
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tests.support.kept_model import Model
 from tests.support.kept_steps import STEPS, Steps
 from tests.support.kept_world import World, nobodys_environment
+from tests.support.long_run import parser_of, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,10 +119,7 @@ def shrunk(history: History, without: frozenset[str], kind: str) -> tuple[Histor
 
 def report(arguments: Sequence[str] | None = None) -> int:
     """Run the long form, and print what it did and found."""
-    parser = argparse.ArgumentParser(prog="python -m tests.kept", description=__doc__)
-    parser.add_argument("--histories", type=int, default=200, metavar="N")
-    parser.add_argument("--steps", type=int, default=40, metavar="N")
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10_000), metavar="N")
+    parser = parser_of("kept", __doc__, histories=200, steps=40)
     parser.add_argument("--without", default="", metavar="NAME,…", help="steps and kinds of faults to leave out")
     parser.add_argument("--replay", metavar="HISTORY", help="run one history, as a failure prints it")
     parser.add_argument("--shrink", action="store_true", help="look for a shorter history than the replayed one")
@@ -133,7 +130,7 @@ def report(arguments: Sequence[str] | None = None) -> int:
         if how.shrink and played.faults:
             return _tell(*shrunk(parsed(how.replay), without, played.faults[0][0]))
         return _tell(parsed(how.replay), played)
-    _say(f"{how.histories} histories of up to {how.steps} steps, seed {how.seed}")
+    say(f"{how.histories} histories of up to {how.steps} steps, seed {how.seed}")
     begun, chance = time.monotonic(), random.Random(how.seed)  # noqa: S311 - no secret, and to be repeated
     kinds: Counter[str] = Counter()
     steps = proposals = 0
@@ -146,24 +143,19 @@ def report(arguments: Sequence[str] | None = None) -> int:
             kinds[kind] += 1
             if kinds[kind] <= 3:
                 _tell(*shrunk(history, without, kind))
-    _say(f"{steps} steps, {proposals} proposals; {dict(kinds)}")
-    _say(f"{kinds.total()} histories went wrong after {time.monotonic() - begun:.0f} s")
+    say(f"{steps} steps, {proposals} proposals; {dict(kinds)}")
+    say(f"{kinds.total()} histories went wrong after {time.monotonic() - begun:.0f} s")
     return 1 if kinds else 0
 
 
 def _tell(history: History, played: Played) -> int:
     """Print what a history came to."""
-    _say(f"\n--replay '{history}'")
+    say(f"\n--replay '{history}'")
     for line in played.trace:
-        _say(f"    {line}")
+        say(f"    {line}")
     for kind, what in played.faults:
-        _say(f"  {kind}: {what}")
+        say(f"  {kind}: {what}")
     return 1 if played.faults else 0
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -49,6 +49,10 @@ SEEN = {
     "other ends of lines": "add:0 add:0 crlf:0 add:0 archive:0 fix:0",
     "a working tree removed": "add:0 commit:1 worktree-add:0 add:0 worktree-remove:0 fix:0",
     "a handoff": "handoff:0 reset-hard:0 clean:0 fix:0 accept:0",
+    "taken back": "pass:0 check:0 fail:0 uncheck:0 doctor:0 fix:0",
+    "edited, then written over": "add:0 edit:0 add:0 doctor:0 fix:0",
+    "another branch, no reflog": "add:0 commit:1 branch:0 add:0 pass:0 commit:1 switch:2 gc:1 doctor:0 fix:0",
+    "a conflict of lines": "add:0 commit:1 branch:0 add:0 commit:1 switch:2 add:0 commit:1 merge:1 fix:0",
     "a stale half": "add:0 add:0 load:0 add:0 save:0 half:0 fix:0",
 }
 

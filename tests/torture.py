@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import json
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.cli.main import main
 from taskstate.tasks.sessions import all_sessions
 from taskstate.workspace.workspace import find_workspace
+from tests.support.long_run import parser_of, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -198,30 +198,20 @@ def _faults(root: Path, done: list[dict[str, str]], ended: list[int | None]) -> 
 
 def report() -> int:
     """Run the long form, and print what it did and counted."""
-    parser = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
-    parser.add_argument("--writers", type=int, default=16, metavar="N")
-    parser.add_argument("--rounds", type=int, default=50, metavar="N")
-    parser.add_argument("--editors", type=int, default=2, metavar="N")
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10_000), metavar="N")
-    how = Torture(**vars(parser.parse_args()))
-    _say(f"{how.writers} writers with {how.rounds} commands each, {how.editors} editors, seed {how.seed}")
+    how = Torture(**vars(parser_of("torture", __doc__, writers=16, rounds=50, editors=2).parse_args()))
+    say(f"{how.writers} writers with {how.rounds} commands each, {how.editors} editors, seed {how.seed}")
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="taskstate-torture-") as folder:
         counted = torture(Path(folder), how)
         os.chdir("/")
     for name in ("acknowledged", "refused", "saves"):
         found: Counter[str] = getattr(counted, name)
-        _say(f"{name:13} {found.total():>5}  {', '.join(f'{n} {what}' for what, n in sorted(found.items()))}")
-    _say(f"{'put back':13} {counted.gone:>5}  tasks from which a stale save had removed something")
+        say(f"{name:13} {found.total():>5}  {', '.join(f'{n} {what}' for what, n in sorted(found.items()))}")
+    say(f"{'put back':13} {counted.gone:>5}  tasks from which a stale save had removed something")
     for fault in counted.wrong:
-        _say(f"wrong: {fault}")
-    _say(f"{len(counted.wrong)} things are wrong after {time.monotonic() - begun:.0f} s")
+        say(f"wrong: {fault}")
+    say(f"{len(counted.wrong)} things are wrong after {time.monotonic() - begun:.0f} s")
     return 1 if counted.wrong else 0
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

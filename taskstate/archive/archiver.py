@@ -9,10 +9,11 @@ from __future__ import annotations
 import posixpath
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive.summary import summarise
 from taskstate.errors import TaskstateError
+from taskstate.messages import one_line
 from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, layout_lines, read_batches
 from taskstate.model.derived_values import exceeded, is_over_limit, largest_parts
 from taskstate.model.task_state import read_state, session_of
@@ -43,21 +44,62 @@ def is_too_large(text: str, config: Config) -> bool:
     return is_over_limit(size_in_bytes(text), config.size)
 
 
-def archive_sessions(
-    workspace: Workspace, task_id: str, request: Request, *, keep: int, force: bool = False
+class Summarizing(NamedTuple):
+    """Which program writes the summary, "" for the built-in one, and notes on why it is that one."""
+
+    command: str = ""
+    notes: tuple[str, ...] = ()
+
+
+BUILT_IN = Summarizing()
+
+
+def configured_summarizing(workspace: Workspace) -> Summarizing:
+    """Return the program of the configuration, or the built-in summary where the user has not allowed it to run."""
+    command = workspace.config.archive.summarizer
+    if not command:
+        return BUILT_IN
+    from taskstate.workspace import grants
+
+    granted = grants.read_grants(workspace.root)
+    if granted.allows(grants.Command("program", command)):
+        return Summarizing(command)
+    why = f" ({granted.problem})" if granted.problem else ""
+    note = (
+        f"warning: the summarizer {files.shown(one_line(command, 80))!r} of the configuration was not run: nobody has "
+        f"allowed it here{why}; the built-in summary serves, and `taskstate trust` allows it"
+    )
+    return Summarizing(notes=(note,))
+
+
+def archive_sessions(  # noqa: PLR0913 - which task, who, how much, how, by which program
+    workspace: Workspace,
+    task_id: str,
+    request: Request,
+    *,
+    keep: int,
+    force: bool = False,
+    summarizing: Summarizing | None = None,
 ) -> Outcome:
-    """Archive all but the newest `keep` sessions of a task that is over the limit, or with `force` of any task."""
+    """Archive all but the newest `keep` sessions of a task that is over the limit, or with `force` of any task.
+
+    Without `summarizing` the configuration names the program that writes the summary.
+    """
     reason = f"asked for (--force --keep {keep})" if force else limit_reason(workspace.config)
+    summarizing = summarizing or configured_summarizing(workspace)
 
     def job(loaded: Loaded) -> Change:
-        text, program = loaded.document.text, workspace.config.archive.summarizer
+        text = loaded.document.text
         if not force and not is_too_large(text, workspace.config):
             note = f"task {loaded.state.id} is within the limit; --force archives all the same"
             return Change(text=text, notes=(note,))
-        return plan_archive(workspace, loaded.relative, text, request, keep=keep, reason=reason, summarizer=program)
+        return plan_archive(
+            workspace, loaded.relative, text, request, keep=keep, reason=reason, summarizing=summarizing
+        )
 
-    rehearse(workspace, task_id, job)
-    return change(workspace, task_id, job, request)
+    if summarizing.command:
+        rehearse(workspace, task_id, job)
+    return change(workspace, task_id, job, request._replace(even_dropped=True))
 
 
 def limit_reason(config: Config) -> str:
@@ -67,12 +109,16 @@ def limit_reason(config: Config) -> str:
 
 
 def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by which program
-    workspace: Workspace, relative: str, text: str, request: Request, *, keep: int, reason: str, summarizer: str = ""
+    workspace: Workspace,
+    relative: str,
+    text: str,
+    request: Request,
+    *,
+    keep: int,
+    reason: str,
+    summarizing: Summarizing = BUILT_IN,
 ) -> Change:
-    """Return the change that moves all but the newest `keep` sessions of the state file `text` into the archive.
-
-    `summarizer` is the command that writes the summary; "" means the built-in one.
-    """
+    """Return the change that moves all but the newest `keep` sessions of the state file `text` into the archive."""
     state = read_state(parse(text))
     archived = state.sessions[:-keep] if keep else state.sessions
     if not archived:
@@ -88,12 +134,12 @@ def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by which 
         entries, hashes, reason=reason, now=now, newline=newline, more=_layout_lines(state, archived, entries)
     )
     batch = entries.rstrip("\r\n") + newline * 2 + closing
-    if summarizer:
+    if summarizing.command:
         from taskstate.archive.external_summarizer import Summarizer
 
-        summary, warnings = Summarizer(summarizer, workspace.root).summary(state, archived, link)
+        summary, warnings = Summarizer(summarizing.command, workspace.root).summary(state, archived, link)
     else:
-        summary, warnings = summarise(state, archived, link), ()
+        summary, warnings = summarise(state, archived, link), summarizing.notes
     remaining = _without(state, archived, summary)
     archive_path = workspace.archive_path(state.id)
     remaining = apply(remaining, set_front_matter(parse(remaining), "archive_path", archive_path))
@@ -112,13 +158,12 @@ def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by which 
 
 
 def rehearse(workspace: Workspace, task_id: str, job: Callable[[Loaded], Change]) -> None:
-    """Run a job once without the lock where an external program writes the summaries.
+    """Run a job once without the lock, for one that has an external program write the summary.
 
     Its answer is cached, so that the job under the lock does not make other writers wait for the program.
     """
-    if workspace.config.archive.summarizer:
-        with suppress(TaskstateError):  # the job under the lock raises it again
-            job(workspace.load(workspace.locate(task_id)))
+    with suppress(TaskstateError):  # the job under the lock raises it again
+        job(workspace.load(workspace.locate(task_id)))
 
 
 def nothing_to_archive(state: TaskState, config: Config, keep: int) -> str:

@@ -68,7 +68,7 @@ def restore(workspace: Workspace, task_id: str, request: Request, *, everything:
             return Change(text=loaded.document.text, notes=(f"task {loaded.state.id} has no session in an archive",))
         return _restoring_change(workspace, plan_restore(loaded.document.text, text, everything=everything), text, path)
 
-    return change(workspace, task_id, job, request)
+    return change(workspace, task_id, job, request._replace(even_dropped=True))
 
 
 def _restoring_change(workspace: Workspace, pair: StateAndArchive, before: str, path: str) -> Change:

@@ -32,6 +32,7 @@ _RESOLVED_WORD = "(?:resolved|fixed|solved)"
 _RESOLUTION = re.compile(
     rf"{_RESOLVED_WORD}(?::| -)? (?P<after>.+)|(?P<before>.+?)(?::| -| is| was)? \(?{_RESOLVED_WORD}\)?", re.IGNORECASE
 )
+_NEGATED = re.compile(r"not\b", re.IGNORECASE)
 _NOTHING = frozenset(
     {"", "-", "\u2013", "\u2014", "none", "no", "nothing", "n/a", "n.a", "na", "nil", "no issue", "no issues"}
     | {"none so far", "none known", "none encountered", "no issues encountered", "no problems", "nothing to report"}
@@ -77,7 +78,12 @@ def without_duplicates(statements: Iterable[Statement]) -> list[Statement]:
 
 
 def resolved_issue(text: str) -> str:
-    """Return the issue that a text calls resolved ("Resolved: X", "Fixed X", "X: resolved"), or ""."""
+    """Return the issue that a text calls resolved ("Resolved: X", "Fixed X", "X: resolved"), or "".
+
+    "Not verified: X is fixed" says that nobody knows, so a text that begins with "Not" resolves nothing.
+    """
+    if _NEGATED.match(text):
+        return ""
     match = _RESOLUTION.fullmatch(text.rstrip(" .!"))
     return shorten_line(match["after"] or match["before"]) if match else ""
 

@@ -9,9 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import closest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from taskstate.cli.invocation import Invocation
 
@@ -48,7 +49,36 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise the usage error that the command line reports."""
-        raise usage_error(f"{self.prog.removeprefix('taskstate ')}: {message}", help=f"see `{self.prog} --help`")
+        raise usage_error(f"{self._place}{message}", help=f"see `{self.prog} --help`")
+
+    @property
+    def _place(self) -> str:
+        """The command and the action, in front of a message; nothing where no command is known yet."""
+        words = self.prog.removeprefix("taskstate").strip()
+        return f"{words}: " if words else ""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 - as argparse
+        """Parse as argparse does; an unknown option is refused here, where the parser knows those that exist.
+
+        Raises:
+            TaskstateError: code "usage".
+        """
+        parsed, left = super().parse_known_args(args, namespace)
+        unknown = next((each.partition("=")[0] for each in left if each.startswith("--")), "")
+        if unknown:
+            self._refuse("option", unknown, [name for name in self._option_string_actions if name.startswith("--")])
+        return parsed, left
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - as argparse declares it
+        """Refuse a command or action that does not exist in one line; argparse would list all of them."""
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:  # noqa: SLF001 - no public name
+            self._refuse("action" if self._place else "command", value, [*action.choices])
+        super()._check_value(action, value)
+
+    def _refuse(self, noun: str, word: str, known: Sequence[str]) -> NoReturn:
+        near = closest(word, known)
+        help_ = f"did you mean {near}? (all {noun}s: {self.prog} --help)" if near else f"see `{self.prog} --help`"
+        raise usage_error(f"{self._place}unknown {noun} {word!r}", help=help_)
 
     @cached_property
     def _action_parsers(self) -> argparse._SubParsersAction[Parser]:

@@ -211,6 +211,32 @@ class Invocation:
             self.found_damage = True
             self.print_problems((damage,))
 
+    def load_parsed_task(self) -> Loaded:
+        """Return the task that the argument ID names; the command ends with status 1 where a part does not parse.
+
+        For commands whose answer on an empty task would be a wrong one.
+
+        Raises:
+            TaskstateError: code "damaged": the front matter cannot be read, so there is nothing to answer.
+        """
+        from taskstate.model.names import parse_task_id
+        from taskstate.workspace import damage
+
+        workspace = self.workspace
+        try:
+            loaded = workspace.load(workspace.locate(parse_task_id(self.args.id)))
+        except TaskstateError as error:
+            self.found_damage = error.code in damage.CODES
+            raise
+        if damage.is_unreadable(loaded):
+            self.found_damage = True
+            raise TaskstateError(damage.damage_of(workspace, loaded), help=damage.advice(loaded), code=damage.CODE)
+        loaded = self.load_task()
+        if loaded.state.problems:
+            self.found_damage = True
+            self.print_problems((damage.unread_part(loaded),))
+        return loaded
+
     def load_task(self) -> Loaded:
         """Return the task that the argument ID names, loaded from its state file."""
         return self.workspace.load(self.workspace.locate(self.task))

@@ -28,6 +28,8 @@ COMMANDS = {
     "init": ("init", "set up a repository for taskstate"),
     "new": ("new", "create a task"),
     "show": ("show", "show a task, or one section of it"),
+    "start": ("start", "begin a turn on a task: all that stands before work, then the brief"),
+    "finish": ("finish", "end a turn: session, checks, snapshot, and what comes next"),
     "brief": ("brief", "print a briefing for an agent that starts on a task, within a token budget"),
     "list": ("list", "list tasks"),
     "status": ("status", "show the roles, findings and next steps of the tasks in progress"),
@@ -42,13 +44,15 @@ COMMANDS = {
     "purge": ("purge", "delete the artifacts of a task and its snapshot data"),
     "context": ("context", "seal the context of a task; show, check and export it, count its tokens"),
     "qa": ("qa", "record the results of checks, and compare them with the baseline"),
+    "trust": ("trust", "show the commands that the repository wants run, and allow them"),
     "evidence": ("evidence", "record excerpts of files as evidence, and show whether they still match"),
     "git-history": ("git_history", "list the commits of a task in its Git History"),
     "archive": ("archive", "move older sessions to the archive; verify, restore and search it"),
     "chain": ("chain", "show the output of a task, and pull the outputs of upstream tasks"),
     "graph": ("graph", "draw the dependency graph of the tasks"),
     "complete": ("complete", "complete a task, or list what is missing"),
-    "reopen": ("reopen", "reopen a complete task"),
+    "drop": ("drop", "give a task up"),
+    "reopen": ("reopen", "reopen a task that is complete or dropped"),
     "decompose": ("decompose", "suggest subtasks for a task that has grown too long, or create them"),
     "lint": ("lint", "check state files, and fix problems"),
     "fmt": ("fmt", "format state files"),
@@ -113,6 +117,10 @@ def _wants_json(arguments: Sequence[str]) -> bool:
 
 def _run(arguments: list[str], invocation: Invocation) -> int:
     is_command = bool(arguments) and arguments[0] in COMMANDS
+    later = next((each for each in arguments if each in COMMANDS), "")
+    if later and not is_command and arguments[0].startswith("-") and arguments[0] not in {"-h", "--help", "--version"}:
+        help_ = f"write it behind the command: `taskstate {later} … {arguments[0]} …`"
+        raise TaskstateError(f"the flag {arguments[0]} stands before the command", help=help_, code="usage")
     if not arguments:
         _parser().print_help()
         return 0

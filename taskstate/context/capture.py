@@ -12,10 +12,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from taskstate.context.capture_citations import captured_citations
-from taskstate.context.capture_paths import captured_paths, left_out_notes, looks_like_paths, paths_among, pattern_of
-from taskstate.context.task_file import TaskFile
+from taskstate.context.capture_paths import captured_paths, left_out_notes, looks_like_paths, pattern_of
+from taskstate.context.task_file import FACTS, TaskFile
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted
+from taskstate.model.config import ALL_AREAS, validation_commands
 from taskstate.model.static_context import SEALED_VALUES, StaticPart
 from taskstate.syntax import escaping
 from taskstate.syntax.spans import size_in_bytes
@@ -31,7 +32,6 @@ T = TypeVar("T")
 MAX_VALUE_BYTES = 2048  # of one value: every reader of the task pays for it each time
 OWN, FRONT_MATTER = "section 1", "front matter"
 NONE = "none"
-ALL_AREAS = "*"
 _MARK = "\u2026 see "  # before the pointer to the full text
 
 
@@ -49,7 +49,7 @@ class CapturedField(NamedTuple):
 
 
 class CapturedContext(NamedTuple):
-    """The captured values: title, priority and area, and the static part; with a row for each part, and remarks.
+    """The captured values of the front matter and the static part, with a row for each part, and remarks.
 
     `kept` names the parts of the state file that stay although the task file differs.
     """
@@ -86,7 +86,7 @@ class _Capture:
 
     def captured(self) -> CapturedContext:
         """Return the values of all parts."""
-        values = {key: self.value(key) for key in SEALED_VALUES}
+        values = {key: self.value(key) for key in (*SEALED_VALUES, *FACTS)}
         description = self.description()
         scope_in, scope_out = self.scope()
         criteria = self.criteria()
@@ -104,7 +104,8 @@ class _Capture:
         is_taken = self.should_take(key, current, offered, [getattr(each, key) for each in self.versions])
         result = escaping.one_line(" ".join(offered.split()), what=f"the {key}") if is_taken else current
         source = self.source(current, offered if is_taken or current == offered else "", own=FRONT_MATTER)
-        self.add_row(key, result, source)
+        if result or key not in FACTS:
+            self.add_row(key, result, source)
         return result
 
     def description(self) -> str:
@@ -141,10 +142,8 @@ class _Capture:
     def commands(self, area: str) -> tuple[str, ...]:
         """Return the validation commands: the task's own, else those of its area, else those of all areas."""
         current, offered = self.current.commands, self.offered.commands
-        by_area, config_name = self.inputs.config.validation, self.inputs.config_name
-        configured, config_source = by_area.get(area, ()) if area else (), f"{config_name}, {area}"
-        if not configured:
-            configured, config_source = by_area.get(ALL_AREAS, ()), f"{config_name}, all areas"
+        key, configured = validation_commands(self.inputs.config, area)
+        config_source = f"{self.inputs.config_name}, {'all areas' if key == ALL_AREAS else key}"
         # Commands in section 1 may have come from an older configuration. A task file would name the task's own: at a
         # rebuild with one that names none, the configuration's replace them.
         if configured and not offered and (not current or (self.inputs.rebuild and self.task_file)):
@@ -161,15 +160,17 @@ class _Capture:
         """Return the repository paths, sorted: macros are resolved, globs stay."""
         macros, file_scope = self.inputs.config.scope, self.offered.scope_in
         current = captured_paths(self.current.paths, macros)
-        path_items = paths_among(file_scope) if file_scope else scope_in if looks_like_paths(scope_in) else ()
+        path_items = self.offered.path_items
+        if not path_items and not file_scope and looks_like_paths(scope_in):
+            path_items = scope_in
         offered = captured_paths(_patterns(path_items), macros)
-        self.notes += left_out_notes(file_scope, path_items)
+        self.notes += () if self.offered.paths else left_out_notes(file_scope, path_items)
         copies = []
         for each in self.versions:
             with suppress(TaskstateError):  # an older task file may use a macro that no longer exists
-                copies.append(captured_paths(_patterns(paths_among(each.scope_in)), macros))
+                copies.append(captured_paths(_patterns(each.path_items), macros))
         # Without a task file the scope only fills an empty part: paths that are there may be more precise.
-        if file_scope or current:
+        if self.offered.paths or file_scope or current:
             result, source = self.chosen("repository paths", current, offered, copies, content=_patterns)
         else:
             result, source = offered, "scope"

@@ -42,7 +42,7 @@ def captured_citations(inputs: CaptureInput, values: Mapping[str, str]) -> Captu
     """Return the citations of a task; its own one wins over a configured one of the same section.
 
     Raises:
-        TaskstateError: code "invalid-input": a citation is malformed, or there is none at all.
+        TaskstateError: code "config" or "invalid-input": a citation is malformed.
     """
     current = {_key(each): each for each in inputs.static.standards if _is_complete(each)}
     mapped = configured_citations(inputs.config, values.get("area", ""), values.get("priority", ""), inputs.config_name)
@@ -58,9 +58,8 @@ def captured_citations(inputs: CaptureInput, values: Mapping[str, str]) -> Captu
         if key in mapped and source == _OWN and inputs.rebuild and current[key].get("content_sha") != cited.content_sha:
             requirement = ""  # it may have been taken from the older text of that section
         entries.append(_entry(key, truncated(requirement), cited, current.get(key, {})))
-    if not entries:
-        raise _no_citation_error(inputs, values)
-    return CapturedCitations(tuple(entries), ", ".join(sources), _dropped_notes(inputs, dropped))
+    notes = _dropped_notes(inputs, dropped) if entries else (_no_citation_note(inputs, values),)
+    return CapturedCitations(tuple(entries), ", ".join(sources), notes)
 
 
 def _entry(key: Key, requirement: str, cited: CitedSection, current: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,15 +145,8 @@ def _dropped_notes(inputs: CaptureInput, keys: tuple[Key, ...]) -> tuple[str, ..
     return (f"standards: {shown} left out, since neither {inputs.task_file.name} nor {inputs.config_name} names it",)
 
 
-def _no_citation_error(inputs: CaptureInput, values: Mapping[str, str]) -> TaskstateError:
-    area = values.get("area") or _EVERYWHERE
-    message = "no standard is cited: neither the task nor the configuration names one"
+def _no_citation_note(inputs: CaptureInput, values: Mapping[str, str]) -> str:
+    message = "standards: none is cited, and the configuration asks for none"
     if inputs.config.standards:
-        mapping = f"area {values.get('area') or 'none'}, priority {values.get('priority') or 'none'}"
-        message = f"no standard is cited: the task names none, and the configuration has none for it ({mapping})"
-    target = inputs.task_file.name if inputs.task_file else "a task file"
-    help_ = (
-        f"add [[standards]] with area = \"{area}\" and cite = ['FILE#heading-slug'] to {inputs.config_name}, or "
-        f"`standards: [FILE#heading-slug]` to {target}"
-    )
-    return TaskstateError(message, help=help_, code="invalid-input")
+        message += f" (area {values.get('area') or 'none'}, priority {values.get('priority') or 'none'})"
+    return message

@@ -70,7 +70,7 @@ def captured_paths(items: Sequence[str], macros: Mapping[str, tuple[str, ...]]) 
         pattern_text = pattern_of(item)
         mark = "!" if pattern_text.startswith("!") else ""
         for pattern in _resolved(pattern_text.removeprefix("!"), macros, ()):
-            _require_inside(pattern)
+            require_inside(pattern)
             name = mark + pattern
             resolved_item = item if name == pattern_text else item.replace(pattern_text, name, 1)
             # Of two items with one pattern the same one is taken in any order.
@@ -99,7 +99,12 @@ def _macro_help(name: str, macros: Mapping[str, tuple[str, ...]]) -> str:
     return f"{suggestion}macros stand under [scope] of the configuration, as in `{name} = ['src/**']`"
 
 
-def _require_inside(pattern: str) -> None:
+def require_inside(pattern: str) -> None:
+    """Refuse a repository path that leads out of the repository.
+
+    Raises:
+        TaskstateError: code "invalid-input".
+    """
     reason = escape_reason(pattern)
     if reason:
         message = f"the repository path {pattern!r} {reason}"

@@ -8,14 +8,15 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.context.capture import ALL_AREAS, CapturedContext, capture
+from taskstate.context.capture import CapturedContext, capture
 from taskstate.context.capture_citations import configured_citations
 from taskstate.context.past_versions import read_blob
 from taskstate.context.preconditions import FIX_HELP, broken_fences, require_sealable, unreadable_error
 from taskstate.context.sources import CaptureInput, Sources
 from taskstate.context.static_context_edits import changed_parts, with_parts
-from taskstate.context.task_file import read_task_file
+from taskstate.context.task_file import FACTS, read_task_file
 from taskstate.errors import TaskstateError
+from taskstate.model.config import validation_commands
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.static_context import SEALED_VALUES, STANDARDS, context_seal, read_static
 from taskstate.model.task_state import SECTION_LEVEL, read_state
@@ -36,12 +37,13 @@ if TYPE_CHECKING:
 class CaptureRequest(NamedTuple):
     """The options of a capture: a task file in place of the recorded one, the base commit, whether to cut long values.
 
-    `task_file` is a path from the repository's root.
+    `task_file` is a path from the repository's root. `note` is why a sealed context is captured again.
     """
 
     task_file: str = ""
     base_commit: str = ""
     shorten: bool = False
+    note: str = ""
 
 
 class CapturePlan(NamedTuple):
@@ -70,7 +72,7 @@ def plan_capture(
     changed = bool(not rebuild and name and name == recorded.task_file and sha not in {"", *sources.blob_ids})
     earlier = _earlier_task_file(workspace, name, sha) if name and changed else None
     current = read_static(state)
-    values = {key: state.text(key) or "" for key in SEALED_VALUES}
+    values = {key: state.text(key) or "" for key in (*SEALED_VALUES, *FACTS)}
     config, shorten = workspace.config, capture_request.shorten
     inputs = CaptureInput(
         values, current, task_file, config, sources.config_name, sources.cite, rebuild, shorten, earlier
@@ -79,11 +81,12 @@ def plan_capture(
     captured = capture(inputs)
     _require_described(state, captured, task_file)
     bodies = changed_parts(current, captured.static)
-    text = with_checked_criteria(with_parts(with_sealed_values(loaded.document, captured.values), bodies), state)
+    text = with_checked_criteria(with_parts(with_captured_values(loaded.document, captured.values), bodies), state)
     if changed and earlier is None and task_file and captured.kept:
         # The recorded hash stays the old one, so that `context check` still reports the change.
         task_file = task_file._replace(sha=sha)
     notes += _changed_notes(task_file, earlier) if changed and task_file else ()
+    notes += (*task_file.warnings, *_not_taken_notes(state, task_file)) if task_file else ()
     return CapturePlan(text, captured, sources, task_file, notes)
 
 
@@ -93,6 +96,24 @@ def _changed_notes(task_file: TaskFile, earlier: TaskFile | None) -> tuple[str, 
     if earlier is None:
         return (f"{subject}, and git does not have what it said then: what section 1 says is kept",)
     return (f"{subject}: what it says now is taken where nobody changed section 1",)
+
+
+def _not_taken_notes(state: TaskState, task_file: TaskFile) -> tuple[str, ...]:
+    """Return remarks on what only `new` takes from a task file, and the task does not have."""
+    known = {each.id for each in state.checklist.features} if state.checklist else set()
+    features = [
+        f"{each} (`taskstate feature add {state.id} {each} TEXT`)"
+        for each, _ in task_file.features
+        if each not in known
+    ]
+    upstream = [each for each in task_file.depends_on if each not in state.depends_on]
+    return (
+        *(f"{task_file.name} names the feature {each}, which the checklist lacks" for each in features),
+        *(
+            f"{task_file.name} names the upstream task {each}, which `depends_on` in the front matter lacks"
+            for each in upstream
+        ),
+    )
 
 
 def _require_described(state: TaskState, captured: CapturedContext, task_file: TaskFile | None) -> None:
@@ -139,7 +160,7 @@ def _other_source(inputs: CaptureInput, part: str) -> str:
         in_config = bool(configured_citations(inputs.config, area, priority, inputs.config_name))
     else:
         in_task_file = bool(task_file and task_file.commands)
-        in_config = bool(inputs.config.validation.keys() & {area, ALL_AREAS})
+        in_config = bool(validation_commands(inputs.config, area)[1])
     return task_file.name if task_file and in_task_file else inputs.config_name if in_config else ""
 
 
@@ -154,13 +175,13 @@ def _earlier_task_file(workspace: Workspace, name: str, sha: str) -> TaskFile | 
 _TITLE_LEVEL = 1
 
 
-def with_sealed_values(document: Document, values: Mapping[str, str]) -> Document:
-    """Return the document with title, priority and area in its front matter, and the title in its title line.
+def with_captured_values(document: Document, values: Mapping[str, str]) -> Document:
+    """Return the document with the captured values in its front matter, and the title in its title line.
 
     A title line that people reworded stays.
     """
     state = read_state(document)
-    for key in SEALED_VALUES:
+    for key in values:
         if values[key] and state.text(key) != values[key]:
             document = parse(apply(document.text, set_front_matter(document, key, values[key])))
     spec = kind_of(state.kind)

@@ -1,4 +1,4 @@
-"""Checks whether a sealed context is still valid: its seal, citations, task file, commit and configuration.
+"""Checks whether a sealed context is still valid: its seal, citations, task file and configuration.
 
 A state file keeps only hashes, so differences are shown where the older text is found in git or in a backup.
 """
@@ -22,15 +22,23 @@ from taskstate.context.past_versions import (
 from taskstate.context.preconditions import broken_fences, require_sealed
 from taskstate.context.sources import Sources
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.messages import first_of
-from taskstate.model.static_context import SEALED_VALUES, STANDARDS, read_static, seal_of, static_text
+from taskstate.messages import counted, first_of
+from taskstate.model.static_context import (
+    SEALED_VALUES,
+    STANDARDS,
+    is_sealed,
+    read_static,
+    seal_broken,
+    seal_of,
+    static_text,
+)
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.storage.git import log as git_log
 from taskstate.validation import secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from taskstate.context.past_versions import SealedVersion
     from taskstate.context.preconditions import BrokenFence
@@ -39,6 +47,7 @@ if TYPE_CHECKING:
 
 _SYNTAX, _SCHEMA = "TS005", "TS603"  # rules for JSON fences
 _NAMED = 5  # files in a message
+_SHORT = 10  # digits of a commit's id
 _SHOWN_LINES = 24  # of a difference
 
 
@@ -72,19 +81,29 @@ def check(workspace: Workspace, task_id: str) -> ContextCheck:
     require_sealed(loaded)
     blocks = blocks_of(loaded.document)
     context = blocks.context
-    broken = tuple(broken_fences(loaded.state))
-    broken_parts = {each.part for each in broken}
+    broken_parts = {each.part for each in broken_fences(loaded.state)}
     findings = (
-        *(_fence_finding(loaded, each) for each in broken),
-        *_seal_findings(workspace, loaded, blocks),
-        *(() if STANDARDS in broken_parts else _citation_findings(workspace, loaded, context)),
-        *_task_file_findings(workspace, loaded, context),
+        *stale_findings(workspace, loaded),
         *(() if STANDARDS in broken_parts else _configuration_findings(workspace, loaded)),
-        *_head_findings(workspace, loaded.state.id, context),
     )
-    head = context.git_head
-    notes = unverifiable_notes(head) if moved_since(workspace, head) is None else ()
+    notes = committed_notes(workspace, blocks.delta.base_commit)
     return ContextCheck(loaded.state.id, loaded.relative, loaded.token, str(context.seal), findings, notes)
+
+
+def stale_findings(workspace: Workspace, loaded: Loaded) -> tuple[ContextFinding, ...]:
+    """Return what is no longer as it was when the context was captured: the seal, citations, the task file.
+
+    A task that is not sealed has no seal that could break.
+    """
+    blocks = blocks_of(loaded.document)
+    broken = tuple(broken_fences(loaded.state))
+    has_citations = STANDARDS not in {each.part for each in broken}
+    return (
+        *(_fence_finding(loaded, each) for each in broken),
+        *(_seal_findings(workspace, loaded, blocks) if is_sealed(loaded.document.front_matter.node) else ()),
+        *(_citation_findings(workspace, loaded, blocks) if has_citations else ()),
+        *_task_file_findings(workspace, loaded, blocks.context),
+    )
 
 
 def _fence_finding(loaded: Loaded, broken: BrokenFence) -> ContextFinding:
@@ -133,26 +152,39 @@ def _rebuilt_version(workspace: Workspace, loaded: Loaded, seal: str) -> SealedV
         return None
 
 
-def _citation_findings(workspace: Workspace, loaded: Loaded, context: Context) -> Iterator[ContextFinding]:
-    standards: dict[str, Standard | None] = {}
-    for citation in read_static(loaded.state).standards:
+def _citation_findings(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> Iterator[ContextFinding]:
+    for citation, standard, fault in _citation_faults(workspace, loaded):
         file, section, sha = (str(citation.get(key)) for key in ("file", "section", "content_sha"))
-        if "content_sha" not in citation:
-            continue
-        if file not in standards:
-            standards[file] = _standard(workspace, file)
-        standard = standards[file]
-        status = citation_status(citation, standard)
-        name = f"{files.shown(file)}#{files.shown(section)}"
-        if status.fault == "content" and standard:
-            cited = cited_lines(workspace, context.git_head, file, section, sha)
+        name = _citation_name(citation)
+        if fault == "content" and standard:
+            cited = cited_lines(workspace, blocks.context.git_head or blocks.delta.base_commit, file, section, sha)
             current = standard.lines(section) or ()
             hashes = f"{sha} then, {citations.content_sha(current)} now"
             message = f"{name} says something else than when it was cited ({hashes})"
             diff = differences(cited, current) if cited else ()
             yield ContextFinding("TS602", message, _rebuild(loaded.state.id), diff)
-        elif status.fault:
+        else:
             yield ContextFinding("TS602", *_missing_section(name, file, section, standard))
+
+
+def _citation_faults(
+    workspace: Workspace, loaded: Loaded
+) -> Iterator[tuple[Mapping[str, object], Standard | None, str]]:
+    """Yield each citation that no longer holds, with its standard and the fault."""
+    standards: dict[str, Standard | None] = {}
+    for citation in read_static(loaded.state).standards:
+        if "content_sha" not in citation:
+            continue
+        file = str(citation.get("file"))
+        if file not in standards:
+            standards[file] = _standard(workspace, file)
+        fault = citation_status(citation, standards[file]).fault
+        if fault:
+            yield citation, standards[file], fault
+
+
+def _citation_name(citation: Mapping[str, object]) -> str:
+    return f"{files.shown(str(citation.get('file')))}#{files.shown(str(citation.get('section')))}"
 
 
 def _missing_section(name: str, file: str, section: str, standard: Standard | None) -> tuple[str, str]:
@@ -169,6 +201,30 @@ def _standard(workspace: Workspace, file: str) -> Standard | None:
         return Standard(data.decode("utf-8")) if len(data) <= citations.MOST_BYTES else None
     except (TaskstateError, UnicodeDecodeError):
         return None
+
+
+def stale_parts(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
+    """Return the names of what a task's context was taken from and that says something else now, without asking git.
+
+    That is section 1 where it was edited after the sealing, each cited section, and the task file.
+    """
+    blocks = blocks_of(loaded.document)
+    return (
+        *(["section 1"] if seal_broken(loaded.state, blocks) else []),
+        *(_citation_name(citation) for citation, _, _ in _citation_faults(workspace, loaded)),
+        *([str(blocks.context.task_file)] if _task_file_changed(workspace, blocks.context) else []),
+    )
+
+
+def _task_file_changed(workspace: Workspace, context: Context) -> bool:
+    name, sha = context.task_file, context.task_file_sha
+    if name is None or sha is None:
+        return False
+    try:
+        data = files.read_part(files.inside(workspace.root, name), 0, task_file.MOST_BYTES + 1)
+    except TaskstateError:
+        return True
+    return sha not in task_file.blob_ids(data)
 
 
 def _task_file_findings(workspace: Workspace, loaded: Loaded, context: Context) -> Iterator[ContextFinding]:
@@ -203,29 +259,17 @@ def _configuration_findings(workspace: Workspace, loaded: Loaded) -> Iterator[Co
         yield ContextFinding("", message, _rebuild(state.id))
 
 
-def _head_findings(workspace: Workspace, task_id: str, context: Context) -> Iterator[ContextFinding]:
-    changed_paths = moved_since(workspace, context.git_head)
-    if changed_paths:
-        sealed_at = str(context.git_head)[:10]
-        message = f"commits since {sealed_at} touch {first_of([files.shown(path) for path in changed_paths], _NAMED)}"
-        help_ = f"see whether the context still fits; {_rebuild(task_id)} takes note of the new HEAD"
-        yield ContextFinding("TS605", message, help_)
-
-
-def unverifiable_notes(commit: str | None) -> tuple[str, ...]:
-    """Return a remark that HEAD cannot be compared with the sealed commit, which this repository lacks."""
-    return (f"HEAD is not {str(commit)[:10]}, at which it was sealed: git cannot tell here what changed since then",)
-
-
-def moved_since(workspace: Workspace, commit: str | None) -> tuple[str, ...] | None:
-    """Return the paths, without our own, that differ between a commit and HEAD; None if git lacks the commit."""
-    if commit is None:
+def committed_notes(workspace: Workspace, base: str | None) -> tuple[str, ...]:
+    """Return a remark where commits since the base commit changed files other than our own, or git cannot tell."""
+    if base is None:
         return ()
     try:
-        touched = git_log.changed_paths(workspace.root, commit)
+        touched = git_log.changed_paths(workspace.root, base)
     except GitFailed:
-        return None
-    return tuple(path for path in touched if not workspace.is_ours(path))
+        return (f"the base commit {base[:_SHORT]} is not here: git cannot tell what was committed since then",)
+    paths = [files.shown(path) for path in touched if not workspace.is_ours(path)]
+    count = counted(len(paths), "file")
+    return (f"{count} committed since the base {base[:_SHORT]}: {first_of(paths, _NAMED)}",) if paths else ()
 
 
 def differences(before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:

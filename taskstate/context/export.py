@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.model.config import Config
+    from taskstate.model.delta_block import Delta
     from taskstate.model.task_state import TaskState
-    from taskstate.model.tool_blocks import Delta, Role, ToolBlocks
+    from taskstate.model.tool_blocks import Role, ToolBlocks
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
@@ -55,7 +56,7 @@ _BASELINE = ("status", "results", "log", "log_sha256")
 _EVIDENCE = ("id", "type", "path", "lines", "sha256")
 _SNAPSHOT = ("diff_stat", "diff_from_base", "diff_sha", "incremental_diff", "incremental_diff_sha", "tree")
 _ROLE_QA = ("qa", "qa_log_path", "qa_log_sha256")
-_CONTEXT = ("seal", "git_head", "task_file", "task_file_sha")
+_CONTEXT = ("seal", "task_file", "task_file_sha")
 
 
 def export_texts(workspace: Workspace, loaded: Loaded) -> dict[str, str]:
@@ -142,7 +143,7 @@ def _inputs(state: TaskState) -> list[dict[str, object]]:
 
 
 def _coordination(role: Role) -> dict[str, object]:
-    return {"status": role.values.get("status"), "blocking_findings": role.values.get("blocking_findings") or []}
+    return {"status": role.values.get("status"), "findings": [each.values() for each in role.findings]}
 
 
 def _delta(delta: Delta) -> dict[str, object]:
@@ -150,7 +151,7 @@ def _delta(delta: Delta) -> dict[str, object]:
     if not delta.values:
         return {}
     own = {name: each for name, each in delta.snapshots.items() if not name.startswith("x-")}
-    snapshots = {name: _present(each.values, _SNAPSHOT) for name, each in own.items()}
+    snapshots = {name: _present(each._asdict(), _SNAPSHOT) for name, each in own.items()}
     return {"base_commit": delta.values.get("base_commit"), "snapshots": snapshots}
 
 

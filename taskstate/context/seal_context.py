@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.context import export as context_export
+from taskstate.context import sealed_criteria
 from taskstate.context.capture_plan import CaptureRequest, plan_capture, require_as_captured
 from taskstate.context.normalization import NORMALIZER_VERSION
 from taskstate.context.preconditions import require_sealed
@@ -19,13 +20,13 @@ from taskstate.messages import first_of
 from taskstate.model.canonical_json import CANONICAL_VERSION
 from taskstate.model.static_context import context_seal, is_sealed
 from taskstate.model.statuses import IN_PROGRESS, PENDING
-from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of, front_matter_values, set_front_matter, timestamp
 from taskstate.storage.git import client as git
+from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.workspace.change import Change
-from taskstate.workspace.workspace import Loaded
+from taskstate.workspace.event_log import add_event
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
     from taskstate.context.task_file import TaskFile
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.change import Outcome, Request
-    from taskstate.workspace.workspace import Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
+REBUILT = "context-rebuilt"  # the event
 _NAMED = 5  # dirty files in a message
 
 
@@ -62,8 +64,15 @@ def init(workspace: Workspace, task_id: str, capture_request: CaptureRequest, re
     """Capture the static part of a task, and seal it.
 
     Raises:
-        TaskstateError: it is sealed already, has no description or cites nothing, or a source is wrong.
+        TaskstateError: it is sealed already, has no description, or a source is wrong.
     """
+    return _outcome(change(workspace, task_id, sealing(workspace, capture_request, request), request))
+
+
+def sealing(
+    workspace: Workspace, capture_request: CaptureRequest, request: Request
+) -> Callable[[Loaded], Change[_SealPlan]]:
+    """Return the step that captures and seals the static part of a state file, as `init` does."""
     base = _base_commit(workspace, capture_request.base_commit, request)
 
     def plan(loaded: Loaded) -> _SealPlan:
@@ -73,33 +82,59 @@ def init(workspace: Workspace, task_id: str, capture_request: CaptureRequest, re
             raise TaskstateError(message, help=help_, code="context-exists")
         return _with_first_blocks(_plan(workspace, loaded, capture_request, request, rebuild=False), base)
 
-    return _seal(workspace, task_id, plan, request)
+    return _step(workspace, plan)
 
 
 def rebuild(workspace: Workspace, task_id: str, capture_request: CaptureRequest, request: Request) -> SealResult:
     """Capture the static part of a task again from its recorded sources, and seal it.
 
     Raises:
-        TaskstateError: it is not sealed yet, or a source is wrong.
+        TaskstateError: code "note": a criterion that was sealed changes, and no note says why; it is not sealed yet, or
+            a source is wrong.
     """
-
-    def plan(loaded: Loaded) -> _SealPlan:
-        require_sealed(loaded)
-        return _plan(workspace, loaded, capture_request, request, rebuild=True)
-
-    return _seal(workspace, task_id, plan, request)
+    return _outcome(
+        change(workspace, task_id, lambda loaded: with_rebuilt(workspace, loaded, capture_request, request), request)
+    )
 
 
-def _seal(workspace: Workspace, task_id: str, plan: Callable[[Loaded], _SealPlan], request: Request) -> SealResult:
-    def job(loaded: Loaded) -> Change[_SealPlan]:
-        sealing = plan(loaded)
-        document = parse(sealing.text)
-        after = Loaded(loaded.relative, sealing.text.encode(), document, read_state(document, loaded.state.id))
-        exports = context_export.artifacts_of(workspace, after, sealing.context)
-        return Change(text=sealing.text, notes=sealing.notes, artifacts=exports, result=sealing)
+def with_rebuilt(
+    workspace: Workspace, loaded: Loaded, capture_request: CaptureRequest, request: Request
+) -> Change[_SealPlan]:
+    """Return the change that captures the static part of a task again, and seals it; as `rebuild`, without writing.
 
-    outcome = change(workspace, task_id, job, request)
+    A criterion that was sealed in other words is unchecked. A note is kept in an event.
+    """
+    note = escaping.one_line(capture_request.note, what="--note") if capture_request.note else ""
+    require_sealed(loaded)
+    sealing = _plan(workspace, loaded, capture_request, request, rebuild=True)
+    reworded = sealed_criteria.reworded(workspace, loaded, sealing.text)
+    if reworded.gone and not note:
+        message = f"task {loaded.state.id}: a criterion that was sealed changes: {reworded.gone[0]}"
+        help_ = f'say why: `taskstate context rebuild {loaded.state.id} --note "WHY"`'
+        raise TaskstateError(message, help=help_, code="note")
+    sealing = sealing._replace(text=sealed_criteria.with_unchecked(sealing.text, reworded))
+    planned = _change_of(workspace, loaded, sealing)
+    if not note or sealing.text == loaded.document.text:
+        return planned
+    at, actor = timestamp(request.metadata.now), request.metadata.actor
+    event: dict[str, object] = {"at": at, "actor": actor, "event": REBUILT, "note": note}
+    if reworded.gone:
+        event |= {"criteria": list(reworded.gone), "now": list(reworded.new)}
+    text, before = add_event(workspace, sealing.text, event)
+    return planned._replace(text=text, before=before)
+
+
+def _step(workspace: Workspace, plan: Callable[[Loaded], _SealPlan]) -> Callable[[Loaded], Change[_SealPlan]]:
+    return lambda loaded: _change_of(workspace, loaded, plan(loaded))
+
+
+def _outcome(outcome: Outcome[_SealPlan]) -> SealResult:
     return SealResult(outcome, outcome.result.context["seal"], outcome.result.rows)
+
+
+def _change_of(workspace: Workspace, loaded: Loaded, sealing: _SealPlan) -> Change[_SealPlan]:
+    exports = context_export.artifacts_of(workspace, loaded.with_text(sealing.text), sealing.context)
+    return Change(text=sealing.text, notes=sealing.notes, artifacts=exports, result=sealing)
 
 
 def _base_commit(workspace: Workspace, given: str, request: Request) -> str | None:
@@ -145,10 +180,9 @@ def _context_block(
 ) -> dict[str, Any]:
     """Return the `context` block; time and actor stay as recorded where nothing else differs."""
     document = parse(text)
-    context = {
+    context: dict[str, Any] = {
         "sealed_at": timestamp(request.metadata.now),
         "sealed_by": request.metadata.actor,
-        "git_head": request.metadata.git_head,
         "task_file": task_file.name if task_file else None,
         "task_file_sha": task_file.sha if task_file else None,
         "sources": sources.listed(),
@@ -157,6 +191,7 @@ def _context_block(
         "seal": context_seal(document, front_matter_values(document)),
         **{key: value for key, value in recorded.items() if key.startswith("x-")},
     }
+    context = {key: value for key, value in context.items() if value is not None}
     is_same = all(recorded.get(key) == value for key, value in context.items() if key not in {"sealed_at", "sealed_by"})
     unchanged = ("sealed_at", "sealed_by") if is_same else ()
     return context | {key: recorded[key] for key in unchanged if key in recorded}

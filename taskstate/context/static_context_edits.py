@@ -11,7 +11,7 @@ from taskstate.context.capture_paths import in_code_marks
 from taskstate.formatting.formatter import format_text
 from taskstate.model import static_context
 from taskstate.model.document_kinds import kind_of, section_key
-from taskstate.model.task_state import PART_LEVEL
+from taskstate.model.task_state import PART_LEVEL, section_of
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.json_edit import json_text
@@ -45,22 +45,23 @@ def changed_parts(current: StaticPart, captured: StaticPart) -> dict[str, str]:
     return _formatted_bodies(bodies)
 
 
-def with_parts(document: Document, bodies: Mapping[str, str]) -> str:
-    """Return a document's text with these bodies of parts of section 1, by name.
+def with_parts(document: Document, bodies: Mapping[str, str], *, name: str = "") -> str:
+    """Return a document's text with these bodies of parts of the section `name` (default: section 1), by their titles.
 
     A part that is missing is added in the order that the kind declares. Every other byte of the section stays, but for
     a blank line before a new part.
     """
-    section = static_context.static_section(document)
-    if section is None or not bodies:
+    kind = kind_of(document.front_matter.get("kind"))
+    spec = kind.section(name) if name else kind.sections[0]
+    section = section_of(document, spec.name) if spec else None
+    if spec is None or section is None or not bodies:
         return document.text
     nl, text = document.newline, document.text
-    spec = kind_of(document.front_matter.get("kind")).sections[0]
     ranks = {section_key(each.name): rank for rank, each in enumerate(spec.subsections)}
     children = document.children(section, PART_LEVEL)
     start = children[0].span.start if children else section.body.end
     pieces = [_Piece(-1, text[section.body.start : start])]
-    missing = {section_key(name): (name, body) for name, body in bodies.items()}
+    missing = {section_key(title): (title, body) for title, body in bodies.items()}
     for child in children:
         rank = ranks.get(section_key(child.title), len(ranks))  # people's own headings decide no place
         replacement = missing.pop(section_key(child.title), None)
@@ -68,10 +69,10 @@ def with_parts(document: Document, bodies: Mapping[str, str]) -> str:
         pieces.append(
             _new_piece(rank, heading, replacement[1], nl) if replacement else _Piece(rank, child.span.of(text))
         )
-    for key, (name, body) in sorted(missing.items(), key=lambda each: ranks.get(each[0], len(ranks))):
+    for key, (title, body) in sorted(missing.items(), key=lambda each: ranks.get(each[0], len(ranks))):
         rank = ranks.get(key, len(ranks))
         place = max(index for index, other in enumerate(pieces) if other.rank < rank) + 1
-        pieces.insert(place, _new_piece(rank, f"### {name}", body, nl))
+        pieces.insert(place, _new_piece(rank, f"### {title}", body, nl))
     joined, end = _joined(pieces, nl), section.body.end
     head = text[: section.body.start]
     head += "" if head.endswith(("\n", "\r")) else nl

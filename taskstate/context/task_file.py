@@ -1,7 +1,7 @@
 """Reads task files (`.task.yaml`), in which other tools or people describe a task.
 
-Texts of several lines are normalized (`normalize`); all other values stay as they are. Keys that
-`schemas/task-file.schema.json` does not describe are ignored.
+Texts of several lines are normalized (`normalize`); all other values stay as they are. A key that
+`schemas/task-file.schema.json` does not describe is a warning, since the file may serve other programs too.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from taskstate.context.capture_paths import paths_among
 from taskstate.context.normalization import normalize
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
@@ -18,8 +19,9 @@ from taskstate.syntax.yaml_reader import read_yaml_file
 from taskstate.validation import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from taskstate.validation.schema_errors import SchemaFault
     from taskstate.validation.schema_files import KeyPath
 
 # A `%` in the first line that is neither blank nor a comment. `\r(?!\n)` keeps CRLF from matching in two ways, which
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 _DIRECTIVE = r"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r(?!\n)|\n))*(%)"
 _MOST_REQUIREMENT = 140  # characters
 _NOTHING: Mapping[Any, Any] = {}
+FACTS = ("agent", "repository", "epic", "prd")  # texts of the front matter that are not sealed
 MOST_BYTES = 10 * 1024**2  # of a task file: task files are texts that people write
 
 
@@ -39,20 +42,36 @@ class Citation(NamedTuple):
 
 
 class TaskFile(NamedTuple):
-    """The values of a task file, empty where it has none; `lines` maps the path of each value to its line."""
+    """The values of a task file, empty where it has none; `lines` maps the path of each value to its line.
+
+    `warnings` name the keys that are not known.
+    """
 
     name: str
     sha: str
     title: str = ""
+    agent: str = ""
+    repository: str = ""
+    epic: str = ""
+    prd: str = ""
     priority: str = ""
     area: str = ""
+    depends_on: tuple[str, ...] = ()
     description: str = ""
     scope_in: tuple[str, ...] = ()
     scope_out: tuple[str, ...] = ()
     criteria: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     standards: tuple[Citation, ...] = ()
+    features: tuple[tuple[str, str], ...] = ()
+    paths: tuple[str, ...] = ()
     lines: Mapping[KeyPath, int] = _NOTHING
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def path_items(self) -> tuple[str, ...]:
+        """The Repository Paths: those that it names as such, else the items in its scope that are certainly paths."""
+        return self.paths or paths_among(self.scope_in)
 
 
 def read_task_file(name: str, data: bytes) -> TaskFile:
@@ -62,22 +81,24 @@ def read_task_file(name: str, data: bytes) -> TaskFile:
         TaskstateError: it is not valid YAML, or a value has the wrong type.
     """
     root = _parse(name, data)
-    lines = _lines(root, data.decode())
-    values = _validated(name, root, lines)
+    places = tuple(_places(root, data.decode(), (), root))
+    values, warnings = _validated(name, root, {path: line for path, line, _ in places})
     scope, qa = values.get("scope") or {}, values.get("qa") or {}
     return TaskFile(
         name=name,
         sha=git_blob_id(data),
-        title=values.get("title") or "",
-        priority=values.get("priority") or "",
-        area=values.get("area") or "",
+        **{key: values.get(key) or "" for key in ("title", *FACTS, "priority", "area")},
+        depends_on=tuple(values.get("depends_on") or ()),
         description=normalize(values.get("description") or "").strip(),
         scope_in=tuple(scope.get("in") or ()),
         scope_out=tuple(scope.get("out") or ()),
         criteria=tuple(normalize(text).strip() for text in values.get("acceptance_criteria") or ()),
         commands=tuple(qa.get("commands") or ()),
         standards=tuple(_citation(name, each) for each in values.get("standards") or ()),
-        lines=lines,
+        features=tuple((each["id"], each["description"]) for each in values.get("features") or ()),
+        paths=tuple(values.get("repository_paths") or ()),
+        lines={path: line for path, _, line in places},
+        warnings=warnings,
     )
 
 
@@ -119,23 +140,45 @@ def _parse(name: str, data: bytes) -> Node:
     return node
 
 
-def _validated(name: str, root: Node, lines: Mapping[KeyPath, int]) -> Mapping[str, Any]:
+def _validated(name: str, root: Node, lines: Mapping[KeyPath, int]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """Return the values of a task file, and a warning for each key that is not known; `lines` are those of the keys.
+
+    Raises:
+        TaskstateError: code "invalid-input": a value has the wrong type, or a required one is missing.
+    """
     values: Mapping[str, Any] = schema.typed_value(root, "task-file")
-    for fault in schema.faults(values, "task-file"):
-        message = f"{name}, line {lines.get(fault.path, 1)}: {fault.message}"
-        raise TaskstateError(message, help="correct the task file", code="invalid-input")
-    return values
+    faults = schema.faults(values, "task-file")
+    unknown = tuple(fault for fault in faults if fault.keyword == "unknown-key")
+    known_values = _without(values, {fault.path for fault in unknown})
+    wrong = tuple(fault for fault in faults if fault not in unknown) or schema.faults(known_values, "task-file")
+    if wrong:
+        # A misspelt key hides the one that is missing: that message says more.
+        fault = next((each for each in unknown if each.path[:-1] == wrong[0].path), wrong[0])
+        raise TaskstateError(_message(name, fault, lines), help="correct the task file", code="invalid-input")
+    return known_values, tuple(_message(name, fault, lines) for fault in unknown)
 
 
-def _lines(root: Node, text: str) -> Mapping[KeyPath, int]:
-    """Return the line, from 1, at which each value begins, by the path of the value."""
-    return {path: text.count("\n", 0, node.span.start) + 1 for path, node in _nodes(root, ())}
+def _message(name: str, fault: SchemaFault, lines: Mapping[KeyPath, int]) -> str:
+    return f"{name}, line {lines.get(fault.path, 1)}: {fault.message}"
 
 
-def _nodes(node: Node, path: KeyPath) -> list[tuple[KeyPath, Node]]:
-    children = [((*path, entry.key.text), entry.value) for entry in node.entries]
-    children += [((*path, index), item) for index, item in enumerate(node.items)]
-    return [(path, node), *(nested for child in children for nested in _nodes(child[1], child[0]))]
+def _without(value: Any, paths: set[KeyPath], path: KeyPath = ()) -> Any:  # noqa: ANN401 - any YAML value
+    """Return a value without what lies at the given paths."""
+    if isinstance(value, dict):
+        return {key: _without(each, paths, (*path, key)) for key, each in value.items() if (*path, key) not in paths}
+    if isinstance(value, list):
+        return [_without(each, paths, (*path, index)) for index, each in enumerate(value)]
+    return value
+
+
+def _places(node: Node, text: str, path: KeyPath, label: Node) -> Iterator[tuple[KeyPath, int, int]]:
+    """Yield the path of each value with two lines, from 1: of its key (`label`), and of the value itself."""
+    of_key, of_value = (text.count("\n", 0, each.span.start) + 1 for each in (label, node))
+    yield path, of_key, of_value
+    for entry in node.entries:
+        yield from _places(entry.value, text, (*path, entry.key.text), entry.key)
+    for index, item in enumerate(node.items):
+        yield from _places(item, text, (*path, index), item)
 
 
 def _citation(name: str, standard: str | Mapping[str, str]) -> Citation:

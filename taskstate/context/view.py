@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.context.check import moved_since, unverifiable_notes
 from taskstate.context.preconditions import require_sealed
 from taskstate.messages import one_line
 from taskstate.model.static_context import SEALED_VALUES, read_static, seal_broken, static_text
@@ -15,10 +14,9 @@ if TYPE_CHECKING:
 
     from taskstate.context.capture import CapturedField
     from taskstate.context.check import ContextCheck, ContextFinding
-    from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.workspace.workspace import Loaded
 
 _WIDTH = 48  # characters of a summary in the table
-_SHORT = 10  # digits of a commit's id
 
 
 def shape(loaded: Loaded) -> dict[str, object]:
@@ -50,11 +48,9 @@ def text(loaded: Loaded) -> str:
     values = shape(loaded)
     context = blocks_of(loaded.document).context
     head = [f"{key}: {values[key]}" for key in SEALED_VALUES if values[key]]
-    sealed = [f"sealed {context.sealed_at} by {context.sealed_by}"]
-    if context.git_head:
-        sealed.append(f"at commit {context.git_head[:_SHORT]}")
+    sealed = f"sealed {context.sealed_at} by {context.sealed_by}"
     sources = [f"  {each.path}  {each.sha256}" for each in context.sources if each.sha256]
-    origin = [" ".join(sealed), f"seal {context.seal}", *(["from", *sources] if sources else [])]
+    origin = [sealed, f"seal {context.seal}", *(["from", *sources] if sources else [])]
     return "\n".join([*head, "", static_text(loaded.document, loaded.state) or "", "", *origin])
 
 
@@ -64,21 +60,6 @@ def broken_notes(loaded: Loaded) -> tuple[str, ...]:
     if not seal_broken(state, blocks_of(loaded.document)):
         return ()
     return (f"the seal is broken: this is not what was sealed; see `taskstate context check {state.id}`",)
-
-
-def moved_notes(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
-    """Return a warning if files other than our own were changed by commits since the context was sealed."""
-    head = blocks_of(loaded.document).context.git_head
-    moved = moved_since(workspace, head)
-    if moved is None:
-        return unverifiable_notes(head)
-    if not moved or head is None:
-        return ()
-    sealed_at, count = head[:_SHORT], len(moved)
-    files = f"{count} file{'' if count == 1 else 's'}"
-    return (
-        f"sealed at {sealed_at}, and commits since then touch {files}: see `taskstate context check {loaded.state.id}`",
-    )
 
 
 def table(rows: Sequence[CapturedField]) -> str:

@@ -8,7 +8,8 @@ from taskstate.errors import TaskstateError
 from taskstate.handoff.create import with_handoffs
 from taskstate.handoff.document import ACCEPTED, OPEN, with_values
 from taskstate.handoff.document_files import HandoffFile, archive_path, handoff_files, list_documents, open_document
-from taskstate.handoff.verified_facts import differences
+from taskstate.handoff.invalid import require_valid
+from taskstate.handoff.verified_facts import differences, newer_sessions
 from taskstate.model.write_metadata import blocks_of, timestamp
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
@@ -16,6 +17,9 @@ from taskstate.workspace.change import Change, Outcome
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from taskstate.handoff.invalid import Validator
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -36,31 +40,43 @@ class AcceptedHandoff(NamedTuple):
     outcome: Outcome
 
 
-def find_handoff(workspace: Workspace, task_id: str) -> tuple[Loaded, HandoffFile]:
-    """Find a task's open handoff, or the newest one where none is open.
+def find_handoff(workspace: Workspace, task_id: str, *, errors_in: Validator) -> tuple[Loaded, HandoffFile]:
+    """Find a task's open handoff, or the newest one where none is open; `errors_in` checks it against the rules.
 
     Raises:
         TaskstateError: code "not-found": there is none, or the one that the state file names is missing; code
-            "unreadable", "not-utf8" or "no-handoff": it cannot be read, or is not a handoff document.
+            "unreadable", "not-utf8" or "no-handoff": it cannot be read, or is not a handoff document; code
+            "handoff-invalid": a document that is not valid lies among the open ones.
     """
     loaded = workspace.load(workspace.locate(task_id))
     open_path = blocks_of(loaded.document).handoffs.open
-    if open_path:
-        return loaded, open_document(workspace, open_path, loaded.state.id)
-    documents, unreadable = list_documents(workspace, loaded.state.id)
-    open_documents = [each for each in documents if each.status == OPEN]
-    if open_documents or documents:
-        return loaded, (open_documents or documents[-1:])[0]
-    if unreadable:
-        raise TaskstateError(unreadable[0][1], help="run `taskstate lint` to see why", code="unreadable")
+    named = open_document(workspace, open_path, loaded.state.id) if open_path else None
+    documents = list_documents(workspace, loaded.state.id)
+    require_valid(workspace, loaded.state.id, documents, errors_in)
+    open_documents = [each for each in documents.read if each.status == OPEN]
+    if named or open_documents or documents.read:
+        return loaded, named or (open_documents or documents.read[-1:])[0]
+    if documents.unreadable:
+        raise TaskstateError(documents.unreadable[0][1], help="run `taskstate lint` to see why", code="unreadable")
     message = f"task {loaded.state.id} has no handoff"
     raise TaskstateError(message, help=f"`taskstate handoff new {loaded.state.id} …` writes one", code="not-found")
 
 
-def show(workspace: Workspace, task_id: str) -> OpenHandoff:
-    """Return a task's open handoff, else the newest one, with notes on what has changed since."""
-    loaded, file = find_handoff(workspace, task_id)
+def show(workspace: Workspace, task_id: str, *, errors_in: Validator) -> OpenHandoff:
+    """Return a task's open handoff, else the newest one, with notes on what has changed since.
+
+    Raises:
+        TaskstateError: as `find_handoff`.
+    """
+    loaded, file = find_handoff(workspace, task_id, errors_in=errors_in)
     return OpenHandoff(file, _notes(workspace, loaded.state, file))
+
+
+def unhanded_work(workspace: Workspace, loaded: Loaded) -> str:
+    """Return a note on work that was recorded after the open handoff was written; empty where there is none."""
+    documents = handoff_files(workspace, loaded.state.id)
+    newest = next((each for each in reversed(documents) if each.status == OPEN), None)
+    return newer_sessions(newest.verified, loaded.state) if newest else ""
 
 
 def _notes(workspace: Workspace, state: TaskState, file: HandoffFile) -> tuple[str, ...]:
@@ -68,20 +84,33 @@ def _notes(workspace: Workspace, state: TaskState, file: HandoffFile) -> tuple[s
     if file.status == ACCEPTED:
         return (f"accepted by {file.text('accepted_by') or 'somebody'} at {file.text('accepted_at')}",)
     revision = file.values.get("state_revision")
-    return differences(workspace, file.verified, state, revision=revision if isinstance(revision, int) else None)
+    newer = newer_sessions(file.verified, state)
+    since = differences(workspace, file.verified, state, revision=revision if isinstance(revision, int) else None)
+    return (*since, newer) if newer else since
 
 
-def accept(workspace: Workspace, task_id: str, agent: str, request: Request) -> AcceptedHandoff:
+def accept(
+    workspace: Workspace, task_id: str, agent: str, request: Request, *, errors_in: Validator
+) -> AcceptedHandoff:
     """Mark a task's open handoff as accepted and move it to the archive folder, in one step with the state file.
 
     Raises:
         TaskstateError: code "not-found": none is open, or its document is gone; code "unreadable", "not-utf8" or
-            "no-handoff": the document cannot be read, or is not one of the task.
+            "no-handoff": the document cannot be read, or is not one of the task; code "handoff-invalid": it, or
+            another one that is not older, breaks the rules.
     """
+    outcome = change(workspace, task_id, accepting(workspace, agent, request, errors_in=errors_in), request)
+    return AcceptedHandoff(outcome.result, f"{workspace.config.root}/{outcome.result.path}", outcome)
+
+
+def accepting(
+    workspace: Workspace, agent: str, request: Request, *, errors_in: Validator
+) -> Callable[[Loaded], Change[HandoffFile]]:
+    """Return the step that accepts the open handoff of a state file, as `accept` does."""
     values = {"status": ACCEPTED, "accepted_by": agent, "accepted_at": timestamp(request.metadata.now)}
 
     def job(loaded: Loaded) -> Change[HandoffFile]:
-        file = _acceptable(workspace, loaded)
+        file = _acceptable(workspace, loaded, errors_in)
         notes = _notes(workspace, loaded.state, file) if file.status == OPEN else ()
         root, target = workspace.config.root, archive_path(file.path)
         text = with_handoffs(loaded.document.text, {"open": None})
@@ -96,17 +125,17 @@ def accept(workspace: Workspace, task_id: str, agent: str, request: Request) -> 
         deleted = journal.Delete(f"{root}/{file.path}", files.digest(file.data))
         return Change(text=text, before=(created,), after=(deleted,), notes=notes, result=accepted)
 
-    outcome = change(workspace, task_id, job, request)
-    return AcceptedHandoff(outcome.result, f"{workspace.config.root}/{outcome.result.path}", outcome)
+    return job
 
 
-def _acceptable(workspace: Workspace, loaded: Loaded) -> HandoffFile:
+def _acceptable(workspace: Workspace, loaded: Loaded, errors_in: Validator) -> HandoffFile:
     """Return the handoff that the state file names as open, else the oldest open one of the task."""
     state = loaded.state
     open_path = blocks_of(loaded.document).handoffs.open
-    if open_path:
-        return open_document(workspace, open_path, state.id)
-    oldest = next((each for each in handoff_files(workspace, state.id) if each.status == OPEN), None)
+    named = open_document(workspace, open_path, state.id) if open_path else None
+    documents = list_documents(workspace, state.id)
+    require_valid(workspace, state.id, documents, errors_in)
+    oldest = named or next((each for each in documents.read if each.status == OPEN), None)
     if oldest is None:
         message = f"task {state.id} has no open handoff"
         raise TaskstateError(message, help=f"`taskstate handoff list {state.id}` shows all of them", code="not-found")
@@ -155,7 +184,12 @@ def fields_of(file: HandoffFile) -> dict[str, object]:
         "accepted_by": file.values.get("accepted_by"),
         "accepted_at": file.values.get("accepted_at"),
         "action": handoff.action,
-        "current_state": {"file": handoff.file, "location": handoff.location, "goal": handoff.goal},
+        "current_state": {
+            "file": handoff.file,
+            "to_be_created": file.reading.file_is_new,
+            "location": handoff.location,
+            "goal": handoff.goal,
+        },
         "decisions": list(handoff.decisions),
         "avoid": list(handoff.avoid),
         "context": list(handoff.context),

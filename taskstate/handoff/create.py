@@ -16,11 +16,13 @@ from taskstate.handoff.document import (
     is_unfilled,
     template_values,
 )
-from taskstate.handoff.document_files import HandoffFile, archive_path, document_name, handoff_files, open_document
+from taskstate.handoff.document_files import HandoffFile, archive_path, document_name, list_documents, open_document
 from taskstate.handoff.draft import LENGTHS, DraftSources, draft
 from taskstate.handoff.input import merge_handoffs
+from taskstate.handoff.invalid import INVALID, cure
 from taskstate.handoff.paths import folder
 from taskstate.handoff.phases import Phase, find_phase, parse_phase_name, read_phases, with_changes
+from taskstate.handoff.references import split_reference, without_mark, without_position
 from taskstate.handoff.verified_facts import WorkingTree, current_tree, state_facts
 from taskstate.messages import one_line
 from taskstate.model.phases import phase_id
@@ -32,22 +34,21 @@ from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.escaping import is_none
+from taskstate.validation.paths import escape_reason
 from taskstate.version import FORMAT
-from taskstate.workspace import templates
+from taskstate.workspace import preconditions, templates
 from taskstate.workspace.change import Change, Outcome
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import TypeAlias
+    from collections.abc import Iterator, Mapping
 
+    from taskstate.handoff.document_files import HandoffDocuments
+    from taskstate.handoff.invalid import Validator
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import SeenState
     from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
-
-    # Given the path, the text and the creation time of a document, the code and message of each error in it.
-    Validator: TypeAlias = Callable[[str, str, str], tuple[tuple[str, str], ...]]
 
 STAGE = "context_exhaustion_handoff"
 _SECOND = timedelta(seconds=1)
@@ -57,11 +58,16 @@ _GUARDED = frozenset({"TS951"})  # secrets: the check of every write refuses the
 
 
 class HandoffRequest(NamedTuple):
-    """The content of a handoff; `draft` fills the rest from the state file, `force` skips the check for progress."""
+    """The content of a handoff; `draft` fills the rest from the state file, `force` skips the check for progress.
+
+    `source` is the path, from the state folder, of the document among the open handoffs that the content comes from:
+    the new one takes its place, and it moves to the archive.
+    """
 
     handoff: Handoff
     draft: bool = False
     force: bool = False
+    source: str = ""
 
 
 class HandoffResult(NamedTuple):
@@ -89,6 +95,13 @@ class _HandoffPlan(NamedTuple):
     created_at: str
     verified: SeenState
     last: HandoffFile | None
+    file_is_new: bool
+    source: HandoffFile | None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the writer should know: a file that does not exist may be a slip of the pen."""
+        return (f"{self.handoff.file} does not exist: marked as to be created",) if self.file_is_new else ()
 
 
 def new(
@@ -116,8 +129,9 @@ def new(
             _require_progress(loaded.state.id, plan)
         _require_valid(workspace, plan, errors_in)
         created = journal.Create(f"{workspace.config.root}/{plan.path}", plan.text.encode())
+        copied, deleted = _moved_source(workspace, plan.source)
         text = _with_count(loaded, plan, timestamp(request.metadata.now))
-        return Change(text=text, before=(created,), result=plan)
+        return Change(text=text, before=(created, *copied), after=deleted, notes=plan.notes, result=plan)
 
     outcome = change(workspace, task_id, job, request)
     plan = outcome.result
@@ -130,8 +144,10 @@ def _plan(
 ) -> _HandoffPlan:
     """Return the document that would be written now; the longest draft that fits the size limits is taken."""
     state = loaded.state
-    documents = handoff_files(workspace, state.id)
-    _require_possible(workspace, loaded, documents, force=handoff_request.force)
+    listed = list_documents(workspace, state.id)
+    source, listed = _without_source(listed, handoff_request.source)
+    _require_possible(workspace, loaded, listed, handoff_request)
+    documents = listed.read
     phases = read_phases(state)
     phase = _phase(state, phases, handoff_request.handoff.phase)
     given = _from_root(workspace, handoff_request.handoff)
@@ -151,14 +167,18 @@ def _plan(
         "accepted_at": None,
         "verified": verified.values,
     }
-    handoff, text = Handoff(), ""
+    handoff, text, file_is_new = Handoff(), "", False
     for drafted in _drafts(workspace, state, phase, documents) if handoff_request.draft else (Handoff(),):
         handoff = merge_handoffs(drafted, given)._replace(phase=name)
-        text = _render(workspace, {**front_matter, "do_not_reread": list(handoff.do_not_reread)}, handoff)
+        file_is_new = _is_new_file(workspace, handoff.file)
+        values = template_values(handoff, created_at, file_is_new=file_is_new)
+        reread = {"do_not_reread": list(handoff.do_not_reread)}
+        text = front_matter_text({**front_matter, **reread}) + templates.fill(workspace, TEMPLATE, values)
         if _fits(workspace, text):
             break
     path = f"{folder(state.id)}/{document_name(name, created_at)}"
-    return _HandoffPlan(handoff, phase, text, path, created_at, verified, documents[-1] if documents else None)
+    last = documents[-1] if documents else None
+    return _HandoffPlan(handoff, phase, text, path, created_at, verified, last, file_is_new, source)
 
 
 def _drafts(
@@ -169,12 +189,6 @@ def _drafts(
     sources = DraftSources(state, phase.value if phase else None, next(earlier, Handoff()))
     for length in LENGTHS:
         yield draft(sources, partial(_exists, workspace), length)
-
-
-def _render(workspace: Workspace, front_matter: Mapping[str, object], handoff: Handoff) -> str:
-    return front_matter_text(front_matter) + templates.fill(
-        workspace, TEMPLATE, template_values(handoff, str(front_matter["created_at"]))
-    )
 
 
 def _fits(workspace: Workspace, text: str) -> bool:
@@ -189,24 +203,56 @@ def _from_root(workspace: Workspace, handoff: Handoff) -> Handoff:
     def relative(path: str) -> str:
         return path.removeprefix(root_prefix).removeprefix("./")
 
+    def relative_reference(text: str) -> str:
+        before, path, after = split_reference(text)
+        return f"{before}{relative(path)}{after}"
+
     return handoff._replace(
-        file=relative(handoff.file),
-        references=tuple(map(relative, handoff.references)),
+        file=relative(without_mark(handoff.file)),
+        references=tuple(map(relative_reference, handoff.references)),
         do_not_reread=tuple(map(relative, handoff.do_not_reread)),
     )
 
 
-def _require_possible(workspace: Workspace, loaded: Loaded, documents: tuple[HandoffFile, ...], *, force: bool) -> None:
-    """Refuse a task that is complete or handed over already; `force` ignores an open document that is unreadable."""
-    state = loaded.state
+def _without_source(documents: HandoffDocuments, path: str) -> tuple[HandoffFile | None, HandoffDocuments]:
+    """Return the document at `path`, if it waits among the open handoffs, and the others."""
+    waiting = [*documents.strays, *(each for each in documents.read if each.path != archive_path(each.path))]
+    source = next((each for each in waiting if each.path == path), None)
+    read = tuple(each for each in documents.read if each.path != path)
+    strays = tuple(each for each in documents.strays if each.path != path)
+    return source, documents._replace(read=read, strays=strays)
+
+
+def _moved_source(workspace: Workspace, source: HandoffFile | None) -> tuple[journal.Plan, journal.Plan]:
+    """Return the operations that move the document which the new one replaces into the archive, word for word."""
+    if source is None:
+        return (), ()
+    root = workspace.config.root
+    created = journal.Create(f"{root}/{archive_path(source.path)}", source.data)
+    return (created,), (journal.Delete(f"{root}/{source.path}", files.digest(source.data)),)
+
+
+def _require_possible(
+    workspace: Workspace, loaded: Loaded, documents: HandoffDocuments, handoff_request: HandoffRequest
+) -> None:
+    """Refuse a task that is closed or handed over already; `force` ignores a document that is not valid."""
+    state, force = loaded.state, handoff_request.force
+    preconditions.require_not_dropped(state)
     if state.status == COMPLETE:
         message = f"task {state.id} is complete, so there is nothing to hand over"
         help_ = f'`taskstate reopen {state.id} --note "…"` takes it up again'
         raise TaskstateError(message, help=help_, code="complete")
     open_path = blocks_of(loaded.document).handoffs.open
+    if open_path == handoff_request.source:
+        open_path = ""
     if open_path:
         open_path = _readable_open_path(workspace, open_path, state.id, force=force)
-    open_path = open_path or next((each.path for each in documents if each.status == OPEN), "")
+    open_path = open_path or next((each.path for each in documents.read if each.status == OPEN), "")
+    stray = next(iter(documents.strays), None)
+    if stray and not open_path and not force:
+        path = f"{workspace.config.root}/{stray.path}"
+        message = f"{path} lies among the open handoffs of task {state.id}, and no command wrote it"
+        raise TaskstateError(message, help=cure(state.id, path), code=INVALID)
     if open_path:
         message = f"task {state.id} is handed over already: {open_path} is open"
         help_ = f"`taskstate handoff accept {state.id}` takes it over first"
@@ -275,6 +321,12 @@ def _exists(workspace: Workspace, path: str) -> bool:
         return bool(path) and files.inside(workspace.root, path).exists()
     except (TaskstateError, OSError):
         return False
+
+
+def _is_new_file(workspace: Workspace, path: str) -> bool:
+    """Return whether a path names a file that is still to be created; an address or a way out of the repository not."""
+    is_path = not is_unfilled(path) and "://" not in path and not escape_reason(path)
+    return is_path and not any(_exists(workspace, each) for each in (path, without_position(path)))
 
 
 def _missing_flags(handoff: Handoff) -> tuple[str, ...]:

@@ -11,6 +11,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
+from taskstate.handoff.references import (
+    TO_BE_CREATED,
+    in_code_marks,
+    referenced_path,
+    without_mark,
+    written_reference,
+)
 from taskstate.model.document_kinds import HANDOFF, kind, section_key
 from taskstate.model.task_state import SECTION_LEVEL, item_text
 from taskstate.model.tool_blocks import read_seen_state
@@ -23,7 +30,7 @@ from taskstate.syntax.yaml_emitter import yaml_block
 from taskstate.validation import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from taskstate.syntax.document import Document, Section
 
@@ -42,9 +49,6 @@ _LABEL = r"[*_]*(?P<label>[A-Za-z][A-Za-z ]*?)[*_]*:[*_]*[ \t]*"
 _REASON = r":[*_]*\s+(?=\S)"
 _LOOSE_REASON = _REASON + r"|\s(?:[-\u2013\u2014]+|->|=>|\u2192)\s+(?=\S)|\b(?i:because|since|due to|so that)\b"
 _CODE = r"(`+)(.+?)(?<!`)\1(?!`)"
-_LINK = r"\[[^\]\n]*\]\(<?([^)\s>]+)>?[^)\n]*\)"
-_INTRODUCTION = r"[A-Z][A-Za-z ]{0,24}:[ \t]+(?=[`\[\w./])"
-_POSITION = r"(?::L?\d+(?:[-:]L?\d+)?|#[^\s/#]*)\Z"
 _COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
 _INDENT = 4  # columns: from here on a line is an indented code block
 _LINE = r"[^\r\n]*(?:\r\n?|\n|\Z)"
@@ -163,10 +167,24 @@ class HandoffReader(_Reading):
         return by_label
 
     @property
+    def file_is_new(self) -> bool:
+        """Whether the document says that the file of Current State is still to be created."""
+        return without_mark(self._value(LABELS[0])) != self._value(LABELS[0])
+
+    @property
     def paths(self) -> Iterator[Passage]:
         """Yield the paths in the body with their spans: the file of Current State, and the references."""
         file = self.labelled.get(LABELS[0].lower())
-        for passage in (*([file] if file else ()), *self.passages(REFERENCES)):
+        yield from self._paths_in((file,) if file else ())
+        yield from self._paths_in(self.passages(REFERENCES))
+
+    @property
+    def paths_to_find(self) -> Iterator[Passage]:
+        """Yield those of `paths` that must exist: all but a file that is still to be created."""
+        yield from self._paths_in(self.passages(REFERENCES)) if self.file_is_new else self.paths
+
+    def _paths_in(self, passages: Iterable[Passage]) -> Iterator[Passage]:
+        for passage in passages:
             path = "" if escaping.is_none(passage.text) else referenced_path(passage.text)
             start = self.document.text.find(path, *passage.span) if path else -1
             if start >= 0:
@@ -278,22 +296,6 @@ def split_reason(text: str, *, loose: bool = False) -> tuple[str, str]:
     return statement, "" if is_unfilled(reason) or escaping.is_none(reason) else reason
 
 
-def referenced_path(text: str) -> str:
-    """Return the path at the beginning of a reference: in code marks, as a link, or up to a comma."""
-    line = text.strip().split("\n", 1)[0].strip()
-    line = re.sub(rf"\A{_INTRODUCTION}", "", line)
-    code = re.match(_CODE, line)
-    if code:
-        return code[2].strip()
-    link = re.match(_LINK, line)
-    return (link[1] if link else line.split(", ", 1)[0]).strip()
-
-
-def without_position(path: str) -> str:
-    """Return a path without a line number or heading behind it, as in `a.py:88` and `a.md#part`."""
-    return re.sub(_POSITION, "", path)
-
-
 # Writing
 
 
@@ -339,17 +341,18 @@ def front_matter_text(values: Mapping[str, object]) -> str:
     return "\n".join(["---", *lines, "---", "", ""])
 
 
-def template_values(handoff: Handoff, created_at: str) -> dict[str, object]:
-    """Return the values for the template, with placeholders for those that are empty.
+def template_values(handoff: Handoff, created_at: str, *, file_is_new: bool = False) -> dict[str, object]:
+    """Return the values for the template, with placeholders for those that are empty; a new file is marked so.
 
     Raises:
         TaskstateError: a text cannot be escaped.
     """
     placeholder = kind(HANDOFF).placeholder
-    in_code_marks = _path_in_code_marks(handoff.file) if handoff.file else ""
+    file_text = in_code_marks(handoff.file) if handoff.file else ""
+    file_text += TO_BE_CREATED if file_is_new else ""
     file, location, goal = (
         escaping.item(f"{label}: {value or placeholder}", what=label)
-        for label, value in zip(LABELS, (in_code_marks, handoff.location, handoff.goal), strict=True)
+        for label, value in zip(LABELS, (file_text, handoff.location, handoff.goal), strict=True)
     )
     return {
         "phase": handoff.phase,
@@ -361,23 +364,9 @@ def template_values(handoff: Handoff, created_at: str) -> dict[str, object]:
         "decisions": _numbered_items(handoff.decisions, "a decision"),
         "avoid": _numbered_items(handoff.avoid, "an approach to avoid"),
         "context": [escaping.item(text, what="an item of context") for text in handoff.context],
-        "references": [escaping.item(_reference(text), what="a reference") for text in handoff.references],
+        "references": [escaping.item(written_reference(text), what="a reference") for text in handoff.references],
     }
 
 
 def _numbered_items(texts: tuple[str, ...], what: str) -> list[str]:
     return [escaping.item(text, what=what, marker=f"{number}. ") for number, text in enumerate(texts, start=1)]
-
-
-def _path_in_code_marks(text: str) -> str:
-    """Return a path in code marks, unless it contains one itself."""
-    path = escaping.one_line(text, what="a path")
-    return path if "`" in path else f"`{path}`"
-
-
-def _reference(text: str) -> str:
-    """Return a reference with its path in code marks: `path`, or `path, what to look for`."""
-    if "`" in text or text.startswith("["):
-        return text
-    path, comma, rest = escaping.one_line(text, what="a reference").partition(", ")
-    return f"{_path_in_code_marks(path)}{comma}{rest}"

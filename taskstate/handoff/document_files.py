@@ -17,7 +17,7 @@ from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from taskstate.model.tool_blocks import SeenState
     from taskstate.syntax.document import Document
@@ -28,10 +28,15 @@ NO_HANDOFF = "no-handoff"
 
 
 class HandoffDocuments(NamedTuple):
-    """The documents of a task, oldest first, and path and error message of each one that cannot be read."""
+    """The documents of a task, oldest first, and path and error message of each one that cannot be read.
+
+    `strays` are Markdown files in the folder of open handoffs that no command wrote: of another name, or without our
+    front matter.
+    """
 
     read: tuple[HandoffFile, ...]
     unreadable: tuple[tuple[str, str], ...]
+    strays: tuple[HandoffFile, ...] = ()
 
 
 class _HandoffFile(NamedTuple):
@@ -98,22 +103,36 @@ def handoff_files(workspace: Workspace, task_id: str) -> tuple[HandoffFile, ...]
 
 
 def list_documents(workspace: Workspace, task_id: str) -> HandoffDocuments:
-    """Return all handoff documents of a task, also unreadable ones; those of other tools are left out."""
+    """Return all handoff documents of a task, also unreadable ones; accepted ones of other tools are left out."""
     read: list[HandoffFile] = []
     unreadable: list[tuple[str, str]] = []
-    for directory in (folder(task_id), f"{folder(task_id)}/{ACCEPTED_FOLDER}"):
-        for name in files.names(workspace.state_root / directory):
-            path = f"{directory}/{name}"
-            if is_handoff_path(path, task_id):
-                try:
-                    file = _read_file(workspace, path)
-                    if file.is_foreign:
-                        continue
-                    read.append(_require_of_task(file, task_id))
-                except TaskstateError as error:
-                    unreadable.append((path, error.message))
+    strays: list[HandoffFile] = []
+    for path in _markdown_files(workspace, task_id):
+        try:
+            file = _read_file(workspace, path)
+            if not is_handoff_path(path, task_id) or file.is_foreign:
+                strays.append(file)
+            else:
+                read.append(_require_of_task(file, task_id))
+        except TaskstateError as error:
+            unreadable.append((path, error.message))
     return HandoffDocuments(
-        tuple(sorted(read, key=lambda each: (each.text("created_at"), each.path))), tuple(unreadable)
+        tuple(sorted(read, key=lambda each: (each.text("created_at"), each.path))),
+        tuple(unreadable),
+        tuple(each for each in strays if each.path != archive_path(each.path)),
+    )
+
+
+def _markdown_files(workspace: Workspace, task_id: str) -> Iterator[str]:
+    """Yield the paths of the Markdown files among a task's open handoffs, and of its accepted documents."""
+    own, accepted = folder(task_id), f"{folder(task_id)}/{ACCEPTED_FOLDER}"
+    for name in files.names(workspace.state_root / own):
+        if name.lower().endswith(".md"):
+            yield f"{own}/{name}"
+    yield from (
+        f"{accepted}/{name}"
+        for name in files.names(workspace.state_root / accepted)
+        if is_handoff_path(f"{accepted}/{name}", task_id)
     )
 
 

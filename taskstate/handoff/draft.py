@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.handoff.document import Handoff, referenced_path, split_reason
+from taskstate.handoff.document import Handoff, split_reason
+from taskstate.handoff.references import referenced_path
 from taskstate.messages import one_line
 from taskstate.syntax.escaping import is_none
 

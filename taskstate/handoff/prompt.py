@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from taskstate.handoff import token_count
 from taskstate.handoff.accept import find_handoff
 from taskstate.handoff.document import OPEN
+from taskstate.handoff.references import TO_BE_CREATED
 from taskstate.messages import one_line
 from taskstate.model.phases import phases_in
 from taskstate.syntax.nodes import Node
@@ -14,6 +15,7 @@ from taskstate.workspace import templates
 
 if TYPE_CHECKING:
     from taskstate.handoff.document_files import HandoffFile
+    from taskstate.handoff.invalid import Validator
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Workspace
 
@@ -33,13 +35,13 @@ class Prompt(NamedTuple):
     path: str
 
 
-def prompt(workspace: Workspace, task_id: str) -> Prompt:
+def prompt(workspace: Workspace, task_id: str, *, errors_in: Validator) -> Prompt:
     """Return the prompt for the successor on a task, from its open handoff or else the newest one.
 
     Raises:
-        TaskstateError: code "not-found": there is none; code "template".
+        TaskstateError: as `find_handoff`; code "template".
     """
-    loaded, file = find_handoff(workspace, task_id)
+    loaded, file = find_handoff(workspace, task_id, errors_in=errors_in)
     path = f"{workspace.config.root}/{file.path}"
     text = ""
     for level in _LEVELS:
@@ -85,13 +87,14 @@ def _template_values(state: TaskState, file: HandoffFile, path: str, level: tupl
     action_limit, limit, max_items = level
     shortener, handoff = _Shortener(limit, max_items), file.reading.handoff
     name = file.text("phase")
+    mark = TO_BE_CREATED if file.reading.file_is_new else ""
     values = {
         "id": state.id,
         "title": shortener.line(state.title),
         "phase": name,
         "objective": _current_objective_id(state, name),
         "action": shortener.line(handoff.action, action_limit),
-        "file": shortener.line(f"`{handoff.file}`" if handoff.file else "not said"),
+        "file": shortener.line(f"`{handoff.file}`{mark}" if handoff.file else "not said"),
         "location": shortener.line(handoff.location or "not said"),
         "goal": shortener.line(handoff.goal or "not said"),
         "avoid": shortener.lines(handoff.avoid),

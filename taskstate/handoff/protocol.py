@@ -1,16 +1,14 @@
-"""Fills in the working protocol for an agent, by task and role: in full, or the short form for a brief.
+"""Fills in the working protocol for an agent, by task and role, and its short form for a brief.
 
-The short form is cached between runs, because filling the template takes longer than all else in a brief.
+The short form is no template: filling one takes longer than all else in a brief.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
-from taskstate.storage.cache import Cache
-from taskstate.storage.files import digest
 from taskstate.workspace import templates
 
 if TYPE_CHECKING:
@@ -20,50 +18,61 @@ if TYPE_CHECKING:
 TEMPLATE = "protocol.md.j2"
 AGENTS = ("claude", "codex", "cursor", "generic")
 LEAD = "lead"  # not a configured role: the agent that starts the others, or works alone
-_ANY_TASK, _ANY_KIND = "ID", "task"
+PERMANENT = "permanent"
+_ANY_TASK = "ID"
+_SHORT = """\
+One feature at a time; open a file before you change it; what you cannot verify does not pass. Steps: `{protocol}`
+End with `taskstate finish {id} --did T --state T --next T` and `--pass FID`{back}; at 80 % of context `--pause`."""
+_SHORT_PERMANENT = """\
+Open a file before you speak of it; what a decision here rules out is not done. Steps: `{protocol}`
+End with the sections true again, a line in the Change Log, and `taskstate lint`."""
 
 
-def text(
-    workspace: Workspace, *, role: str = "", agent: str = "", short: bool = False, task: tuple[str, str] = ("", "")
-) -> str:
-    """Return the session protocol as Markdown: in full, or the short form that is part of every brief.
+class Subject(NamedTuple):
+    """What a protocol is for: the id and the kind of a task, or by default any task that is not permanent."""
 
-    `task` is the id and the kind of the task; empty texts make it a protocol for any task.
+    id: str = _ANY_TASK
+    kind: str = "task"
+
+
+def text(workspace: Workspace, subject: Subject, *, role: str = "", agent: str = "") -> str:
+    """Return the session protocol as Markdown.
 
     Raises:
         TaskstateError: there is no such role or agent, or the project's own template is wrong.
     """
     configured = workspace.config.roles
-    validated_role = "" if role in {"", LEAD} else roles.require_role(role, configured)
+    validated_role = _validated(workspace, role)
     if agent and agent not in AGENTS:
         raise TaskstateError(f"there is no agent {agent!r}", help=f"known are {', '.join(AGENTS)}", code="usage")
     values = {
-        "id": task[0] or _ANY_TASK,
-        "kind": task[1] or _ANY_KIND,
+        **subject._asdict(),
         "role": validated_role,
-        "previous": (roles.previous_role(validated_role, configured) or "") if validated_role else "",
+        "previous": _previous(workspace, validated_role),
         "last": bool(validated_role) and configured[-1] == validated_role,
         "agent": agent,
-        "short": short,
     }
     return templates.fill(workspace, TEMPLATE, values).strip("\n") + "\n"
 
 
-_MOST = 64  # cached texts
-
-
-def short_protocol(workspace: Workspace, *, role: str, task: tuple[str, str]) -> str:
-    """Return the short form of the protocol for a role; `task` is the id and the kind of a task.
+def short(workspace: Workspace, subject: Subject, *, role: str = "") -> str:
+    """Return the short form, with which every brief begins: how a turn ends, and the command for all steps.
 
     Raises:
-        TaskstateError: the project's own template is wrong.
+        TaskstateError: there is no such role.
     """
-    path, source = templates.source_of(workspace, TEMPLATE)
-    key = digest("\0".join((path, source, role, *workspace.config.roles, *task)).encode())
-    cache = Cache(workspace.private.cache("protocol.json"), str, max_entries=_MOST)
-    protocol = cache.get(key)
-    if protocol is None:
-        protocol = text(workspace, role=role, short=True, task=task).strip("\n")
-        cache.put(key, protocol)
-        cache.save()
-    return protocol
+    validated_role = _validated(workspace, role)
+    previous = _previous(workspace, validated_role)
+    return (_SHORT_PERMANENT if subject.kind == PERMANENT else _SHORT).format(
+        id=subject.id,
+        back=f", or `--send-back {previous} --finding T`" if previous else "",
+        protocol=f"taskstate protocol {subject.id}{f' --role {validated_role}' if validated_role else ''}",
+    )
+
+
+def _validated(workspace: Workspace, role: str) -> str:
+    return "" if role in {"", LEAD} else roles.require_role(role, workspace.config.roles)
+
+
+def _previous(workspace: Workspace, role: str) -> str:
+    return (roles.previous_role(role, workspace.config.roles) or "") if role else ""

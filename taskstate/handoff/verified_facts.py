@@ -40,9 +40,25 @@ def state_facts(state: TaskState, phases: Sequence[Mapping[str, object]]) -> dic
     """Return the facts about the state file for the `verified` block of a handoff document."""
     return {
         "baseline": blocks_of(state.document).baseline.status,
-        "sessions": max([state.archived, *(session.number for session in state.sessions)]),  # the highest number
+        "sessions": _highest_session(state),
         "objectives": objectives_digest(phases),
     }
+
+
+def _highest_session(state: TaskState) -> int:
+    return max([state.archived, *(session.number for session in state.sessions)])
+
+
+def newer_sessions(verified: SeenState, state: TaskState) -> str:
+    """Return a line on the sessions that were recorded since an open handoff was written; empty where there are none.
+
+    Whoever takes over from the document alone would not learn of them.
+    """
+    first, last = (verified.sessions or 0) + 1, _highest_session(state)
+    if verified.sessions is None or last < first:
+        return ""
+    named = f"session {last} was" if first == last else f"sessions {first}-{last} were"
+    return f"{named} recorded after this handoff was written, and the work is in no handoff"
 
 
 def current_tree(workspace: Workspace) -> WorkingTree:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.lint.diagnostics import ERROR, Diagnostic, Finding
 from taskstate.lint.facts.file_facts import Facts
 from taskstate.lint.queries.interface import NO_QUERIES
-from taskstate.lint.registry import TABLE
+from taskstate.lint.registry import TABLE, known_codes
 from taskstate.lint.rules.file import unused_ignore
 from taskstate.lint.rules.file.not_utf8 import not_utf8
 from taskstate.lint.suppressions import apply_directives, directives
@@ -144,7 +144,7 @@ def _apply_directives(
     codes = {row.code for row in checked}
     if unused_ignore.RULE.code not in codes:
         return left
-    existing = {row.code for row in TABLE}
+    existing = known_codes()
     for directive in in_file:
         idle = [code for code, _ in directive.codes if code in codes - used[directive]]
         unknown = [code for code, _ in directive.codes if code not in existing]
@@ -161,14 +161,15 @@ def _weighted(diagnostic: Diagnostic, lint: Lint) -> Diagnostic:
 
 def facts_of(document: Document, name: str, config: Config, queries: Queries = NO_QUERIES) -> Facts:
     """Return the facts about `document` that the rules share."""
-    own = names.own_file(name)
+    own, path = names.own_file(name), name.replace("\\", "/")
     return Facts(
         document=document,
         config=config,
-        name=name.replace("\\", "/").rsplit("/", 1)[-1],
+        name=path.rpartition("/")[2],
         file_type=own.type if own else "state",
         task_id=own.id if own else None,
         queries=queries,
+        folder=path.rpartition("/")[0],
     )
 
 

@@ -110,7 +110,6 @@ TABLE: tuple[Row, ...] = (
     Row("TS602", "context.citation_stale", needs=_REPOSITORY),
     Row("TS603", "context.citation_form"),
     Row("TS604", "context.task_file_changed", needs=_REPOSITORY, keys=("context",)),
-    Row("TS605", "context.head_moved", needs=_GIT, keys=("context",)),
     Row("TS606", "front_matter.tool_block_edited", keys=("audit",)),
     Row("TS701", "coordination.coordination_order", keys=("coordination",)),
     Row("TS702", "coordination.snapshot_missing", keys=("coordination",)),
@@ -132,6 +131,29 @@ TABLE: tuple[Row, ...] = (
     Row("TS951", "safety.secret", files=_ANY),
     Row("TS952", "safety.path_escapes", files=_PATHS),
 )
+
+
+class RetiredRule(NamedTuple):
+    """A rule that is no more: its code stays legal in the configuration and in directives, without any effect."""
+
+    code: str
+    name: str
+    reason: str
+
+
+RETIRED: tuple[RetiredRule, ...] = (
+    RetiredRule(
+        "TS605",
+        "head-moved",
+        "It warned of commits since the context was sealed, and so of a task's own work. How many files were committed "
+        "since the base is told by `taskstate context show` and `taskstate context check`.",
+    ),
+)
+
+
+def known_codes() -> frozenset[str]:
+    """Return the codes that may be named: of all rules, and of those that are retired."""
+    return frozenset((*(row.code for row in TABLE), *(each.code for each in RETIRED)))
 
 
 def rules() -> tuple[ModuleType, ...]:

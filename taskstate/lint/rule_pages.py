@@ -10,6 +10,8 @@ from taskstate.lint.registry import rules
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from taskstate.lint.registry import RetiredRule
+
 
 def page(rule: ModuleType) -> str:
     """Return a rule's page as Markdown: its heading, severity and fix, and the text of the module docstring."""
@@ -18,6 +20,12 @@ def page(rule: ModuleType) -> str:
     fix = "`taskstate lint --fix` fixes what it can." if meta.fixable else "There is no automatic fix."
     summary = meta.summary[0].upper() + meta.summary[1:]
     return f"# {meta.code} {meta.name}\n\n{summary}.\n\n{meta.severity.capitalize()}. {fix}\n\n{body.strip()}\n"
+
+
+def retired_page(rule: RetiredRule) -> str:
+    """Return the page of a retired rule as Markdown."""
+    stays = "The code stays legal in the configuration, in `--select` and `--ignore` and in comments, without effect."
+    return f"# {rule.code} {rule.name}\n\nRetired: nothing is checked any more.\n\n{rule.reason}\n\n{stays}\n"
 
 
 def listing() -> str:
@@ -29,6 +37,11 @@ def listing() -> str:
 def _row(rule: ModuleType, width: int) -> str:
     meta = rule.RULE
     return f"{meta.code}  {meta.severity:7}  {'fix' if meta.fixable else '':3}  {meta.name:{width}}  {meta.summary}"
+
+
+def retired_shape(rule: RetiredRule) -> dict[str, Any]:
+    """Return a retired rule as JSON values."""
+    return {"code": rule.code, "name": rule.name, "retired": True, "page": retired_page(rule)}
 
 
 def shape(rule: ModuleType) -> dict[str, Any]:

@@ -14,11 +14,13 @@ from taskstate.merge.front_matter import front_matter_text, merge_front_matter, 
 from taskstate.merge.lines import lines_of, merge_text
 from taskstate.merge.sections import merge_body, repeats_sections
 from taskstate.merge.three_way import PREFERENCES, Versions, trivial_merge
+from taskstate.model import delta_block
 from taskstate.model.canonical_json import audit_seal
 from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE, fix_edits
 from taskstate.model.session_references import identity
+from taskstate.model.statuses import DROPPED
 from taskstate.model.task_state import read_state
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.write_metadata import blocks_of, front_matter_values, set_front_matter, with_event
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import Edit, apply
@@ -68,7 +70,7 @@ def _is_unmergeable(document: Document) -> bool:
 
 
 def _merge(texts: Versions[str], documents: Versions[Document], prefer: Prefer) -> str:
-    states = _with_equal_marks(documents.each(read_state))
+    states = _with_equal_marks(_with_one_turn(_taken_up(documents.each(read_state))))
     body = merge_body(states, prefer)
     text = merge_front_matter(states.each(lambda state: state.document), prefer) + body.text
     after = parse(text)
@@ -80,6 +82,48 @@ def _merge(texts: Versions[str], documents: Versions[Document], prefer: Prefer) 
 def _pieces(text: str) -> list[str]:
     head = front_matter_text(parse(text))
     return [*(top_level_entries(head) or lines_of(head)), *lines_of(text[len(head) :])]
+
+
+# A task that one side has dropped
+
+
+def _taken_up(states: Versions[TaskState]) -> Versions[TaskState]:
+    """Return the three versions with the task reopened on the side that dropped it, if the other one went on with it.
+
+    So nothing that was done is given up by a merge, and an event says why the task is open.
+    """
+    sides = (states.ours, states.theirs)
+    others = [side for side in sides if side.status != DROPPED]
+    if states.base.status == DROPPED or len(others) != 1:
+        return states
+    # Only from what both sides say: the merge must have the same result on every machine.
+    at = max(str(side.text(key) or "") for side in sides for key in ("created_at", "updated_at"))
+    event = {"at": at, "actor": "merge", "event": "reopened", "note": "dropped on one side of a merge only"}
+
+    def reopened(side: TaskState) -> TaskState:
+        if side.status != DROPPED:
+            return side
+        text = apply(side.document.text, set_front_matter(side.document, "status", others[0].status))
+        return read_state(parse(with_event(text, event)))
+
+    return states.each(reopened)
+
+
+# A turn that each side has opened
+
+
+def _with_one_turn(states: Versions[TaskState]) -> Versions[TaskState]:
+    """Return the three versions without the turn that their side opened while ours opened one; an event tells of it."""
+    turns = states.each(lambda side: blocks_of(side.document).delta.turn)
+    theirs = turns.theirs
+    if theirs is None or turns.ours is None or theirs in {turns.ours, turns.base} or turns.ours == turns.base:
+        return states
+    document = states.theirs.document
+    delta = delta_block.with_turn(blocks_of(document).delta, None)
+    text = apply(document.text, set_front_matter(document, "delta", delta.values))
+    what = f"{f'{theirs.role} of ' if theirs.role else ''}{theirs.agent} was open on the other side of a merge"
+    event = {"at": str(theirs.started_at), "actor": "merge", "event": "turn-paused", "note": what}
+    return states._replace(theirs=read_state(parse(with_event(text, event))))
 
 
 # Acceptance criteria

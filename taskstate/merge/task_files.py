@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     Wanted = dict[Item, Owed]
 
+_MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
+_NO_TEXT = frozenset("\0\ufffd")
+
 
 class TaskFiles(NamedTuple):
     """The bytes of a task's state file and of its archive, empty where there is none."""
@@ -87,7 +90,7 @@ def without_archived(before: TaskFiles, texts: Iterable[bytes], path: str) -> Ta
 def needed_items(owed: Wanted, now: TaskFiles, after: TaskFiles, wanted: Wanted, *, is_damaged: bool) -> Counter[Item]:
     """Return the items that must be there: those that stand now, and those that come back in their places, or beside.
 
-    In a damaged file a session that the new text has under the same number, in full, is no other session.
+    In a damaged file a session of which the new text has more, under the same number, is no other session.
     """
     standing = (now.items[0] | now.items[1]) - (_remnants(now, after) if is_damaged else Counter())
     comes_back = {item: each.number for item, each in wanted.items() if item.kind != HANDOFF}
@@ -120,19 +123,24 @@ def _require_sound(now: TaskFiles, after: TaskFiles) -> None:
     total = said.get("total") if isinstance(said, dict) else 0
     if after == now or "\0" in text or find_conflicts(text):
         raise TaskstateError("it would stay damaged", code="unsafe")
+    remnants = _remnants(now, after)
+    if any(find_conflicts(each.entry) and not remnants[session_item(each)] for each in now.sessions):
+        raise TaskstateError("which side of the conflict in a session is right is not known", code="unsafe")
     if isinstance(total, int) and total > len(after.sessions):
         raise TaskstateError(f"it counts {total} sessions, and {len(after.sessions)} are known", code="unsafe")
 
 
 def _remnants(now: TaskFiles, after: TaskFiles) -> Counter[Item]:
-    """Return the sessions of a damaged file, or archive, that the new texts have in full."""
-    whole = {session.number: session.time for session in after.sessions}
-    found = [
-        session.entry
-        for session in now.sessions
-        if session.number in whole and (session.time in (None, whole[session.number]) or find_conflicts(session.entry))
-    ]
-    return Counter({entry_item(entry): 2 for entry in found})
+    """Return the sessions of a damaged file, or archive, of which the new texts hold every whole line."""
+    whole = {session.number: set(_lines_of(session)) for session in after.sessions}
+    found = [each for each in now.sessions if whole.get(each.number, set()).issuperset(_lines_of(each)[:-1])]
+    return Counter({session_item(each): 2 for each in found})
+
+
+def _lines_of(session: Session) -> list[str]:
+    """Return the lines of a session, without its heading, markers of conflicts, and what is not text."""
+    lines = (line.rstrip() for line in session.entry.split("\n")[1:])
+    return [line for line in lines if not line.startswith(_MARKERS) and not _NO_TEXT.intersection(line)]
 
 
 @lru_cache(maxsize=128)  # each text is looked at several times

@@ -10,9 +10,10 @@ import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from taskstate.handoff.paths import timestamp_in
+from taskstate.merge.findings import has_open, with_numbers_apart
 from taskstate.merge.three_way import Versions, trivial_merge
 from taskstate.model.names import id_key
-from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, IN_PROGRESS, NOT_STARTED, PENDING
+from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, DROPPED, IN_PROGRESS, NOT_STARTED, PENDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,8 +32,9 @@ class _Nothing:
 
 NOTHING = _Nothing()
 
-# The statuses of tasks, roles, objectives and the baseline, merged into one order in which each lifecycle rises.
-_LIFECYCLE = (PENDING, CREATED, NOT_STARTED, IN_PROGRESS, BLOCKED, "recorded", DONE, COMPLETE)
+# The statuses of tasks, roles, objectives and the baseline, merged into one order in which each lifecycle rises; a
+# task that only one side has dropped goes on.
+_LIFECYCLE = (DROPPED, PENDING, CREATED, NOT_STARTED, IN_PROGRESS, BLOCKED, "recorded", DONE, COMPLETE)
 # Fields that belong together and are taken from one side, by map: (the fields, those whose higher value decides).
 _TOGETHER: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "features[]": (("passes", "tested_at", "evidence"), ("tested_at",)),
@@ -41,10 +43,13 @@ _TOGETHER: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("status", "completed_at"),
     ),
     "audit": (("updated_by", "updated_at", "git_head"), ("updated_at",)),
+    "delta": (("base_commit", "base_tree"), ()),
 }
-_BY_NAME = frozenset({"coordination", "snapshots", "acks", "qa", "results"})  # maps whose keys are names
+_BY_NAME = frozenset({"coordination", "snapshots", "last_seen", "acks", "qa", "results"})  # maps whose keys are names
 # Values that are taken whole from one side: a mixture would be wrong.
-_WHOLE = frozenset({"context", "baseline", "output", "path", "between", "qa[]", "results[]", "evidence[]"})
+_WHOLE = frozenset(
+    {"context", "baseline", "output", "path", "between", "turn", "left", "qa[]", "results[]", "evidence[]"}
+)
 _APPEND_ONLY = frozenset({"features", "objectives", "approaches_tried"})  # lists from which no item is removed
 # Counters: equal new numbers on both sides stand for two different writes or handoffs.
 ADVANCING = frozenset({"revision", "update_count", "count", "handoff_count", "handoffs"})
@@ -63,6 +68,8 @@ def merge_value(versions: Versions[Any], key: str, prefer: Prefer) -> Any:  # no
     value = _RULES[key](versions) if key in _RULES else NOTHING
     if value is not NOTHING:
         return value
+    if key == "coordination":
+        versions = with_numbers_apart(versions)
     if key not in _WHOLE and isinstance(versions.ours, dict) and isinstance(versions.theirs, dict):
         return _merge_map(versions._replace(base=versions.base if isinstance(versions.base, dict) else {}), key, prefer)
     if key not in _WHOLE and isinstance(versions.ours, list) and isinstance(versions.theirs, list):
@@ -130,8 +137,10 @@ def _failure_first(fact: dict[str, Any]) -> tuple[bool, tuple[str, ...]]:
 
 def _consistent(merged: dict[str, Any], versions: Versions[dict[str, Any]], key: str) -> dict[str, Any]:
     """Return a merged map with contradictions between its values removed."""
-    if key == "coordination[]" and merged.get("blocking_findings") and merged.get("status") == DONE:
-        return {**merged, "status": BLOCKED}  # the findings of one side are not resolved by the other side's status
+    if key == "coordination[]":
+        is_open = merged.get("status") == DONE and has_open(merged.get("findings"))
+        # The findings of one side are not resolved by the other side's status.
+        return {**merged, **({"status": BLOCKED} if is_open else {})}
     if "objectives" in merged and "current_objective" in merged:
         agreed = trivial_merge(versions.each(lambda part: _identity(part.get("current_objective"))))
         if not agreed or merged["current_objective"] is None:  # with null, the other side may have added an objective
@@ -180,11 +189,17 @@ def _citation(item: object) -> tuple[str, str]:
     return (str(item.get("file")), str(item.get("section"))) if isinstance(item, dict) else ("", "")
 
 
+def _number(item: object) -> int:
+    number = item.get("id") if isinstance(item, dict) else None
+    return number if isinstance(number, int) else 0
+
+
 _ORDERS: Mapping[str, Callable[[Any], Any]] = {
     "depends_on": lambda item: id_key(str(item)),
     "subtasks": lambda item: id_key(str(item)),
     "events": lambda item: (str(item.get("at", "")), _identity(item)) if isinstance(item, dict) else ("", ""),
     "standards": _citation,
+    "findings": lambda item: (_number(item), _identity(item)),
 }
 
 
@@ -238,8 +253,18 @@ def _later_snapshot(versions: Versions[Any]) -> object:
     )
 
 
+def _earlier_baseline(versions: Versions[Any]) -> object:
+    """Return the baseline that was recorded first, where both have the same results: it is a fixed point."""
+    both = [value for value in (versions.ours, versions.theirs) if isinstance(value, dict)]
+    if len(both) < len(("ours", "theirs")) or not same(both[0].get("results"), both[1].get("results")):
+        return NOTHING
+    return min(both, key=lambda each: (str(each.get("recorded_at", "")), _identity(each)))
+
+
 _RULES: Mapping[str, Rule] = {
+    "baseline": _earlier_baseline,
     "status": _furthest,
+    "turn": lambda versions: versions.ours,  # whose tree this is
     "revision": _of_counts(lambda ours, theirs: max(ours, theirs) + 1),  # the merge is itself a write
     "version": _counted,
     "update_count": _counted,

@@ -11,6 +11,7 @@ from collections.abc import Mapping  # noqa: TC003 - `config_reader` reads the t
 from typing import Any, NamedTuple
 
 _NOTHING: Mapping[str, Any] = {}
+HELD = "held"  # of `coordination.commits`
 
 
 class Lint(NamedTuple):
@@ -55,6 +56,12 @@ class Secrets(NamedTuple):
     allow: tuple[str, ...] = ()
 
 
+class ValidationRun(NamedTuple):
+    """How the validation commands are run: how many seconds each may take."""
+
+    timeout: int = 600
+
+
 class QaReader(NamedTuple):
     """A reader for logs of a tool that the built-in table lacks: a regular expression with a group `text`."""
 
@@ -66,6 +73,12 @@ class Chain(NamedTuple):
     """How much of an upstream output a task quotes, in KB."""
 
     max_input_kb: int = 3
+
+
+class Coordination(NamedTuple):
+    """Whether work may be committed between roles: "free", or `HELD`, where an early commit is drift."""
+
+    commits: str = "free"
 
 
 class Permanent(NamedTuple):
@@ -88,6 +101,12 @@ class Handoff(NamedTuple):
     minimum_progress: bool = True
 
 
+class Brief(NamedTuple):
+    """How many tokens a brief has at most where the command does not say."""
+
+    budget: int = 1000
+
+
 class Config(NamedTuple):
     """The whole configuration; `Config()` holds the defaults."""
 
@@ -98,14 +117,29 @@ class Config(NamedTuple):
     size: Size = Size()
     standards: tuple[Standard, ...] = ()
     validation: Mapping[str, tuple[str, ...]] = _NOTHING
+    validation_run: ValidationRun = ValidationRun()
     scope: Mapping[str, tuple[str, ...]] = _NOTHING
     export: Mapping[str, Export] = _NOTHING
     secrets: Secrets = Secrets()
     qa: tuple[QaReader, ...] = ()
     chain: Chain = Chain()
+    coordination: Coordination = Coordination()
     permanent: Permanent = Permanent()
     archive: Archive = Archive()
     handoff: Handoff = Handoff()
+    brief: Brief = Brief()
+
+
+ALL_AREAS = "*"
+
+
+def validation_commands(config: Config, area: str) -> tuple[str, tuple[str, ...]]:
+    """Return the validation commands that are configured for an area, after the key that holds them.
+
+    They are those of the area itself, else those of all areas.
+    """
+    own = config.validation.get(area, ()) if area else ()
+    return (area, own) if own else (ALL_AREAS, config.validation.get(ALL_AREAS, ()))
 
 
 def matches(path: str, pattern: str) -> bool:

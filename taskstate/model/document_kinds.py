@@ -22,6 +22,7 @@ KINDS = ("task", "permanent")
 HANDOFF = "handoff"  # a kind of document that is not a state file
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)*(?:[.):]\s*|\s+)(?=\S)")
 _CLOSING = r"\s#+\Z"
+_PARENTHESES = r"\([^()\r\n]*(?:\([^()\r\n]*\)[^()\r\n]*)*\)"
 _EMPHASIS = r"\*[^*\s](?:[^*\r\n]*[^*\s])?\*|_[^_\s](?:[^_\r\n]*[^_\s])?_"
 _BRACKETS = {")": "(", "]": "["}
 
@@ -114,12 +115,12 @@ class Kind(NamedTuple):
         return next((each for each in self.sections if each.key == key), None)
 
     def is_placeholder(self, text: str) -> bool:
-        """Return whether the whole content of a part is one line in emphasis, or this kind's own placeholder.
+        """Return whether all of a part is one line in emphasis or in parentheses, or this kind's own placeholder.
 
         Never a substring: an output that quotes the placeholder is not empty.
         """
         stripped = text.strip()
-        return stripped == self.placeholder or bool(re.fullmatch(_EMPHASIS, stripped))
+        return stripped == self.placeholder or bool(re.fullmatch(f"{_EMPHASIS}|{_PARENTHESES}", stripped))
 
 
 @cache

@@ -151,7 +151,6 @@ def require_conserved(wanted: Counter[Item], after: Counter[Item], subject: str)
     """
     wrong = lost_between(wanted, after)
     wrong += [item for item, count in after.items() if item.kind in _ONCE and count > max(wanted[item], 1)]
-    wrong += [item for item, count in after.items() if item.kind in _ONCE and 0 < wanted[item] < count]
     if wrong:
         raise TaskstateError(
             f"{subject} cannot be changed safely: {described(wrong)} would not stand there exactly once",

@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest
-from taskstate.model.statuses import PENDING
+from taskstate.model.findings import KEY, OLDER_KEY, number_in_event
+from taskstate.model.loose_values import OBJECT_ID
+from taskstate.model.statuses import DONE, PENDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.model.tool_blocks import Role, Snapshot, ToolBlocks
+    from taskstate.model.delta_block import Snapshot
+    from taskstate.model.findings import Finding
+    from taskstate.model.tool_blocks import Role, ToolBlocks
 
-OBJECT_ID = "[0-9a-f]{40}([0-9a-f]{24})?"
-_KEYS = ("status", "completed_at", "qa", "qa_log_path", "qa_log_sha256", "session_id", "blocking_findings")
+_KEYS = ("status", "completed_at", "qa", "qa_log_path", "qa_log_sha256", "session_id", KEY, "drift_budget")
+_EMPTY: tuple[object, ...] = (None, 0, [], {})  # values that say no more than an absent key
 
 
 def pipeline(blocks: ToolBlocks, names: tuple[str, ...]) -> tuple[Role, ...]:
@@ -39,6 +43,31 @@ def require_role(role: str, roles: tuple[str, ...]) -> str:
     suggestion = closest(role, roles)
     advice = f"did you mean {suggestion}?" if suggestion else f"the roles are {', '.join(roles)}"
     raise TaskstateError(f"there is no role {role!r}", help=advice, code="usage")
+
+
+def snapshot_needed_to_take(blocks: ToolBlocks, role: str, names: tuple[str, ...], task_id: str) -> str | None:
+    """Return the role whose snapshot must match the working tree before `role` takes its own, or None.
+
+    A role that has not begun would otherwise step past the comparison with what the previous one left.
+
+    Raises:
+        TaskstateError: code "role-status": it is done, so its snapshot stays; code "role-order": the previous role is
+            not done.
+    """
+    own, previous_name = blocks.role(role), previous_role(role, names)
+    if own.status == DONE:
+        advice = f'`taskstate role reopen {task_id} {role} --note "WHY"` takes it back to work'
+        raise TaskstateError(
+            f"task {task_id}: {own.words}, so its snapshot stays as it is", help=advice, code="role-status"
+        )
+    if own.status != PENDING or previous_name is None or not has_begun(blocks):
+        return None
+    previous = blocks.role(previous_name)
+    if previous.status != DONE:
+        advice = f"first `taskstate role set {task_id} {previous.name} --status done`"
+        message = f"task {task_id}: {role} cannot take its snapshot while {previous.words}"
+        raise TaskstateError(message, help=advice, code="role-order")
+    return previous_name
 
 
 def previous_role(role: str, roles: tuple[str, ...]) -> str | None:
@@ -88,19 +117,44 @@ def require_no_drift(blocks: ToolBlocks, task_id: str) -> None:
 # Writing the block `coordination`
 
 
-def with_role_values(blocks: ToolBlocks, changed: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
-    """Return the block `coordination` with new values for some keys of some roles, in the order of the file."""
-    block = blocks.values.get("coordination")
-    roles = {name: {**blocks.role(name).values, **keys} for name, keys in changed.items()}
-    return {**(block if isinstance(block, dict) else {}), **roles}
-
-
-def with_roles_in_order(
-    block: Mapping[str, object], changed: Mapping[str, Mapping[str, object]], order: tuple[str, ...]
+def with_role_values(
+    blocks: ToolBlocks,
+    changed: Mapping[str, Mapping[str, object]],
+    order: tuple[str, ...] = (),
+    *,
+    findings_of: Mapping[str, tuple[Finding, ...]] | None = None,
 ) -> dict[str, object]:
-    """Return the block `coordination` with some roles replaced, and all roles in the configured order."""
-    after = {**block, **{name: _sorted(values, _KEYS) for name, values in changed.items()}}
+    """Return the block `coordination` with new values for some keys of some roles, each role on one line.
+
+    `findings_of` are the new findings of some roles. A value that is empty is left out, and so is what earlier versions
+    wrote there. The roles in `order` come first.
+    """
+    block = blocks.values.get("coordination")
+    before = block if isinstance(block, dict) else {}
+    findings = {name: role.all_findings for name, role in blocks.roles.items()} | dict(findings_of or {})
+    highest = max((highest_finding(blocks), *(each.number for listed in findings.values() for each in listed)))
+    after = dict(before)
+    for name in dict.fromkeys((*before, *changed, *(findings_of or ()))):
+        if not name.startswith("x-") and (name not in before or isinstance(before[name], dict) or name in changed):
+            values = {**blocks.role(name).values, **changed.get(name, {})}
+            listed = [each.values() for each in findings.get(name, ()) if not each.is_cleared or each.number >= highest]
+            after[name] = _without_empty({**values, KEY: listed})
     return _sorted(after, order)
+
+
+def highest_finding(blocks: ToolBlocks) -> int:
+    """Return the highest number that a finding of the task ever had; 0 where there was none."""
+    numbers = (each.number for role in blocks.roles.values() for each in role.all_findings)
+    return max((*numbers, *(number_in_event(each.entry) for each in blocks.audit.events)), default=0)
+
+
+def _without_empty(values: Mapping[str, object]) -> dict[str, object]:
+    """Return a role's values as they are written; a budget of 0 counts as empty."""
+    return {
+        key: value
+        for key, value in _sorted(values, _KEYS).items()
+        if key == "status" or key.startswith("x-") or (value not in _EMPTY and key != OLDER_KEY)
+    }
 
 
 def _sorted(mapping: Mapping[str, object], keys: tuple[str, ...]) -> dict[str, object]:

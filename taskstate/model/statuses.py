@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 CREATED, IN_PROGRESS, BLOCKED, COMPLETE = "created", "in_progress", "blocked", "complete"
+DROPPED = "dropped"  # given up
 PENDING, NOT_STARTED, DONE = "pending", "not_started", "done"
 
-OF_TASKS = (CREATED, IN_PROGRESS, BLOCKED, COMPLETE)
+OF_TASKS = (CREATED, IN_PROGRESS, BLOCKED, COMPLETE, DROPPED)
+CLOSED = (COMPLETE, DROPPED)  # nobody works on such a task until it is reopened
 OF_ROLES = (PENDING, IN_PROGRESS, DONE, BLOCKED)
 OF_OBJECTIVES = (NOT_STARTED, IN_PROGRESS, DONE, BLOCKED)

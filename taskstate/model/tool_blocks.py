@@ -10,17 +10,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.canonical_json import audit_seal
+from taskstate.model.delta_block import Delta, Snapshot, read_delta
+from taskstate.model.findings import Finding, number_in_event, read_findings
+from taskstate.model.loose_values import HashedFile
+from taskstate.model.loose_values import list_of as _list
+from taskstate.model.loose_values import map_of as _map
+from taskstate.model.loose_values import maps_of as _maps
+from taskstate.model.loose_values import number_of as _number
+from taskstate.model.loose_values import text_of as _text
+from taskstate.model.loose_values import texts_of as _texts
 from taskstate.model.statuses import OF_ROLES, PENDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-
-class HashedFile(NamedTuple):
-    """A file's path from the repository's root, and its SHA-256 when it was recorded."""
-
-    path: str | None
-    sha256: str | None
 
 
 class Context(NamedTuple):
@@ -54,53 +56,30 @@ class Baseline(NamedTuple):
     values: Mapping[str, object]
 
 
-class Snapshot(NamedTuple):
-    """The working tree as a role left it.
-
-    `files_changed` are the entries of the changed files, None where they are in the artifact `file_list` or nowhere.
-    """
-
-    base_commit: str | None
-    snapshot_time: str | None
-    actor: str | None
-    tree: str | None
-    index_tree: str | None
-    diff_from_base: str | None
-    diff_sha: str | None
-    diff_stat: str | None
-    status_report_sha: str | None
-    scope_hash: str | None
-    incremental_diff: str | None
-    incremental_diff_sha: str | None
-    incremental_diff_error: str | None
-    pack: str | None
-    files_changed: tuple[object, ...] | None
-    file_list: HashedFile | None
-    values: Mapping[str, object]
-
-
-class Delta(NamedTuple):
-    """The commit that the work starts from, and the snapshot that each role left."""
-
-    base_commit: str | None
-    snapshots: Mapping[str, Snapshot]
-    values: Mapping[str, object]
-
-
 class Role(NamedTuple):
-    """The status of one role; `findings` block it, `budget` counts failed verifications of its snapshot."""
+    """The status of one role; `findings` are those on it, `budget` counts failed verifications of its snapshot."""
 
     name: str
     status: str
     completed_at: str | None
     session_id: str | None
-    findings: tuple[str, ...]
+    all_findings: tuple[Finding, ...]
     budget: int
     qa: Mapping[str, CheckResult]
     qa_log_path: str | None
     qa_log_sha256: str | None
     snapshot: Snapshot | None
     values: Mapping[str, object]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings that nobody has cleared yet."""
+        return tuple(each for each in self.all_findings if not each.is_cleared)
+
+    @property
+    def open_findings(self) -> tuple[Finding, ...]:
+        """The findings that wait for an answer."""
+        return tuple(each for each in self.findings if each.is_open)
 
     @property
     def words(self) -> str:
@@ -156,7 +135,7 @@ class ToolBlocks(NamedTuple):
 
     def role(self, name: str) -> Role:
         """Return the role of that name; one that the file does not mention is pending."""
-        return self.roles.get(name) or _role(name, None, self.delta.snapshots)
+        return self.roles.get(name) or _role(name, None, self.delta.snapshots, ())
 
 
 class SeenState(NamedTuple):
@@ -174,15 +153,17 @@ class SeenState(NamedTuple):
 
 def read_tool_blocks(values: Mapping[str, object]) -> ToolBlocks:
     """Return the tool-written blocks of a front matter, given as `write_metadata.front_matter_values` returns it."""
-    delta = read_delta(_map(values.get("delta")))
+    delta, audit = read_delta(_map(values.get("delta"))), _audit(_map(values.get("audit")))
+    coordination = _map(values.get("coordination"))
+    findings = read_findings(coordination, max((number_in_event(each.entry) for each in audit.events), default=0))
     return ToolBlocks(
         context=_context(_map(values.get("context"))),
         baseline=_baseline(_map(values.get("baseline"))),
-        roles={name: _role(name, role, delta.snapshots) for name, role in _map(values.get("coordination")).items()},
+        roles={name: _role(name, role, delta.snapshots, findings.get(name, ())) for name, role in coordination.items()},
         delta=delta,
         evidence=_maps(values.get("evidence")),
         handoffs=_handoffs(_map(values.get("handoffs"))),
-        audit=_audit(_map(values.get("audit"))),
+        audit=audit,
         values=values,
     )
 
@@ -207,36 +188,13 @@ def _results(values: object) -> dict[str, CheckResult]:
     }
 
 
-def read_delta(values: Mapping[str, object]) -> Delta:
-    """Return the block `delta` as a record."""
-    snapshots = _map(values.get("snapshots")).items()
-    by_role = {name: _snapshot(each) for name, each in snapshots if isinstance(each, dict) and each}
-    return Delta(_text(values.get("base_commit")), by_role, values)
-
-
-def with_snapshots(delta: Delta, changed: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
-    """Return the values of the block `delta` with new snapshots for some roles."""
-    snapshots = {**_map(delta.values.get("snapshots")), **changed}
-    return {**delta.values, **({"snapshots": snapshots} if snapshots else {})}
-
-
-def _snapshot(values: Mapping[str, object]) -> Snapshot:
-    listed = values.get("files_changed")
-    return Snapshot(
-        **_texts(values, Snapshot._fields[: Snapshot._fields.index("files_changed")]),
-        files_changed=tuple(listed) if isinstance(listed, list) else None,
-        file_list=HashedFile(**_texts(listed, HashedFile._fields)) if isinstance(listed, dict) else None,
-        values=values,
-    )
-
-
-def _role(name: str, value: object, snapshots: Mapping[str, Snapshot]) -> Role:
+def _role(name: str, value: object, snapshots: Mapping[str, Snapshot], findings: tuple[Finding, ...]) -> Role:
     values = value if isinstance(value, dict) else {"status": PENDING}
     status = values.get("status")
     return Role(
         name=name,
         status=status if status in OF_ROLES else PENDING,
-        findings=tuple(map(str, _list(values.get("blocking_findings")))),
+        all_findings=findings,
         budget=_number(values.get("drift_budget")),
         qa=_results(values.get("qa")),
         snapshot=snapshots.get(name),
@@ -277,27 +235,3 @@ def read_seen_state(value: object) -> SeenState:
         sessions=sessions if isinstance(sessions, int) else None,
         values=values,
     )
-
-
-def _texts(values: Mapping[str, object], keys: tuple[str, ...]) -> dict[str, str | None]:
-    return {key: _text(values.get(key)) for key in keys}
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _map(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def _maps(value: object) -> tuple[Mapping[str, object], ...]:
-    return tuple(each for each in _list(value) if isinstance(each, dict))

@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     from taskstate.syntax.nodes import Node
 
 
+# By key, the maps that are written on one line each.
+_ONE_LINE: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "context": ((),),
+    "coordination": (("*",),),
+    "delta": (("turn",), ("left",), ("last_seen",), ("snapshots", "*")),
+}
+
+
 class WriteMetadata(NamedTuple):
     """The actor of a write, its time (UTC), and the commit that is checked out, or None."""
 
@@ -36,6 +44,16 @@ class WriteMetadata(NamedTuple):
 def timestamp(moment: datetime) -> str:
     """Return a moment in UTC in the format of the files."""
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def moment(text: object) -> float | None:
+    """Return a time in the format of the files in seconds; None for anything else."""
+    from datetime import UTC, datetime
+
+    try:
+        return datetime.strptime(str(text), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
 
 
 def with_write_metadata(text: str, metadata: WriteMetadata, *, revision: int, state: TaskState | None = None) -> str:
@@ -106,7 +124,19 @@ def _audit_keys() -> tuple[str, ...]:
 
 def set_front_matter(document: Document, key: str, value: object) -> tuple[Edit, ...]:
     """Return the edits that set a key of the front matter, at its canonical place if it is new."""
-    return set_value(document, _root(document), key, value)
+    return set_value(document, _root(document), key, _in_lines(value, *_ONE_LINE.get(key, ())))
+
+
+def _in_lines(value: object, *places: tuple[str, ...]) -> object:
+    """Return a value with its maps at these places marked as written on one line; `*` stands for every key."""
+    if not isinstance(value, dict) or not places:
+        return value
+    if () in places:
+        from taskstate.syntax.yaml_emitter import OneLine  # reading does not need it
+
+        return OneLine(value)
+    below = {key: [place[1:] for place in places if place[0] in {key, "*"}] for key in value}
+    return {key: _in_lines(each, *below[key]) for key, each in value.items()}
 
 
 def with_event(text: str, event: Mapping[str, object]) -> str:

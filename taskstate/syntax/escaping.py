@@ -17,7 +17,7 @@ from taskstate.syntax.spans import CONTROLS, with_newlines
 
 # Patterns, compiled where they are used: most runs need none of them.
 _DASHES = r"-[ \t]*(?:-[ \t]*)+(?=\n|\Z)"
-_EMPHASIS = r"(\*[^*\n]+\*|_[^_\n]+_)\Z"
+_PLACEHOLDER = r"(\*[^*\n]+\*|_[^_\n]+_|\(.*\))\Z"  # emphasis or parentheses around the whole line
 _UNDERLINE = r"[ \t]*(?:=+|-+)[ \t]*\Z"
 _CONFLICT_MARKER = r"\A(?=(?:<{7}|>{7})(?: |\Z))"
 _MAX_ROUNDS = 50
@@ -100,7 +100,7 @@ def paragraphs(text: str, *, what: str = "the text", deepest: int = _MAX_HEADING
     lines = clean(text, what=what).split("\n")
     lines[0] = lines[0].lstrip(" \t")
     lines = [re.compile(_CONFLICT_MARKER).sub(r"\\", line, count=1) for line in lines]
-    if len(lines) == 1 and re.compile(_EMPHASIS).match(lines[0]):  # would be read as a placeholder
+    if len(lines) == 1 and re.compile(_PLACEHOLDER).match(lines[0]):  # would be read as a placeholder
         lines[0] = "\\" + lines[0]
     # An escape may turn the lines below it into other blocks, so the text is read again until nothing changes.
     for _round in range(_MAX_ROUNDS):

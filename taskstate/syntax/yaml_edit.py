@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import CannotEdit
 from taskstate.syntax.edits import Edit
-from taskstate.syntax.nodes import equals, is_list, last_leaf
-from taskstate.syntax.yaml_emitter import fits_one_line, yaml_block, yaml_entry, yaml_flow, yaml_item, yaml_key
+from taskstate.syntax.nodes import equals, is_list, last_leaf, scalars
+from taskstate.syntax.yaml_emitter import OneLine, fits_one_line, yaml_block, yaml_entry, yaml_flow, yaml_item, yaml_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +106,7 @@ class _Editor:
     def can_merge(self, slot: _Slot, value: object) -> bool:
         """Return whether the old value can be changed part by part: the new one only changes or adds parts."""
         node = slot.node
-        if node.pinned:
+        if node.pinned or (isinstance(value, OneLine) and node.style == "block" and not self.has_comment(node)):
             return False
         if isinstance(value, Mapping):
             grows = bool(node.entries) and all(entry.key.text in value for entry in node.entries)
@@ -115,6 +115,11 @@ class _Editor:
         else:
             return False
         return grows and not self.outgrows_line(slot, value)
+
+    def has_comment(self, node: Node) -> bool:
+        """Return whether a comment stands in the lines of a value, which putting them on one line would lose."""
+        at = [node.span.start, *(end for leaf in scalars(node) for end in leaf.span), self.lines.end(node.span.end)]
+        return any("#" in self.text[start:end] for start, end in zip(at[::2], at[1::2], strict=True))
 
     def outgrows_line(self, slot: _Slot, value: object) -> bool:
         """Return whether brackets on one line would become too long, so that the value is written as a block."""

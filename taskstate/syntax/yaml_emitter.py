@@ -36,6 +36,10 @@ _SHORT_ESCAPES = {
 _ESCAPED = '["\\\\\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffc\ufffe\uffff]'
 
 
+class OneLine(dict[str, object]):
+    """A mapping that is written on one line in braces, however long it is."""
+
+
 def yaml_scalar(value: object) -> str:
     """Return a string, number, boolean or null as YAML on one line."""
     if isinstance(value, str):
@@ -105,6 +109,8 @@ def yaml_item(value: object, *, indent: int = 0) -> list[str]:
 
 def fits_one_line(value: object, column: int) -> bool:
     """Return whether a value that begins in `column` is written on one line: a scalar, or a short flat collection."""
+    if isinstance(value, OneLine):
+        return True
     if not isinstance(value, Mapping) and not is_list(value):
         return True
     return not value or (_is_simple(value) and column + len(yaml_flow(value)) <= WIDTH)

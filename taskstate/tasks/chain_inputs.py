@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.model import chain
 from taskstate.model.names import id_key
-from taskstate.model.statuses import COMPLETE
+from taskstate.model.statuses import COMPLETE, DROPPED
 from taskstate.model.write_metadata import timestamp
 from taskstate.storage import file_state
 from taskstate.workspace import preconditions
@@ -16,6 +16,7 @@ from taskstate.workspace.run_cache import RunCache
 from taskstate.workspace.writer import change, unified_diff
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from taskstate.model.chain_quotes import Upstream
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 CURRENT, WAITING, EMPTY = "current", "waiting", "empty"
 MISSING, STALE, UNKNOWN, CIRCULAR, UNREADABLE = "missing", "stale", "unknown", "circular", "unreadable"
-WRONG = frozenset({MISSING, STALE, UNKNOWN, CIRCULAR, UNREADABLE})
+WRONG = frozenset({MISSING, STALE, UNKNOWN, CIRCULAR, UNREADABLE, DROPPED})
 
 
 class Link(NamedTuple):
@@ -44,12 +45,13 @@ class Link(NamedTuple):
 
 
 class InputStatus(NamedTuple):
-    """The states of all inputs of one task."""
+    """The states of all inputs of one task; those of a task that `is_dropped` need no attention."""
 
     id: str
     path: str
     title: str
     links: tuple[Link, ...]
+    is_dropped: bool
 
 
 # The state of inputs
@@ -69,7 +71,8 @@ def status(workspace: Workspace, paths: tuple[Path, ...]) -> tuple[tuple[InputSt
             unreadable.append(f"not looked at: {error}")
             continue
         links = tuple(_link(repository, loaded, each) for each in upstream_ids(loaded.state))
-        statuses.append(InputStatus(loaded.state.id, loaded.relative, " ".join(loaded.state.title.split()), links))
+        title, is_dropped = " ".join(loaded.state.title.split()), loaded.state.status == DROPPED
+        statuses.append(InputStatus(loaded.state.id, loaded.relative, title, links, is_dropped))
     return tuple(statuses), tuple(unreadable)
 
 
@@ -100,6 +103,8 @@ def _input_link(workspace: Workspace, document: Document, upstream: Upstream) ->
     key = upstream.id.casefold()
     quotes = [each for each in chain.inputs_of(document) if each.id.casefold() == key]
     pulled_at = f", pulled at revision {quotes[0].revision}" if quotes else ""
+    if upstream.status == DROPPED:
+        return Link(upstream.id, DROPPED, f"it was given up, and hands nothing down{pulled_at}")
     if not upstream.output:
         complete = upstream.status == COMPLETE
         reason = "it is complete, and hands nothing down" if complete else f"it is {upstream.status or 'of no status'}"
@@ -156,6 +161,11 @@ def pull(workspace: Workspace, task_id: str, request: Request, *, source: str = 
         TaskstateError: the task does not build on `source`; an upstream task is missing, or its file cannot be read; or
             the file cannot be changed safely. Nothing is changed then.
     """
+    return change(workspace, task_id, pulling(workspace, request, source=source), request)
+
+
+def pulling(workspace: Workspace, request: Request, *, source: str = "") -> Callable[[Loaded], Change[str]]:
+    """Return the step that updates the inputs of a state file, as `pull` does."""
 
     def job(loaded: Loaded) -> Change[str]:
         repository = RunCache(workspace)
@@ -171,7 +181,7 @@ def pull(workspace: Workspace, task_id: str, request: Request, *, source: str = 
         diff = unified_diff(loaded.relative, loaded.document.text, text)
         return Change(text=text, notes=tuple(notes), result=diff)
 
-    return change(workspace, task_id, job, request)
+    return job
 
 
 def _sources(state: TaskState, source: str) -> tuple[str, ...]:
@@ -192,6 +202,8 @@ def _ready_output(repository: RunCache, task_id: str) -> Upstream | str:
         return upstream
     if upstream.status == COMPLETE:
         return f"task {upstream.id} is complete, and hands nothing down"
+    if upstream.status == DROPPED:
+        return f"task {upstream.id} was dropped, and hands nothing down"
     return f"task {upstream.id} is {upstream.status or 'of no status'}: its output comes when it is complete"
 
 

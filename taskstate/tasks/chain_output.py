@@ -1,6 +1,6 @@
-"""Reads a task's Chain Output: its parts, the files it names, and what completion still requires of it.
+"""Reads and writes a task's Chain Output: its parts, the files it names, and what completion still requires of it.
 
-Pure: whether the files exist, and what they contain, is for callers to find out.
+All but `set_part` is pure: whether the files exist, and what they contain, is for callers to find out.
 """
 
 from __future__ import annotations
@@ -8,19 +8,26 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from taskstate.context.static_context_edits import with_parts
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest
 from taskstate.model import chain
 from taskstate.model.chain_quotes import parts_of
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.statuses import COMPLETE
-from taskstate.model.task_state import item_text
+from taskstate.model.task_state import PART_LEVEL, item_text, read_state
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import Span, with_newlines
+from taskstate.workspace.change import Change
+from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from taskstate.model.task_state import TaskState
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 FILES = "Files Created/Modified"
 _OTHER = r"[\W_]+"
@@ -40,6 +47,7 @@ _BOLD = r"\A(?:\*\*|__)(?=`)"
 _DELETED = r"(?i)\((?:file )?(?:deleted|removed)\)"
 _WILDCARD = r"[*?\[\]{}]"
 _NO_FILE = {"", "none", "nothing", "n/a", "-"}
+_OWN_NAME, _SUMMARY = section_key(chain.OUTPUT), "Summary"
 
 
 class OutputPart(NamedTuple):
@@ -89,20 +97,126 @@ def _part(text: str) -> OutputPart:
 
 
 def find_parts(output: str, name: str, task_id: str) -> tuple[OutputPart, ...]:
-    """Return the parts of an output with this slug or title: several where headings repeat.
+    """Return the parts of an output with this title or short name: several where headings repeat.
 
     Raises:
         TaskstateError: code "not-found".
     """
     all_parts = parts(output)
+    slug = _named_slug(name, [part.slug for part in all_parts], f"the output of task {task_id} has no part {name!r}")
+    return tuple(part for part in all_parts if part.slug == slug)
+
+
+def _named_slug(name: str, slugs: Sequence[str], message: str) -> str:
+    """Return the slug that a name stands for: it is the slug itself, or its words begin words of no other one.
+
+    So `files` and `notes` name the parts with the long titles.
+
+    Raises:
+        TaskstateError: code "not-found", with `message` and what was probably meant.
+    """
     slug = slug_of(name.lstrip("# "))
-    matches = tuple(part for part in all_parts if part.slug == slug)
-    if matches:
-        return matches
-    slugs = [part.slug for part in all_parts]
-    near = next((each for each in slugs if slug and each.startswith(slug)), closest(slug, slugs))
-    hint = f"did you mean {near}?" if near else f"it has: {', '.join(slugs)}"
-    raise TaskstateError(f"the output of task {task_id} has no part {name!r}", help=hint, code="not-found")
+    words = [word for word in slug.split("-") if word]
+    known = [*dict.fromkeys(slugs)]
+    named = [each for each in known if words and all(f"-{each}".find(f"-{word}") >= 0 for word in words)]
+    if slug in known or len(named) == 1:
+        return slug if slug in known else named[0]
+    near = closest(slug, [*known, *(word for each in known for word in each.split("-"))])
+    hint = f"did you mean {near}?" if near else f"it has: {', '.join(known)}"
+    raise TaskstateError(message, help=hint, code="not-found")
+
+
+# Writing
+
+
+def set_part(workspace: Workspace, task_id: str, name: str, text: str, request: Request) -> Outcome[str]:
+    """Write a part of a task's Chain Output in place of what is there; the result is the part's title.
+
+    Raises:
+        TaskstateError: as `with_part`.
+    """
+
+    def job(loaded: Loaded) -> Change[str]:
+        title = part_title(loaded.state, name)
+        return Change(text=with_part(loaded.state, title, text), result=title)
+
+    return change(workspace, task_id, job, request)
+
+
+def part_title(state: TaskState, name: str) -> str:
+    """Return the title of the part of a task's Chain Output that a title or short name (`files`, `notes`) stands for.
+
+    Raises:
+        TaskstateError: code "not-found"; code "section-missing": the task has no Chain Output.
+    """
+    spec, section = kind_of(state.kind).section(chain.OUTPUT), state.section(chain.OUTPUT)
+    if spec is None or section is None:
+        message = f"task {state.id} has no section {chain.OUTPUT}"
+        help_ = f"add `{spec.heading}`" if spec else f"a task of the kind {state.kind} hands nothing down"
+        raise TaskstateError(message, help=help_, code="section-missing")
+    own = (each.title for each in state.document.children(section, PART_LEVEL))
+    titles = {slug_of(each): each for each in (*own, *(part.name for part in spec.subsections))}
+    return titles[_named_slug(name, [*titles], f"the {chain.OUTPUT} has no part {name!r}")]
+
+
+def with_part(state: TaskState, title: str, text: str) -> str:
+    """Return a state file's text with another content of a part of its Chain Output; headings in it are escaped.
+
+    Raises:
+        TaskstateError: code "complete", "empty" or "control-characters"; code "unsafe": something in the section never
+            closes and would swallow the part.
+    """
+    if state.status == COMPLETE:
+        message = f"task {state.id} is complete, and its output is handed down as it is"
+        help_ = f'`taskstate reopen {state.id} --note "…"` takes it up again'
+        raise TaskstateError(message, help=help_, code="complete")
+    content = _without_own_heading(escaping.clean(text, what=f"the part {title!r}"), title)
+    if escaping.is_blank(content) or kind_of(state.kind).is_placeholder(content):
+        raise TaskstateError(f"the part {title!r} says nothing", help="write what is handed down", code="empty")
+    body = escaping.paragraphs(content, what=f"the part {title!r}", deepest=escaping.SUBSECTION_LEVEL)
+    changed = with_parts(state.document, {title: body}, name=chain.OUTPUT)
+    after = read_state(parse(changed))
+    section, is_new = after.subsection(chain.OUTPUT, title), state.subsection(chain.OUTPUT, title) is None
+    written = with_newlines(section.body.of(changed), "\n").strip() if section else ""
+    expected = sorted([*_structure(state), *([(PART_LEVEL, title)] if is_new else [])])
+    if written != body.strip() or sorted(_structure(after)) != expected:
+        message = f"task {state.id}: {title!r} cannot be written, since something before it never closes"
+        raise TaskstateError(message, help="run `taskstate lint` and mend the fence that it names", code="unsafe")
+    return changed
+
+
+def with_output(state: TaskState, text: str) -> str:
+    """Return a state file's text with the Chain Output that a text gives, part by part under their headings.
+
+    What stands before the first heading is the summary.
+
+    Raises:
+        TaskstateError: as `with_part`; code "not-found": a heading names no part; code "empty": there is nothing.
+    """
+    document = parse(escaping.clean(text, what="the output"))
+    heads = [each for each in document.sections if each.level <= PART_LEVEL and section_key(each.title) != _OWN_NAME]
+    own = [each for each in document.sections if section_key(each.title) == _OWN_NAME]
+    start = own[0].body.start if own else 0
+    pieces = [(_SUMMARY, document.text[start : heads[0].span.start if heads else len(document.text)])]
+    pieces += [(each.title, each.body.of(document.text)) for each in heads]
+    given = [(title, body) for title, body in pieces if body.strip()]
+    if not given:
+        raise TaskstateError("the output is empty", help="write what is handed down", code="empty")
+    for title, body in given:
+        changed = with_part(state, part_title(state, title), body)
+        state = read_state(parse(changed), state.id)
+    return state.document.text
+
+
+def _structure(state: TaskState) -> list[tuple[int, str]]:
+    return [(each.level, each.title) for each in state.document.sections if each.level <= PART_LEVEL]
+
+
+def _without_own_heading(text: str, title: str) -> str:
+    """Return the content of a part without the heading of that part above it, as `chain output --part` prints it."""
+    first, _, rest = text.partition("\n")
+    heading = re.fullmatch(r" {0,3}#{1,6}\s+(.*)", first)
+    return rest.strip("\n") if heading and section_key(heading[1]) == section_key(title) else text
 
 
 # Files

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from taskstate.errors import TaskstateError
 from taskstate.model import chain
 from taskstate.model.names import id_key
+from taskstate.model.statuses import DROPPED
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import timestamp, with_event, with_write_metadata
 from taskstate.storage import journal
@@ -61,13 +62,15 @@ def unreadable(workspace: Workspace) -> tuple[str, ...]:
 def _changed(
     workspace: Workspace, path: str, upstream: Upstream, request: Request
 ) -> tuple[journal.Operation | None, tuple[str, ...]]:
-    """Return the change of one task, None where it has the output already, and warnings.
+    """Return the change of one task, None where it was dropped or has the output already, and warnings.
 
     Raises:
         TaskstateError: it cannot be read or changed safely; or the output contains what looks like a credential.
     """
     _require_no_link(workspace, path)
     loaded = workspace.load(workspace.root / path)
+    if loaded.state.status == DROPPED:
+        return None, ()
     text = chain.with_input(loaded.document.text, upstream, timestamp(request.metadata.now), workspace.config)
     if text == loaded.document.text:
         return None, ()

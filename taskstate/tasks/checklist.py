@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest
 from taskstate.model.names import parse_feature_id
+from taskstate.model.statuses import COMPLETE, DROPPED
 from taskstate.model.write_metadata import timestamp
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply
@@ -14,9 +15,12 @@ from taskstate.syntax.json_edit import append_json_item, update_json
 from taskstate.verification.command_evidence import log_stem
 from taskstate.workspace import artifacts
 from taskstate.workspace.change import Change
+from taskstate.workspace.preconditions import require_not_dropped
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from taskstate.model.task_state import Checklist, Feature, TaskState
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -25,11 +29,16 @@ FEATURE_KEYS = ("id", "description", "passes", "tested_at", "evidence", "notes",
 
 
 def add_feature(workspace: Workspace, task_id: str, feature_id: str, description: str, request: Request) -> Outcome:
-    """Add a feature, which does not pass yet, to a task's checklist."""
+    """Add a feature, which does not pass yet, to a task's checklist.
+
+    Raises:
+        TaskstateError: code "task-closed": the task is complete or dropped; code "exists" or "unreadable".
+    """
     feature_id = parse_feature_id(feature_id)
     description = escaping.one_line(description, what="the feature's description")
 
     def job(loaded: Loaded) -> Change:
+        _require_open(loaded.state)
         checklist = _checklist(loaded.state)
         if any(feature.id == feature_id for feature in checklist.features):
             raise TaskstateError(
@@ -43,6 +52,23 @@ def add_feature(workspace: Workspace, task_id: str, feature_id: str, description
         return _changed(loaded, append_json_item(loaded.document.text, features, new, newline=loaded.document.newline))
 
     return change(workspace, task_id, job, request)
+
+
+def _require_open(state: TaskState) -> None:
+    """Refuse a task that is complete or given up: nobody would work on the feature.
+
+    Raises:
+        TaskstateError: code "task-closed".
+    """
+    if state.status == COMPLETE:
+        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'
+    elif state.status == DROPPED:
+        help_ = "add it to another task"
+    else:
+        return
+    raise TaskstateError(
+        f"task {state.id} is {state.status}, and gets no more features", help=help_, code="task-closed"
+    )
 
 
 def new_feature(feature_id: str, description: str) -> dict[str, Any]:
@@ -65,15 +91,22 @@ def require_feature(workspace: Workspace, task_id: str, feature_id: str) -> None
     """Refuse a feature that the task does not have, before any command is run to prove it.
 
     Raises:
-        TaskstateError: code "not-found", "duplicate-id" or "unreadable".
+        TaskstateError: code "dropped", "not-found", "duplicate-id" or "unreadable".
     """
-    _feature(workspace.load(workspace.locate(task_id)).state, feature_id)
+    state = workspace.load(workspace.locate(task_id)).state
+    require_not_dropped(state)
+    _feature(state, feature_id)
 
 
 def set_feature(
     workspace: Workspace, task_id: str, feature_id: str, result: FeatureResult, request: Request
 ) -> Outcome:
     """Record that a feature was tested now, and with which result."""
+    return change(workspace, task_id, testing(feature_id, result, request), request)
+
+
+def testing(feature_id: str, result: FeatureResult, request: Request) -> Callable[[Loaded], Change]:
+    """Return the step that records in a state file that a feature was tested now, and with which result."""
     now = timestamp(request.metadata.now)
     changes = {"passes": result.passes, "tested_at": now, "evidence": result.evidence}
 
@@ -85,11 +118,16 @@ def set_feature(
         replaced = (artifacts.path_for(state.id, stem, old_log.text, ".log"),) if old_log else ()
         return _changed(loaded, edits)._replace(artifacts=kept, obsolete_artifacts=replaced)
 
-    return change(workspace, task_id, job, request)
+    return job
 
 
 def set_criterion(workspace: Workspace, task_id: str, number: int, request: Request, *, checked: bool) -> Outcome:
     """Check or uncheck an acceptance criterion, counted from 1."""
+    return change(workspace, task_id, checking(number, checked=checked), request)
+
+
+def checking(number: int, *, checked: bool) -> Callable[[Loaded], Change]:
+    """Return the step that checks or unchecks an acceptance criterion of a state file."""
 
     def job(loaded: Loaded) -> Change:
         criteria = loaded.state.criteria
@@ -101,7 +139,7 @@ def set_criterion(workspace: Workspace, task_id: str, number: int, request: Requ
         edits = (Edit(*criterion.mark, "x" if checked else " "),) if criterion.checked != checked else ()
         return _changed(loaded, edits)
 
-    return change(workspace, task_id, job, request)
+    return job
 
 
 def _changed(loaded: Loaded, edits: tuple[Edit, ...]) -> Change:

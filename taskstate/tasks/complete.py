@@ -1,4 +1,4 @@
-"""Completes a task (its checks, its status and the propagation of its output in one write), and reopens one.
+"""Completes a task (its checks, its status and the propagation of its output in one write), and reopens a closed one.
 
 All gaps are reported together. Completing a task despite gaps needs a reason; an event records both, and the linter
 accepts those gaps from then on.
@@ -14,7 +14,7 @@ from taskstate.model import chain, roles
 from taskstate.model.canonical_json import sha256
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.phases import phases_in
-from taskstate.model.statuses import COMPLETE, IN_PROGRESS
+from taskstate.model.statuses import CLOSED, COMPLETE, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.storage import file_state
 from taskstate.syntax import escaping
@@ -23,17 +23,18 @@ from taskstate.syntax.edits import apply
 from taskstate.syntax.nodes import Fault
 from taskstate.tasks import chain_output
 from taskstate.tasks.chain_push import propagate
-from taskstate.tasks.completion_checks import gaps
+from taskstate.tasks.completion_checks import DRIFT, gaps
 from taskstate.tasks.sessions import with_archived_sessions
 from taskstate.validation.paths import escape_reason
 from taskstate.verification.snapshots import purge
+from taskstate.verification.snapshots.new_base import with_new_base
 from taskstate.workspace import preconditions
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import add_event
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from taskstate.model.task_state import TaskState
     from taskstate.tasks.chain_output import Gap
@@ -56,31 +57,40 @@ def complete(workspace: Workspace, task_id: str, request: Request, *, note: str 
 
     Raises:
         Incomplete: something is missing, and there is no note.
-        TaskstateError: it is complete already, cannot be read fully, or drift is unresolved.
+        TaskstateError: it is complete already, cannot be read fully, or there is drift, which a note does not cover.
     """
-    note = escaping.clean(note, what="--note") if note else ""
+    job = completing(workspace, request, note=escaping.clean(note, what="--note") if note else "")
+    if workspace.config.archive.summarizer:
+        archiver.rehearse(workspace, task_id, job)
+    outcome = change(workspace, task_id, job, request)
+    return outcome if request.dry_run else purge.without_artifacts(workspace, outcome)
+
+
+def completing(workspace: Workspace, request: Request, *, note: str = "") -> Callable[[Loaded], Change]:
+    """Return the step that completes a task, as `complete` does; `without_artifacts` follows when it is written."""
 
     def job(loaded: Loaded) -> Change:
         _require_completable(loaded)
         missing = gaps(workspace, loaded)
         if missing and not note:
             raise Incomplete(loaded.state.id, tuple(each.words for each in missing))
-        roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
+        _require_no_drift(loaded, missing)
         return _plan(workspace, loaded, request, note, missing)
 
-    archiver.rehearse(workspace, task_id, job)
-    outcome = change(workspace, task_id, job, request)
-    return outcome if request.dry_run else _without_artifacts(workspace, task_id, outcome)
+    return job
 
 
-def _without_artifacts(workspace: Workspace, task_id: str, outcome: Outcome) -> Outcome:
-    """Delete the artifacts of the completed task; a failure is only a warning, since the task is complete already."""
-    try:
-        purge.remove(workspace, outcome.state.id)
-    except TaskstateError as error:
-        warning = f"{error}; `taskstate purge {task_id}` tries again"
-        return outcome._replace(warnings=(*outcome.warnings, warning))
-    return outcome
+def _require_no_drift(loaded: Loaded, missing: tuple[Gap, ...]) -> None:
+    """Refuse a tree that nobody accepted, also where it is the first command that sees it.
+
+    Raises:
+        TaskstateError: code "drift-unresolved" or "drift".
+    """
+    roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
+    for gap in missing:
+        if gap.key == DRIFT:
+            help_ = f'drift is accepted, not forced: `taskstate snapshot resolve {loaded.state.id} --note "WHY"`'
+            raise TaskstateError(f"task {loaded.state.id}: {gap.words}", help=help_, code="drift")
 
 
 def _require_completable(loaded: Loaded) -> None:
@@ -183,7 +193,7 @@ def _archived(workspace: Workspace, loaded: Loaded, text: str, request: Request,
 
 
 def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -> Outcome:
-    """Reopen a complete task, and record who did and why.
+    """Reopen a task that is complete or dropped, and record who did and why.
 
     Tasks that have pulled its output keep it; they are named in the notes.
 
@@ -195,19 +205,19 @@ def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -
     def job(loaded: Loaded) -> Change:
         state = loaded.state
         preconditions.require_whole(loaded)
-        if state.status != COMPLETE:
-            message = f"task {state.id} is {state.status or 'of no status'}, and not complete"
+        if state.status not in CLOSED:
+            message = f"task {state.id} is {state.status or 'of no status'}, and neither complete nor dropped"
             raise TaskstateError(message, help="there is nothing to reopen", code="not-complete")
-        text = reopened_text(loaded.document.text)
+        text = with_new_base(workspace, reopened_text(loaded.document.text))
         at, actor = timestamp(request.metadata.now), request.metadata.actor
         text, before = add_event(workspace, text, {"at": at, "actor": actor, "event": "reopened", "note": note})
         return Change(text=text, before=before, notes=_holders(workspace, state))
 
-    return change(workspace, task_id, job, request)
+    return change(workspace, task_id, job, request._replace(even_dropped=True))
 
 
 def reopened_text(text: str) -> str:
-    """Return the text of a complete task with status in_progress, without the record of its output."""
+    """Return the text of a closed task with status in_progress, without the record of its output."""
     from taskstate.syntax.yaml_edit import remove_key
 
     text = apply(text, set_front_matter(parse(text), "status", IN_PROGRESS))

@@ -10,42 +10,67 @@ import re
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from taskstate.context.check import stale_findings
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import OPEN
 from taskstate.handoff.document_files import archive_path, handoff_files
-from taskstate.model import chain, chain_quotes
+from taskstate.model import chain, chain_quotes, roles
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.statuses import BLOCKED, COMPLETE
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import file_state, files
 from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
-from taskstate.tasks import chain_output
+from taskstate.tasks import chain_output, evidence_age, role_rules
 from taskstate.tasks.chain_output import Gap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.model.task_state import Feature, TaskState
+    from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.workspace.workspace import Loaded, Workspace
 
+DRIFT = "drift"  # the key of the gap that can be accepted, and not forced
 _LONGEST = 80  # characters of somebody's text in a line
 _COMMIT = r"[0-9a-f]{4,64}"
 
 
 def gaps(workspace: Workspace, loaded: Loaded) -> tuple[Gap, ...]:
     """Return everything that completion requires and that is missing."""
-    from taskstate.tasks.role_changes import completion_gaps
+    from taskstate.tasks.role_changes import completion_gaps, tree_gap
 
-    state = loaded.state
+    state, blocks, names = loaded.state, blocks_of(loaded.document), workspace.config.roles
+    drift = tree_gap(workspace, loaded)
     return (
         *gaps_in(state, require_command=workspace.config.lint.require_command_evidence),
         *_commit_gaps(workspace, state),
         *_moved_gaps(workspace, state),
         *_file_gaps(workspace, state),
-        *(Gap("roles", line) for line in completion_gaps(workspace, loaded)),
+        *(Gap("roles", line) for line in completion_gaps(loaded, names)),
+        *_check_gaps(blocks, names),
+        *_context_gaps(workspace, loaded),
+        *evidence_age.gaps(workspace, loaded, matches=not drift),
         *_handoff_gaps(workspace, loaded),
+        *([Gap(DRIFT, drift)] if drift else []),
     )
+
+
+def _check_gaps(blocks: ToolBlocks, names: tuple[str, ...]) -> Iterator[Gap]:
+    """Yield the checks that fail, or are worse than the baseline, in the results of the last role that has some."""
+    last = next((role for role in reversed(roles.pipeline(blocks, names)) if role.qa), None)
+    if last is None:
+        return
+    waived = role_rules.waived_checks(blocks, last)
+    for name, detail in role_rules.failing_checks(blocks, last.qa):
+        if name not in waived:
+            yield Gap(f"check:{name}", f"the check {files.shown(name)} of {last.name} does not hold: {detail}")
+
+
+def _context_gaps(workspace: Workspace, loaded: Loaded) -> Iterator[Gap]:
+    """Yield what is no longer as it was sealed or captured."""
+    for finding in stale_findings(workspace, loaded):
+        yield Gap(f"context:{finding.code}", f"{finding.message}; {finding.help}")
 
 
 def gaps_in(state: TaskState, *, require_command: bool = False) -> tuple[Gap, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.context.capture_paths import left_out_notes, paths_among, pattern_of
-from taskstate.context.task_file import default_requirement, read_task_file
+from taskstate.context.capture_paths import left_out_notes, pattern_of, require_inside
+from taskstate.context.task_file import FACTS, default_requirement, read_task_file
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
 from taskstate.model import names
@@ -31,10 +31,12 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 _TEMPLATE = "task-state.md.j2"
+# What an argument gives in the place of the task file.
+_GIVEN = ("title", "description", "criteria", "features", *FACTS, "priority", "area", "commands")
 
 
 class NewTask(NamedTuple):
-    """A task to create; empty fields become placeholders or are left out."""
+    """A task to create; empty fields become placeholders or are left out. `notes` and `warnings` are told with it."""
 
     id: str
     title: str = ""
@@ -42,6 +44,10 @@ class NewTask(NamedTuple):
     criteria: tuple[str, ...] = ()
     features: tuple[tuple[str, str], ...] = ()
     depends_on: tuple[str, ...] = ()
+    agent: str = ""
+    repository: str = ""
+    epic: str = ""
+    prd: str = ""
     priority: str = ""
     area: str = ""
     scope_in: tuple[str, ...] = ()
@@ -53,21 +59,24 @@ class NewTask(NamedTuple):
     task_file_sha: str = ""
     parent: str = ""
     carried: tuple[Mapping[str, Any], ...] = ()  # features moved from another task, as stored in its checklist
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def create(workspace: Workspace, task: NewTask, request: Request) -> Outcome:
     """Write the state file of a new task.
 
     Raises:
-        TaskstateError: the id is taken, an upstream task is unknown, or a text cannot be embedded.
+        TaskstateError: the id is taken, an upstream task is unknown, a path leads out, or a text cannot be embedded.
     """
     _require_free(workspace, task.id)
+    for path in task.paths:
+        require_inside(path.removeprefix("!"))
     upstreams = tuple(_upstream(workspace, upstream) for upstream in sorted(task.depends_on, key=names.id_key))
     relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
     text = format_text(render(workspace, task, request, upstreams), relative)  # given texts may not be canonical
     outcome = create_file(workspace, relative, text, request)
-    scope_notes = left_out_notes(task.scope_in, paths_among(task.scope_in)) if task.paths else ()
-    return outcome._replace(notes=(*outcome.notes, *scope_notes))
+    return outcome._replace(notes=(*outcome.notes, *task.notes), warnings=(*outcome.warnings, *task.warnings))
 
 
 def _upstream(workspace: Workspace, task_id: str) -> Upstream:
@@ -97,8 +106,8 @@ def render(workspace: Workspace, task: NewTask, request: Request, upstreams: tup
     """Return the text of a new state file without write metadata; `upstreams` provide its Chain Inputs."""
     title = escaping.one_line(task.title, what="the title")
     front_matter: dict[str, Any] = {"taskstate": FORMAT, "task_id": task.id, "title": title, "status": CREATED}
-    area = escaping.one_line(task.area, what="the area") if task.area else ""
-    front_matter |= {key: value for key, value in (("priority", task.priority), ("area", area)) if value}
+    texts = {key: getattr(task, key) for key in (*FACTS, "priority", "area")}
+    front_matter |= {key: escaping.one_line(text, what=f"the {key}") for key, text in texts.items() if text}
     if task.depends_on:
         front_matter["depends_on"] = sorted(task.depends_on, key=names.id_key)
     if task.parent:
@@ -155,27 +164,27 @@ def _features(task: NewTask) -> list[tuple[str, str]]:
 def with_task_file(task: NewTask, name: str, data: bytes) -> NewTask:
     """Return `task` with its empty fields taken from a task file (YAML), and the path of that file.
 
-    The path is not recorded where `name` is `-`, standard input. Of the scope, everything that is certainly a path
-    becomes a repository path.
+    The path is not recorded where `name` is `-`, standard input. Without repository paths, everything of the scope that
+    is certainly a path becomes one.
 
     Raises:
         TaskstateError: the file is no valid task file, or a value has the wrong type.
     """
     is_file = name != STANDARD_INPUT
     from_file = read_task_file(name if is_file else "standard input", data)
+    given = {key: getattr(task, key) or getattr(from_file, key) for key in _GIVEN}
+    paths = task.paths or tuple(sorted({pattern_of(each) for each in from_file.path_items}))
     return task._replace(
-        title=task.title or from_file.title,
-        description=task.description or from_file.description,
-        criteria=task.criteria or from_file.criteria,
-        priority=task.priority or from_file.priority,
-        area=task.area or from_file.area,
+        **given,
+        depends_on=task.depends_on or tuple(dict.fromkeys(map(names.parse_task_id, from_file.depends_on))),
         scope_in=from_file.scope_in,
         scope_out=from_file.scope_out,
-        commands=from_file.commands,
         standards=tuple(_citation(each) for each in from_file.standards),
-        paths=tuple(sorted({pattern_of(each) for each in paths_among(from_file.scope_in)})),
+        paths=paths,
         task_file=name if is_file else "",
         task_file_sha=from_file.sha if is_file else "",
+        notes=() if task.paths or from_file.paths else left_out_notes(from_file.scope_in, from_file.path_items),
+        warnings=from_file.warnings,
     )
 
 

@@ -95,9 +95,10 @@ def _require_divisible(loaded: Loaded) -> None:
     """Refuse a task that cannot be read fully, is not an ordinary open task, or has no feature to move.
 
     Raises:
-        TaskstateError: code "unreadable", "kind", "complete", "duplicate-id" or "nothing-open".
+        TaskstateError: code "dropped", "unreadable", "kind", "complete", "duplicate-id" or "nothing-open".
     """
     state = loaded.state
+    preconditions.require_not_dropped(state)
     if state.problems:
         problem = state.problems[0]
         line = state.document.position(problem.span.start).line + 1

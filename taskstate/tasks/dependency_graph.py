@@ -12,14 +12,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.algorithms import DependencyGraph
 from taskstate.model.names import id_key
-from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, IN_PROGRESS
+from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DROPPED, IN_PROGRESS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_MARKS = {CREATED: "[ ]", IN_PROGRESS: "[~]", BLOCKED: "[!]", COMPLETE: "[x]"}
+_MARKS = {CREATED: "[ ]", IN_PROGRESS: "[~]", BLOCKED: "[!]", COMPLETE: "[x]", DROPPED: "[-]"}
 _UNKNOWN = "[?]"
-_COLOURS = {CREATED: "#eceff1", IN_PROGRESS: "#bbdefb", BLOCKED: "#ffcdd2", COMPLETE: "#c8e6c9"}
+_COLOURS = {
+    CREATED: "#eceff1",
+    IN_PROGRESS: "#bbdefb",
+    BLOCKED: "#ffcdd2",
+    COMPLETE: "#c8e6c9",
+    DROPPED: "#bdbdbd",
+}
 _NO_COLOUR = "#ffffff"
 MAX_CIRCLES = 100  # reported ones: each costs a search
 _MAX_INDENT = 16  # levels shown by indentation, so that lines of a very long chain stay readable

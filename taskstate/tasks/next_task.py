@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import names
-from taskstate.model.statuses import BLOCKED, COMPLETE, IN_PROGRESS
-from taskstate.workspace import task_index
+from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE, DROPPED, IN_PROGRESS
+from taskstate.workspace import open_turns, task_index
+from taskstate.workspace.damage import unread_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -55,22 +56,27 @@ class Choice(NamedTuple):
     feature: Feature | None
     why: str
     unreadable: tuple[str, ...]
+    elsewhere: tuple[str, ...] = ()
 
 
 def choose(workspace: Workspace, most: int = 1) -> Choice:
     """Choose the task and feature to work on now, with up to `most` ready tasks."""
-    tasks = task_index.all_tasks(workspace)
+    busy = {each.task.casefold(): each.words for each in open_turns.elsewhere(workspace)}
+    every = task_index.all_tasks(workspace)
+    tasks = [task for task in every if task.id.casefold() not in busy]
+    told = tuple(f"task {task.id}: {busy[task.id.casefold()]}" for task in every if task.id.casefold() in busy)
     unreadable = tuple(f"not counted: {task.problem}" for task in tasks if task.problem)
     order = in_order(tasks, most)
-    feature = _feature(workspace, order.ready[0].task) if order.ready else None
+    feature, part = _feature(workspace, order.ready[0].task) if order.ready else (None, "")
     waiting = () if order.ready else waiting_of(tasks)
-    why = _reason(order.ready[0], feature) if order.ready else _nothing(tasks, waiting)
-    return Choice(order, waiting, feature, why, unreadable)
+    why = _reason(order.ready[0], feature, part) if order.ready else _nothing(tasks, waiting)
+    unreadable += (part,) if part else ()
+    return Choice(order, waiting, feature, why, unreadable, told)
 
 
 def is_open(task: IndexedTask) -> bool:
-    """Return whether a task is an ordinary one that is not complete."""
-    return not task.problem and task.status != COMPLETE and task.kind == "task"
+    """Return whether a task is an ordinary one that is neither complete nor dropped."""
+    return not task.problem and task.status not in CLOSED and task.kind == "task"
 
 
 def in_order(tasks: Iterable[IndexedTask], most: int = 0) -> Order:
@@ -165,17 +171,22 @@ def waiting_of(tasks: Sequence[IndexedTask]) -> tuple[Waiting, ...]:
 def _why_not(task: IndexedTask, by_id: Mapping[str, IndexedTask]) -> str:
     """Return the reasons why a task is not ready; empty where it is ready."""
     missing = [each for each in task.depends_on if (upstream := by_id.get(each.casefold())) is None or upstream.problem]
-    incomplete = [each for each in task.depends_on if each not in missing and by_id[each.casefold()].status != COMPLETE]
+    found = {each: by_id[each.casefold()].status for each in task.depends_on if each not in missing}
+    dropped = [each for each, status in found.items() if status == DROPPED]
+    incomplete = [each for each, status in found.items() if status not in CLOSED]
     reasons = ["it is blocked"] if task.status == BLOCKED else []
     if missing:
         verb = "is" if len(missing) == 1 else "are"
         reasons.append(f"it depends on {first_of(missing, _SHOWN)}, which {verb} not there")
+    if dropped:
+        verb = "was" if len(dropped) == 1 else "were"
+        reasons.append(f"it depends on {first_of(dropped, _SHOWN)}, which {verb} dropped")
     if incomplete:
         reasons.append(f"it waits for {first_of(incomplete, _SHOWN)}")
     return ", and ".join(reasons)
 
 
-def _reason(ready: Ready, feature: Feature | None) -> str:
+def _reason(ready: Ready, feature: Feature | None, part: str) -> str:
     """Return in one line why a task comes first."""
     task, count = ready.task, ready.unblocks
     upstream = task.depends_on
@@ -186,7 +197,9 @@ def _reason(ready: Ready, feature: Feature | None) -> str:
         reasons.append(f"{first_of(upstream, _SHOWN)} {'is' if len(upstream) == 1 else 'are'} complete")
     if count:
         reasons.append(f"{count} {'task waits' if count == 1 else 'tasks wait'} for it")
-    if feature is None:
+    if feature is None and part:
+        reasons.append("not all of it can be read")
+    elif feature is None:
         reasons.append(f"no feature of it is open: `taskstate complete {task.id}` says what else is missing")
     return "; ".join(reasons)
 
@@ -196,15 +209,20 @@ def _nothing(tasks: Sequence[IndexedTask], waiting: tuple[Waiting, ...]) -> str:
     if not tasks:
         return "there are no tasks"
     if not waiting:
-        return "all tasks are complete"
+        if any(task.problem for task in tasks):
+            return "no other task is open"
+        are_dropped = any(task.status == DROPPED for task in tasks)
+        return f"all tasks are complete{' or dropped' if are_dropped else ''}"
     count = len(waiting)
     return f"no task is ready: {'the only open one waits' if count == 1 else f'all {count} open ones wait'}"
 
 
-def _feature(workspace: Workspace, task: IndexedTask) -> Feature | None:
-    """Return the first feature of a task that does not pass yet and was not moved."""
+def _feature(workspace: Workspace, task: IndexedTask) -> tuple[Feature | None, str]:
+    """Return the first feature of a task that does not pass yet and was not moved, and what does not parse in it."""
     try:
-        checklist = workspace.load(workspace.root / task.path).state.checklist
+        loaded = workspace.load(workspace.root / task.path)
     except TaskstateError:
-        return None
-    return next((each for each in checklist.counted if not each.passes), None) if checklist else None
+        return None, ""
+    checklist = loaded.state.checklist
+    feature = next((each for each in checklist.counted if not each.passes), None) if checklist else None
+    return feature, unread_part(loaded)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from taskstate.errors import TaskstateError
 from taskstate.model.derived_values import exceeded, session_counts
 from taskstate.model.names import own_file
-from taskstate.model.statuses import BLOCKED, COMPLETE
+from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE
 from taskstate.tasks.decomposition_plan import guidance, open_features, sizing
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Loaded, Workspace
 
+_SESSIONS_BETWEEN_HINTS = 10
 _COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE")
 
 
@@ -64,21 +65,30 @@ def overview(loaded: Loaded) -> str:
 
 
 def warning(state: TaskState, size: Size) -> tuple[str, ...]:
-    """Return warnings for a task with too many sessions or too large a file, with the commands to run; or none."""
-    total = session_counts(state).total
+    """Return warnings for a task with too many sessions or too large a file, with the commands to run; or none.
+
+    Of too many sessions the first one over the limit warns, and then every tenth: a hint that comes every time is not
+    read. `list` and the linter say it whenever they are asked.
+    """
     over = exceeded(state.size, kb=size.max_kb, tokens=size.max_tokens)
-    long = total > size.max_sessions and state.status != COMPLETE
-    if not over and not long:
-        return ()
-    lines = [f"Task {state.id} has taken {total} sessions; over {size.max_sessions} are too many."] if long else []
+    too_many = _too_many_sessions(state, size.max_sessions)
+    lines = [too_many] if too_many else []
     lines += [f"The file of task {state.id} is {over}."] if over else []
-    if over and len(state.sessions) > size.keep_sessions:
+    archivable = bool(over) and len(state.sessions) > size.keep_sessions
+    if archivable:
         lines.append(f"To archive older sessions: taskstate archive {state.id}")
-    if state.status == COMPLETE:
+    if state.status in CLOSED or not (too_many or (over and not archivable)):
         return tuple(lines)
     if open_features(state):
         return (*lines, f"To divide it into subtasks: taskstate decompose {state.id}")
     return (*lines, "No feature is open: complete it, and put what is left into a task of its own.")
+
+
+def _too_many_sessions(state: TaskState, most: int) -> str:
+    """Return the line on a task that has taken more than `most` sessions; empty where it is not due."""
+    total = session_counts(state).total
+    is_due = total > most and (total - most - 1) % _SESSIONS_BETWEEN_HINTS == 0 and state.status not in CLOSED
+    return f"Task {state.id} has taken {total} sessions; over {most} are too many." if is_due else ""
 
 
 def _checks(state: TaskState) -> list[str]:
@@ -133,8 +143,8 @@ def list_tasks(
 
 
 def _standing(state: TaskState, complete: set[str]) -> str:
-    """Return whether a task is ready or waiting; empty where it is complete, or of a kind that is not worked on."""
-    if state.status == COMPLETE or state.kind != "task":
+    """Return whether a task is ready or waiting; empty where it is closed, or of a kind that is not worked on."""
+    if state.status in CLOSED or state.kind != "task":
         return ""
     upstream_complete = complete.issuperset(each.casefold() for each in state.depends_on)
     return READY if upstream_complete and state.status != BLOCKED else WAITING
@@ -158,7 +168,7 @@ def _row(loaded: Loaded, most: int, problems: Collection[str]) -> tuple[str, ...
     state = loaded.state
     features = f"{state.checklist.passing}/{len(state.checklist.counted)}" if state.checklist else "-"
     sessions = session_counts(state).total
-    size = "-" if state.status == COMPLETE else sizing(sessions, most).name
+    size = "-" if state.status in CLOSED else sizing(sessions, most).name
     is_damaged = loaded.relative in problems
     unread = "(damaged)" if is_damaged else "(cannot be read fully: run `taskstate lint`)" if state.problems else ""
     title = f"{state.title} {unread}".strip()

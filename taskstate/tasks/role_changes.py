@@ -10,72 +10,99 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import counted
 from taskstate.model import roles
 from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS, PENDING
-from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
+from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.yaml_edit import remove_key
-from taskstate.tasks import role_rules
+from taskstate.tasks import findings, role_rules
 from taskstate.verification.qa import log_parser
 from taskstate.verification.qa import record as qa_record
 from taskstate.verification.qa import results as qa_results
 from taskstate.verification.snapshots import verify as snapshot_verify
 from taskstate.workspace import artifacts, preconditions, secret_check
 from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import add_event
+from taskstate.workspace.event_log import with_oldest_moved
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
-    from taskstate.model.tool_blocks import Role
-    from taskstate.tasks.role_rules import RoleChange, Turn
+    from taskstate.model.tool_blocks import CheckResult, Role
+    from taskstate.model.write_metadata import WriteMetadata
+    from taskstate.tasks.role_rules import RoleChange, RoleInTask
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
+REOPENED = "role-reopened"  # the event
+_PENDING_AGAIN: Mapping[str, object] = {
+    "status": PENDING,
+    **dict.fromkeys(("completed_at", "qa", "qa_log_path", "qa_log_sha256", "session_id", "drift_budget")),
+}
+
 
 def set_role(workspace: Workspace, task_id: str, role: str, role_change: RoleChange, request: Request) -> Outcome:
-    """Set the status of a role, after verifying the snapshot that it depends on: the previous role's, or its own.
+    """Set the status of a role, after verifying the snapshots that it depends on: the previous role's, or its own.
 
     Raises:
         TaskstateError: code "role-order", "role-status" or "findings-open": the rules do not allow it; code
-            "drift-unresolved", "no-snapshot" or "drift": the working tree differs from the snapshot.
+            "regression": its checks fail; code "drift-unresolved", "no-snapshot" or "drift": the working tree differs
+            from the snapshot.
     """
-    session_id = role_change.session_id
-    if session_id is not None:
-        session_id = escaping.one_line(session_id, what="the session's id")
-    now, checked_turn = timestamp(request.metadata.now), _read_turn(workspace, task_id, role, request)
-    snapshot_role = role_rules.snapshot_needed_to_set(checked_turn, role_change)
+    checked_place = _read_place(workspace, task_id, role, request)
+    needed = role_rules.snapshots_needed_to_set(checked_place, role_change)
     checked = secret_check.check_text(
         workspace, log_parser.text_chunks(role_change.log or b""), request, name="the log"
     )
-    _verify(workspace, checked_turn, snapshot_role, request)
+    _verify(workspace, checked_place, needed, request)
 
-    def job(turn: Turn) -> Change:
-        _require_same(turn, checked_turn, snapshot_role, role_rules.snapshot_needed_to_set(turn, role_change))
-        new = {**turn.role.values, "status": role_change.status}
-        if role_change.status != turn.role.status:
-            new |= {"completed_at": now} if role_change.status == DONE else _not_completed(turn)
-        if session_id is not None:
-            new["session_id"] = session_id
-        log_artifacts: tuple[artifacts.Artifact, ...] = ()
-        if role_change.log is not None:
-            log_artifacts = (qa_record.log_artifact(turn.task_id, turn.name, role_change.log),)
-            new |= _with_log(workspace, turn, role_change.log, log_artifacts[0].path)
-        text = _with_roles(turn, {turn.name: new})
-        if text == turn.state.document.text:
-            return Change(text=text, artifacts=log_artifacts)
-        text, archive_plan = checked.with_event(workspace, text)
-        old_log = turn.role.qa_log_path
-        replaced = (old_log,) if log_artifacts and old_log is not None else ()
-        notes = role_rules.start_notes(turn, role_change.status)
-        return Change(text=text, before=archive_plan, notes=notes, artifacts=log_artifacts, obsolete_artifacts=replaced)
+    def job(place: RoleInTask, loaded: Loaded) -> Change:
+        _require_same(place, checked_place, needed, role_rules.snapshots_needed_to_set(place, role_change))
+        planned = with_role_set(workspace, loaded, role, role_change, request)
+        if planned.text == loaded.document.text:
+            return planned
+        text, archive_plan = checked.with_event(workspace, planned.text)
+        return planned._replace(text=text, before=archive_plan)
 
     outcome = _change(workspace, task_id, role, job, request)
     return outcome._replace(warnings=(*checked.warnings, *outcome.warnings))
+
+
+def with_role_set(workspace: Workspace, loaded: Loaded, role: str, role_change: RoleChange, request: Request) -> Change:
+    """Return the change that sets the status of a role; no snapshot is compared here, and the log is not searched.
+
+    Raises:
+        TaskstateError: code "role-order", "role-status", "findings-open" or "regression": the rules do not allow it.
+    """
+    place = role_rules.role_in_task(loaded.state, role, workspace.config.roles)
+    role_rules.snapshots_needed_to_set(place, role_change)
+    new: dict[str, object] = {"status": role_change.status}
+    if role_change.status != place.role.status:
+        is_done = role_change.status == DONE
+        new["completed_at"] = timestamp(request.metadata.now) if is_done else None
+    if role_change.session_id is not None:
+        new["session_id"] = escaping.one_line(role_change.session_id, what="the session's id")
+    kept: tuple[artifacts.Artifact, ...] = ()
+    if role_change.log is not None:
+        kept = (qa_record.log_artifact(place.task_id, role, role_change.log),)
+        new |= {"qa_log_path": kept[0].path, "qa_log_sha256": files.digest(role_change.log)}
+    results = _results(workspace, place, role_change)
+    if results is not place.role.qa:
+        qa_record.require_task_file(workspace, place.blocks.context, place.task_id)
+        new["qa"] = qa_results.front_matter_results(results)
+    if role_change.status == DONE and (role_change.adds or place.role.status != DONE):
+        role_rules.require_checks_passed(place, results, role_change.waived)
+    old_log = place.role.qa_log_path
+    return Change(
+        text=_with_roles(place, {role: new}),
+        notes=role_rules.start_notes(place, role_change.status),
+        artifacts=kept,
+        obsolete_artifacts=(old_log,) if kept and old_log is not None else (),
+    )
 
 
 def block(workspace: Workspace, task_id: str, role: str, finding: str, request: Request) -> Outcome:
@@ -84,41 +111,41 @@ def block(workspace: Workspace, task_id: str, role: str, finding: str, request: 
     Raises:
         TaskstateError: as `set_role`; code "too-long": the finding is longer than a line or two.
     """
-    text = role_rules.clean_finding(finding)
-    checked_turn = _read_turn(workspace, task_id, role, request)
-    snapshot_role = role_rules.snapshot_needed_to_block(checked_turn)
-    _verify(workspace, checked_turn, snapshot_role, request)
+    line = role_rules.clean_finding(finding)
+    checked_place = _read_place(workspace, task_id, role, request)
+    needed = role_rules.snapshots_needed_to_block(checked_place)
+    _verify(workspace, checked_place, needed, request)
 
-    def job(turn: Turn) -> Change:
-        _require_same(turn, checked_turn, snapshot_role, role_rules.snapshot_needed_to_block(turn))
-        findings = [*turn.role.findings, *([text] if text not in turn.role.findings else ())]
-        new = {**turn.role.values, "status": BLOCKED, "blocking_findings": findings}
-        return Change(text=_with_roles(turn, {turn.name: new}), notes=role_rules.start_notes(turn, BLOCKED))
+    def job(place: RoleInTask, _: Loaded) -> Change:
+        _require_same(place, checked_place, needed, role_rules.snapshots_needed_to_block(place))
+        text = _with_roles(place, {role: {"status": BLOCKED}})
+        raised = findings.with_raised(
+            text, role, (line,), by=request.metadata.actor, writing=_writing(workspace, request)
+        )
+        moved, before = with_oldest_moved(workspace, raised)
+        return Change(text=moved, before=before, notes=role_rules.start_notes(place, BLOCKED))
 
     return _change(workspace, task_id, role, job, request)
 
 
 def unblock(workspace: Workspace, task_id: str, role: str, finding: str | None, request: Request) -> Outcome:
-    """Remove a finding, given by its text or number, or all if None; without findings the role is no longer blocked.
+    """Remove a finding, given by its text or number, or all if None; without open ones the role is no longer blocked.
 
     Raises:
         TaskstateError: code "not-found": there is no such finding; code "drift-unresolved".
     """
 
-    def job(turn: Turn) -> Change:
-        findings = turn.role.findings
-        index = None if finding is None else role_rules.finding_index(turn, finding)
-        remaining = [each for number, each in enumerate(findings) if index is not None and number != index]
-        status = turn.role.status
-        if not remaining and status == BLOCKED:
-            status = IN_PROGRESS if turn.previous is None or turn.previous.status == DONE else PENDING
-        if not findings and status == turn.role.status:
-            return Change(text=turn.state.document.text)
-        new = {**turn.role.values, "status": status, "blocking_findings": remaining}
-        notes = (
-            (f"{turn.name} is still blocked, by {role_rules.counted(len(remaining), 'finding')}",) if remaining else ()
-        )
-        return Change(text=_with_roles(turn, {turn.name: new}), notes=notes)
+    def job(place: RoleInTask, _: Loaded) -> Change:
+        own, document = place.role.findings, place.state.document
+        chosen = own if finding is None else (role_rules.finding_named(place.role, finding, place.task_id),)
+        writing = _writing(workspace, request)
+        text = findings.with_withdrawn(document.text, role, {each.number for each in chosen}, writing)
+        if text == document.text and place.role.status == BLOCKED:  # by no finding, as a hand may leave it
+            text = _with_roles(place, {role: {"status": findings.unblocked_status(place.blocks, role, place.names)}})
+        text, before = with_oldest_moved(workspace, text)
+        remaining = blocks_of(parse(text)).role(role).open_findings
+        notes = (f"{role} is still blocked, by {counted(len(remaining), 'finding')}",) if remaining else ()
+        return Change(text=text, before=before, notes=notes)
 
     return _change(workspace, task_id, role, job, request)
 
@@ -130,118 +157,156 @@ def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Re
         TaskstateError: code "role-status": there is nothing to reopen; code "drift-unresolved".
     """
     reason = escaping.one_line(note, what="the note")
-    actor, at = request.metadata.actor, timestamp(request.metadata.now)
 
-    def job(turn: Turn) -> Change:
-        later = tuple(each for each in turn.later if each.status != PENDING or each.snapshot)
-        if turn.role.status != DONE and not later:
-            raise role_rules.refusal(
-                turn, "so there is nothing to take back", role_rules.next_command(turn), code="role-status"
-            )
-        status = BLOCKED if turn.role.findings else IN_PROGRESS
-        changed = {turn.name: {**turn.role.values, "status": status, **_not_completed(turn)}}
-        changed |= {each.name: _pending_again(each) for each in later}
-        text = _without_snapshots(_with_roles(turn, changed), tuple(each.name for each in later))
-        event = {"at": at, "actor": actor, "event": "role-reopened", "note": reason, "role": role}
-        text, before = add_event(workspace, text, event)
-        notes = tuple(f"{each.name} is pending again" for each in later)
+    def job(place: RoleInTask, _: Loaded) -> Change:
+        notes = tuple(f"{each.name} is pending again" for each in _begun(place.later))
+        text, before = with_oldest_moved(workspace, with_reopened(place, reason, request.metadata))
         return Change(text=text, before=before, notes=notes)
 
     return _change(workspace, task_id, role, job, request)
 
 
-def completion_gaps(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
-    """Return what prevents completion in roles and working tree, one line each; empty where no role has begun.
+def with_reopened(place: RoleInTask, note: str, metadata: WriteMetadata) -> str:
+    """Return the text of a task with a role back at work, and the later ones pending and without their snapshots.
 
-    The tree has to match the last snapshot, committed or not.
+    Raises:
+        TaskstateError: code "role-status": there is nothing to reopen.
+    """
+    later = _begun(place.later)
+    if place.role.status != DONE and not later:
+        raise role_rules.refusal(
+            place, "so there is nothing to take back", role_rules.next_command(place), code="role-status"
+        )
+    status = BLOCKED if place.role.open_findings else IN_PROGRESS
+    changed: dict[str, Mapping[str, object]] = {place.name: {"status": status, "completed_at": None}}
+    changed |= {each.name: _PENDING_AGAIN for each in later}
+    text = _without_snapshots(_with_roles(place, changed), tuple(each.name for each in later))
+    at, actor = timestamp(metadata.now), metadata.actor
+    return with_event(text, {"at": at, "actor": actor, "event": REOPENED, "note": note, "role": place.name})
+
+
+def with_sent_back(
+    place: RoleInTask, raised: tuple[str, ...], *, by: str, metadata: WriteMetadata, keep: Collection[int] = ()
+) -> str:
+    """Return the text of a task with a role back at work on findings that the later role `by` raises on it.
+
+    The roles after it return to pending, as `with_reopened` leaves them. What `by` raised before and was answered is
+    cleared, but for the numbers to `keep`, which wait for another answer.
+
+    Raises:
+        TaskstateError: code "role-status": it is not done; code "role-order": `by` is no later role; code "empty":
+            there is neither a finding, nor one to keep, nor one that is open; code "not-found": none has such a number.
+    """
+    if by not in place.names[place.names.index(place.name) + 1 :]:
+        message = f"task {place.task_id}: {by} does not come after {place.name}, so it cannot send the work back to it"
+        raise TaskstateError(message, help="name an earlier role", code="role-order")
+    if not raised and not keep and not place.role.open_findings:
+        message = f"task {place.task_id}: nothing says why {place.name} gets the work back"
+        raise TaskstateError(message, help='say it: --finding "WHAT"', code="empty")
+    writing = findings.Writing(place.names, metadata)
+    text = with_reopened(place, f"sent back by {by}", metadata)
+    text = findings.with_cleared(text, by, writing, keep=keep)
+    return findings.with_raised(text, place.name, raised, by=by, writing=writing)
+
+
+def completion_gaps(loaded: Loaded, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return which roles prevent completion, one line for each thing; empty where no role has begun."""
+    blocks = blocks_of(loaded.document)
+    if not roles.has_begun(blocks):
+        return ()
+    pipeline = roles.pipeline(blocks, names)
+    gaps = [f"{role.words}, not done" for role in pipeline if role.name in names and role.status != DONE]
+    gaps += [
+        f"{role.name} has a finding that nobody cleared: {finding}; "
+        f"`taskstate role unblock {loaded.state.id} {role.name} --finding {finding.number}`"
+        for role in pipeline
+        for finding in role.findings
+    ]
+    return tuple(gaps)
+
+
+def tree_gap(workspace: Workspace, loaded: Loaded) -> str:
+    """Return how the tree differs from what the last role left, counted or not; empty where it does not.
+
+    Work that was committed as it was left is no difference.
 
     Raises:
         TaskstateError: the tree cannot be read.
     """
     blocks = blocks_of(loaded.document)
-    if not roles.has_begun(blocks):
-        return ()
-    names = workspace.config.roles
-    pipeline = roles.pipeline(blocks, names)
-    gaps = [f"{role.words}, not done" for role in pipeline if role.name in names and role.status != DONE]
-    gaps += [f"{role.name} has an open finding: {finding}" for role in pipeline for finding in role.findings]
     unresolved = roles.unresolved(blocks)
     if unresolved:
-        return (*gaps, f"the drift since {' and '.join(unresolved)} left the tree is not resolved")
-    last = snapshot_verify.newest_role(blocks.delta.snapshots, names)
-    report = snapshot_verify.compare(workspace, loaded, last) if last else None
+        return f"the drift since {' and '.join(unresolved)} left the tree is not resolved"
+    last = snapshot_verify.newest_role(blocks.delta.snapshots, workspace.config.roles)
+    report = snapshot_verify.compare(workspace, loaded, last) if last and roles.has_begun(blocks) else None
     if report and report.drift and (report.files or not snapshot_verify.committed_as_left(workspace, loaded)):
-        gaps.append(report.message)
-    return tuple(gaps)
+        return report.message
+    return ""
 
 
 # Steps of a change
 
 
-def _read_turn(workspace: Workspace, task_id: str, role: str, request: Request) -> Turn:
-    """Return the role's current turn, before anything is verified; refuses early what could not be written."""
+def _read_place(workspace: Workspace, task_id: str, role: str, request: Request) -> RoleInTask:
+    """Return the role as it is before anything is verified; refuses early what could not be written."""
     loaded = workspace.load(workspace.locate(task_id))
     preconditions.require_writable(loaded, request.expect)
     preconditions.require_whole(loaded)
-    return role_rules.turn_of(loaded.state, role, workspace.config.roles)
+    return role_rules.role_in_task(loaded.state, role, workspace.config.roles)
 
 
-def _verify(workspace: Workspace, turn: Turn, snapshot_role: str | None, request: Request) -> None:
-    """Refuse where the working tree differs from a role's snapshot; this counts in its drift budget."""
-    if snapshot_role:
-        snapshot_verify.require_match(workspace, turn.task_id, snapshot_role, request)
+def _verify(workspace: Workspace, place: RoleInTask, needed: tuple[str, ...], request: Request) -> None:
+    """Refuse where the working tree differs from a snapshot; this counts in the drift budget of its role."""
+    for name in needed:
+        snapshot_verify.require_match(workspace, place.task_id, name, request)
 
 
-def _require_same(turn: Turn, checked_turn: Turn, checked_role: str | None, snapshot_role: str | None) -> None:
+def _require_same(
+    place: RoleInTask, checked_place: RoleInTask, checked: tuple[str, ...], needed: tuple[str, ...]
+) -> None:
     """Refuse where roles or snapshots changed while the tree was compared."""
-    snapshots = [each.blocks.delta.snapshots.get(snapshot_role or "") for each in (turn, checked_turn)]
-    if checked_role != snapshot_role or snapshots[0] != snapshots[1]:
-        message = f"task {turn.task_id}: somebody changed the roles while the working tree was compared"
+    snapshots = [[each.blocks.delta.snapshots.get(name) for name in needed] for each in (place, checked_place)]
+    if checked != needed or snapshots[0] != snapshots[1]:
+        message = f"task {place.task_id}: somebody changed the roles while the working tree was compared"
         raise TaskstateError(message, help="run this again", code="stale")
 
 
-def _change(workspace: Workspace, task_id: str, role: str, job: Callable[[Turn], Change], request: Request) -> Outcome:
-    def on_turn(loaded: Loaded) -> Change:
-        return job(role_rules.turn_of(loaded.state, role, workspace.config.roles))
+def _change(
+    workspace: Workspace, task_id: str, role: str, job: Callable[[RoleInTask, Loaded], Change], request: Request
+) -> Outcome:
+    def on_role(loaded: Loaded) -> Change:
+        return job(role_rules.role_in_task(loaded.state, role, workspace.config.roles), loaded)
 
-    return change(workspace, task_id, on_turn, request)
+    return change(workspace, task_id, on_role, request)
+
+
+def _writing(workspace: Workspace, request: Request) -> findings.Writing:
+    return findings.Writing(workspace.config.roles, request.metadata)
 
 
 # What is written
 
 
-def _not_completed(turn: Turn) -> dict[str, object]:
-    return {"completed_at": None} if "completed_at" in turn.role.values else {}
+def _begun(later: tuple[Role, ...]) -> tuple[Role, ...]:
+    """Return the roles that have begun or left a snapshot."""
+    return tuple(each for each in later if each.status != PENDING or each.snapshot)
 
 
-def _pending_again(role: Role) -> dict[str, object]:
-    """Return the block of a role that is pending again: its findings and the user's own `x-` keys stay."""
-    values = {key: value for key, value in role.values.items() if key == "blocking_findings" or key.startswith("x-")}
-    return {"status": PENDING, **values}
+def _results(workspace: Workspace, place: RoleInTask, role_change: RoleChange) -> Mapping[str, CheckResult]:
+    """Return the results of a role's checks after the change: those given, those in its log, or those of before."""
+    if role_change.results is not None:
+        return role_change.results
+    return place.role.qa if role_change.log is None else log_parser.read_log(role_change.log, workspace.config.qa)
 
 
-def _with_log(workspace: Workspace, turn: Turn, log: bytes, path: str) -> dict[str, object]:
-    """Return the log of a role's checks as recorded, with the results that can be read from it.
-
-    Raises:
-        TaskstateError: code "task-file-changed": the task changed since it was sealed.
-    """
-    qa_record.require_task_file(workspace, turn.blocks.context, turn.task_id)
-    recorded: dict[str, object] = {"qa_log_path": path, "qa_log_sha256": files.digest(log)}
-    results = log_parser.read_log(log, workspace.config.qa)
-    if results or "qa" in turn.role.values:
-        recorded["qa"] = qa_results.front_matter_results(results)
-    return recorded
-
-
-def _with_roles(turn: Turn, changed: Mapping[str, Mapping[str, object]]) -> str:
-    """Return the task's text with some of its roles changed; roles are written in the configured order."""
-    document = turn.state.document
-    before = turn.blocks.values.get("coordination", {})
+def _with_roles(place: RoleInTask, changed: Mapping[str, Mapping[str, object]]) -> str:
+    """Return the task's text with some values of its roles changed; roles are written in the configured order."""
+    document = place.state.document
+    before = place.blocks.values.get("coordination", {})
     if not isinstance(before, dict):
-        message = f"task {turn.task_id}: `coordination` is no map of roles"
+        message = f"task {place.task_id}: `coordination` is no map of roles"
         raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
-    after = roles.with_roles_in_order(before, changed, turn.names)
+    after = roles.with_role_values(place.blocks, changed, place.names)
     return apply(document.text, set_front_matter(document, "coordination", after))
 
 

@@ -9,39 +9,52 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.messages import closest
+from taskstate.messages import closest, counted, first_of
 from taskstate.model import roles
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
 from taskstate.syntax import escaping
+from taskstate.verification.qa.results import compare
+from taskstate.workspace.preconditions import require_not_dropped
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
+
+    from taskstate.model.findings import Finding
     from taskstate.model.task_state import TaskState
-    from taskstate.model.tool_blocks import Role, ToolBlocks
+    from taskstate.model.tool_blocks import CheckResult, Role, ToolBlocks
 
 LONGEST_FINDING = 500  # characters
+WAIVED = "regression-waived"  # the event of checks that do not hold and were let pass
+_NAMED_CHECKS = 3  # in a message
 
 
 class RoleChange(NamedTuple):
-    """A requested change of a role: its status, the log of its checks, and the name of the agent's session."""
+    """A requested change of a role: its status, the log of its checks, and the name of the agent's session.
+
+    `results` are those of the checks, where they are known better than by reading the log. The failing checks in
+    `waived` do not keep the role from being done.
+    """
 
     status: str
     log: bytes | None = None
     session_id: str | None = None
+    results: Mapping[str, CheckResult] | None = None
+    waived: tuple[str, ...] = ()
 
     @property
     def adds(self) -> bool:
         """Whether it changes more than the status."""
-        return self.log is not None or self.session_id is not None
+        return self.log is not None or self.session_id is not None or self.results is not None
 
 
-class _TurnFields(NamedTuple):  # apart, since cached properties need the `__dict__` of a subclass
+class _RoleInTaskFields(NamedTuple):  # apart, since cached properties need the `__dict__` of a subclass
     state: TaskState
     name: str
     names: tuple[str, ...]
 
 
-class Turn(_TurnFields):
+class RoleInTask(_RoleInTaskFields):
     """A role of a task, with the roles before and after it, as the state file says."""
 
     @property
@@ -71,155 +84,185 @@ class Turn(_TurnFields):
         return tuple(self.blocks.role(name) for name in self.names[self.names.index(self.name) + 1 :])
 
 
-def turn_of(state: TaskState, role: str, names: tuple[str, ...]) -> Turn:
+def role_in_task(state: TaskState, role: str, names: tuple[str, ...]) -> RoleInTask:
     """Return a role of a task whose roles may be changed.
 
     Raises:
-        TaskstateError: there is no such role, the task is complete, or drift is unresolved.
+        TaskstateError: there is no such role, the task is complete or dropped, or drift is unresolved.
     """
-    turn = Turn(state, roles.require_role(role, names), names)
+    place = RoleInTask(state, roles.require_role(role, names), names)
     if state.status == COMPLETE:
-        message = f"task {turn.task_id} is complete, so its roles stay as they are"
-        help_ = f'`taskstate reopen {turn.task_id} --note "WHY"` takes it back to work'
+        message = f"task {place.task_id} is complete, so its roles stay as they are"
+        help_ = f'`taskstate reopen {place.task_id} --note "WHY"` takes it back to work'
         raise TaskstateError(message, help=help_, code="task-complete")
-    roles.require_no_drift(turn.blocks, turn.task_id)
-    return turn
+    require_not_dropped(state)
+    roles.require_no_drift(place.blocks, place.task_id)
+    return place
 
 
-def snapshot_needed_to_set(turn: Turn, role_change: RoleChange) -> str | None:
-    """Return the role whose snapshot must match the working tree before this change, or None.
+def snapshots_needed_to_set(place: RoleInTask, role_change: RoleChange) -> tuple[str, ...]:
+    """Return the roles whose snapshots must match the working tree before this change.
 
     Raises:
         TaskstateError: the rules do not allow the change.
     """
-    now, status = turn.role.status, role_change.status
+    now, status = place.role.status, role_change.status
     if status == BLOCKED:
-        advice = f'`taskstate role block {turn.task_id} {turn.name} --finding "WHAT"` says what blocks it'
+        advice = f'`taskstate role block {place.task_id} {place.name} --finding "WHAT"` says what blocks it'
         raise TaskstateError("a role is blocked by a finding, not by its status", help=advice, code="usage")
     if status == DONE:
-        return _snapshot_to_finish(turn, role_change)
+        return _snapshots_to_finish(place, role_change)
     if now == status:
-        return None
+        return ()
     if now == PENDING:
-        return _snapshot_to_begin(turn)
-    if now == IN_PROGRESS and turn.role.snapshot is None:
-        return None  # back to pending, before the role has left a snapshot
-    raise refusal(turn, f"so it cannot be {status.replace('_', ' ')}", next_command(turn), code="role-status")
+        return _snapshots_to_begin(place)
+    if now == IN_PROGRESS and place.role.snapshot is None:
+        return ()  # back to pending, before the role has left a snapshot
+    raise refusal(place, f"so it cannot be {status.replace('_', ' ')}", next_command(place), code="role-status")
 
 
-def _snapshot_to_begin(turn: Turn) -> str | None:
-    previous = turn.previous
+def _snapshots_to_begin(place: RoleInTask) -> tuple[str, ...]:
+    previous = place.previous
     if previous is None:
-        return None
+        return ()
     if previous.status != DONE:
-        raise _not_yet(turn, previous, "begin")
-    return previous.name
+        raise _not_yet(place, previous, "begin")
+    return (previous.name,)
 
 
-def _snapshot_to_finish(turn: Turn, role_change: RoleChange) -> str | None:
-    """Return the role itself, whose own snapshot must match, or None if it is done already.
+def _snapshots_to_finish(place: RoleInTask, role_change: RoleChange) -> tuple[str, ...]:
+    """Return the role itself, and for one that never began the previous one too; nothing if it is done already.
 
     Raises:
         TaskstateError: the role cannot be done yet.
     """
-    role, previous = turn.role, turn.previous
-    if role.findings:
-        problem = f"and has {counted(len(role.findings), 'open finding')}: {role.findings[0]}"
-        help_ = f'when it is mended: `taskstate role unblock {turn.task_id} {turn.name} --finding "WHICH"`'
-        raise refusal(turn, problem, help_, code="findings-open")
+    role, previous = place.role, place.previous
+    if role.open_findings:
+        problem = f"and has {counted(len(role.open_findings), 'open finding')}: {role.open_findings[0]}"
+        help_ = f'when it is mended: `taskstate role unblock {place.task_id} {place.name} --finding "WHICH"`'
+        raise refusal(place, problem, help_, code="findings-open")
     if role.status == BLOCKED:
-        raise refusal(turn, "though by no finding", next_command(turn), code="role-status")
+        raise refusal(place, "though by no finding", next_command(place), code="role-status")
     if role.status == DONE and not role_change.adds:
-        return None
-    if role.status == DONE and any(each.status != PENDING for each in turn.later):
-        raise refusal(turn, "and a later role has begun", next_command(turn), code="role-status")
+        return ()
+    if role.status == DONE and any(each.status != PENDING for each in place.later):
+        raise refusal(place, "and a later role has begun", next_command(place), code="role-status")
     if previous and previous.status != DONE:
-        raise _not_yet(turn, previous, "be done")
-    return turn.name
+        raise _not_yet(place, previous, "be done")
+    return (*(_snapshots_to_begin(place) if role.status == PENDING else ()), place.name)
 
 
-def snapshot_needed_to_block(turn: Turn) -> str | None:
-    """Return the role whose snapshot must match before a role is blocked: the previous one, if the role has not begun.
+def snapshots_needed_to_block(place: RoleInTask) -> tuple[str, ...]:
+    """Return the roles whose snapshots must match before a role is blocked: the previous one, if it has not begun.
 
     Raises:
         TaskstateError: the rules do not allow the change.
     """
-    if turn.role.status == DONE:
-        raise refusal(turn, "so nothing can block it", next_command(turn), code="role-status")
-    return _snapshot_to_begin(turn) if turn.role.status == PENDING else None
+    if place.role.status == DONE:
+        raise refusal(place, "so nothing can block it", next_command(place), code="role-status")
+    return _snapshots_to_begin(place) if place.role.status == PENDING else ()
 
 
-def next_command(turn: Turn) -> str:
+def require_checks_passed(place: RoleInTask, results: Mapping[str, CheckResult], waived: Container[str] = ()) -> None:
+    """Refuse a role whose recorded checks fail, or are worse than the baseline where there is one.
+
+    Raises:
+        TaskstateError: code "regression", which names each check.
+    """
+    worse = [f"{name}: {detail}" for name, detail in failing_checks(place.blocks, results) if name not in waived]
+    if worse:
+        first = first_of(worse, _NAMED_CHECKS, separator="; ", last="; and ")
+        advice = f"mend it, then `taskstate qa record {place.task_id} --role {place.name} --from LOG`"
+        raise refusal(place, f"and its checks do not hold: {first}", advice, code="regression")
+
+
+def failing_checks(blocks: ToolBlocks, results: Mapping[str, CheckResult]) -> tuple[tuple[str, str], ...]:
+    """Return the checks among results that became worse than the baseline, each with what became worse.
+
+    Without a baseline every check that fails is one; where nothing was recorded, there is none.
+    """
+    if not results:
+        return ()
+    if not blocks.baseline.results:
+        return tuple((name, f"fails ({result.text})") for name, result in results.items() if not result.ok)
+    return tuple((each.name, each.detail) for each in compare(blocks.baseline.results, results).regressions)
+
+
+def waived_checks(blocks: ToolBlocks, role: Role) -> frozenset[str]:
+    """Return the checks of a role that were waived when it was done: those that such events since then list."""
+    entries = (each.entry for each in blocks.audit.events if each.event == WAIVED and each.role in {None, role.name})
+    lists = (
+        each.get("checks")
+        for each in entries
+        if isinstance(each, dict) and str(each.get("at")) >= (role.completed_at or "")
+    )
+    return frozenset(str(name) for listed in lists if isinstance(listed, list) for name in listed)
+
+
+def next_command(place: RoleInTask) -> str:
     """Return the command that fits a role's status, as advice."""
     commands = {
-        PENDING: f"`taskstate role set {turn.task_id} {turn.name} --status in_progress` begins it",
-        IN_PROGRESS: f"`taskstate role set {turn.task_id} {turn.name} --status done` ends it",
-        BLOCKED: f'`taskstate role unblock {turn.task_id} {turn.name} --finding "WHICH"` takes a finding back',
-        DONE: f'`taskstate role reopen {turn.task_id} {turn.name} --note "WHY"` takes it back to work',
+        PENDING: f"`taskstate role set {place.task_id} {place.name} --status in_progress` begins it",
+        IN_PROGRESS: f"`taskstate role set {place.task_id} {place.name} --status done` ends it",
+        BLOCKED: f'`taskstate role unblock {place.task_id} {place.name} --finding "WHICH"` takes a finding back',
+        DONE: f'`taskstate role reopen {place.task_id} {place.name} --note "WHY"` takes it back to work',
     }
-    return commands[turn.role.status]
+    return commands[place.role.status]
 
 
-def refusal(turn: Turn, consequence: str, advice: str, *, code: str) -> TaskstateError:
+def refusal(place: RoleInTask, consequence: str, advice: str, *, code: str) -> TaskstateError:
     """Return the error that names the role's status, what follows from it, and what to do instead."""
-    return TaskstateError(f"task {turn.task_id}: {turn.role.words}, {consequence}", help=advice, code=code)
+    return TaskstateError(f"task {place.task_id}: {place.role.words}, {consequence}", help=advice, code=code)
 
 
-def _not_yet(turn: Turn, previous: Role, step: str) -> TaskstateError:
-    message = f"task {turn.task_id}: {turn.name} cannot {step} while {previous.words}"
-    advice = f"first `taskstate role set {turn.task_id} {previous.name} --status done`"
+def _not_yet(place: RoleInTask, previous: Role, step: str) -> TaskstateError:
+    message = f"task {place.task_id}: {place.name} cannot {step} while {previous.words}"
+    advice = f"first `taskstate role set {place.task_id} {previous.name} --status done`"
     return TaskstateError(message, help=advice, code="role-order")
 
 
-def start_notes(turn: Turn, status: str) -> tuple[str, ...]:
+def start_notes(place: RoleInTask, status: str) -> tuple[str, ...]:
     """Return notes for a role that begins while its task is not in progress, or that has findings from before."""
-    if status in {PENDING, turn.role.status} or turn.role.status != PENDING:
+    if status in {PENDING, place.role.status} or place.role.status != PENDING:
         return ()
-    task_status, finding_count = turn.state.status, len(turn.role.findings)
+    task_status, finding_count = place.state.status, len(place.role.open_findings)
     explanation = ": it is in progress from its first session on" if task_status == CREATED else ""
     notes = []
     if task_status != IN_PROGRESS:
         notes.append(f"the task itself is {task_status or 'without a status'}{explanation}")
     if finding_count and status != BLOCKED:
-        notes.append(f"{turn.name} has {counted(finding_count, 'open finding')} from before")
+        notes.append(f"{place.name} has {counted(finding_count, 'open finding')} from before")
     return tuple(notes)
 
 
 # Findings
 
 
-def clean_finding(text: str) -> str:
-    """Return a finding as one line of limited length.
+def clean_finding(text: str, what: str = "the finding") -> str:
+    """Return a finding, or its answer, as one line of limited length.
 
     Raises:
         TaskstateError: code "too-long", or as `escaping.one_line`.
     """
-    line = escaping.one_line(text, what="the finding")
+    line = escaping.one_line(text, what=what)
     if len(line) > LONGEST_FINDING:
-        message = f"the finding has {len(line)} characters, and {LONGEST_FINDING} are the most"
+        message = f"{what} has {len(line)} characters, and {LONGEST_FINDING} are the most"
         raise TaskstateError(
             message, help="say what is wrong and where; the rest belongs into a session", code="too-long"
         )
     return line
 
 
-def finding_index(turn: Turn, finding: str) -> int:
-    """Return the index of a finding, given by its text or its number, counted from 1.
+def finding_named(role: Role, named: str, task_id: str) -> Finding:
+    """Return a finding of a role, given by its text or by its number in the task.
 
     Raises:
         TaskstateError: code "not-found".
     """
-    line, findings = escaping.one_line(finding, what="the finding"), turn.role.findings
-    if line in findings:
-        return findings.index(line)
-    if line.isdecimal() and 1 <= int(line) <= len(findings):
-        return int(line) - 1
-    near = closest(line, findings, cutoff=0.0)
-    hint = f"did you mean {findings.index(near) + 1}, {near!r}?" if near else "nothing blocks it"
-    message = f"task {turn.task_id}: {turn.name} has no finding {line!r}"
-    raise TaskstateError(message, help=hint, code="not-found")
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural unless it is 1."""
-    return f"{number} {noun}{'s' * (number != 1)}"
+    line, findings = escaping.one_line(named, what="the finding"), role.findings
+    for finding in (*(each for each in findings if each.text == line), *findings):
+        if line in {finding.text, str(finding.number)}:
+            return finding
+    near = closest(line, [each.text for each in findings], cutoff=0.0)
+    hint = next((f"did you mean {each.number}, {near!r}?" for each in findings if each.text == near), "it has none")
+    raise TaskstateError(f"task {task_id}: {role.name} has no finding {line!r}", help=hint, code="not-found")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive import archiver
-from taskstate.errors import TaskstateError
+from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.document_kinds import kind, section_key
-from taskstate.model.statuses import CREATED, IN_PROGRESS
+from taskstate.model.statuses import CREATED, DROPPED, IN_PROGRESS
 from taskstate.model.task_state import Session, TaskState, read_state, session_number
 from taskstate.model.write_metadata import set_front_matter, with_write_metadata
 from taskstate.storage import files
+from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
@@ -24,6 +26,7 @@ from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from pathlib import Path
 
     from taskstate.syntax.document import Document
     from taskstate.workspace.change import Outcome, Request
@@ -34,6 +37,7 @@ _LOG, _LOG_LEVEL = "progress log", 2
 _TIME = "%Y-%m-%d %H:%M"
 # Errors of a file that cannot take a session: what was to be recorded is kept for when it can.
 _KEPT_REFUSALS = damage.CODES | {"section-missing", "unsafe", "unreadable", "newer-format", "pending"}
+_AGENT = r"(?ms)^\*\*Agent:\*\*.*?(?=^\*\*[^*\n]+:\*\*|\Z)"
 _STARTING = ("Task Description", "Acceptance Criteria")
 
 
@@ -58,30 +62,76 @@ class SearchHit(NamedTuple):
     archived: bool
 
 
-def add(workspace: Workspace, task_id: str, entry: NewSession, request: Request) -> Outcome:
-    """Append the next session to a task's Progress Log; archive older ones where the file exceeds its limit."""
+def add(
+    workspace: Workspace, task_id: str, entry: NewSession, request: Request, *, since: int | None = None
+) -> Outcome:
+    """Append the next session to a task's Progress Log; archive older ones where the file exceeds its limit.
+
+    Where a session with a number above `since` says the same already, nothing is added.
+
+    Raises:
+        TaskstateError: code "no-commit": a commit of the session does not exist here; or as `plan_add` does.
+    """
+    entry, commit_notes = _with_full_commits(workspace, entry)
 
     def job(loaded: Loaded) -> Change:
+        if since is not None and says_already(loaded.state, entry, since):
+            return Change(text=loaded.document.text)
         last_archived = read_archive(workspace, loaded.state.id).last
         new_session = _with_takeover_note(workspace, loaded, entry, request.metadata.actor)
         appended, notes = plan_add(loaded.state, new_session, now=request.metadata.now, archived=last_archived)
         text = appended.document.text
         finished = with_write_metadata(text, request.metadata, revision=loaded.state.revision + 1, state=appended)
         if not archiver.is_too_large(finished, workspace.config):
-            return Change(text=text, notes=notes, state=appended, final_text=finished)
+            return Change(text=text, notes=(*commit_notes, *notes), state=appended, final_text=finished)
         archived = with_archived_sessions(workspace, loaded.relative, text, request)
-        return archived._replace(notes=(*notes, *archived.notes))
+        return archived._replace(notes=(*commit_notes, *notes, *archived.notes))
 
-    archiver.rehearse(workspace, task_id, job)
+    if workspace.config.archive.summarizer:
+        archiver.rehearse(workspace, task_id, job)
     try:
-        return change(workspace, task_id, job, request)
+        return change(workspace, task_id, job, request._replace(even_dropped=True))
     except TaskstateError as error:
         if error.code not in _KEPT_REFUSALS or request.dry_run:
             raise
-        raise _with_kept_input(workspace, task_id, entry, error, force=request.force_secrets) from error
+        raise with_kept_input(workspace, task_id, entry, error, force=request.force_secrets) from error
 
 
-def _with_kept_input(
+def _with_full_commits(workspace: Workspace, entry: NewSession) -> tuple[NewSession, tuple[str, ...]]:
+    """Return the session with the full ids of its commits, and a note where git cannot look them up.
+
+    Recording work is not refused for want of git: outside a repository commits are recorded as they were given, and in
+    a shallow clone those that it may lack.
+
+    Raises:
+        TaskstateError: code "no-commit".
+    """
+    if not entry.commits:
+        return entry, ()
+    commits = tuple(escaping.one_line(each, what="a commit") for each in entry.commits)
+    root = workspace.root
+    if git.toplevel(root) is None:
+        note = "there is no git repository here, so the commits are recorded as given"
+        return entry._replace(commits=commits), (note,)
+    ids = {each: _full_id(root, each) for each in commits}
+    unknown = ", ".join(each for each, commit_id in ids.items() if commit_id is None)
+    if unknown and not git.is_shallow(root):
+        message = f"there is no commit {unknown} here, so the session is not recorded"
+        raise TaskstateError(message, help="name one that `git log` shows, or leave it out", code="no-commit")
+    notes = (f"this clone is shallow: {unknown} cannot be looked up, and is recorded as given",) if unknown else ()
+    return entry._replace(commits=tuple(dict.fromkeys(ids[each] or each for each in commits))), notes
+
+
+def _full_id(root: Path, name: str) -> str | None:
+    try:
+        return git.resolve_commit(root, name)
+    except GitFailed as error:
+        if error.code != "no-commit":
+            raise
+        return None
+
+
+def with_kept_input(
     workspace: Workspace, task_id: str, entry: NewSession, error: TaskstateError, *, force: bool
 ) -> TaskstateError:
     """Keep a session that cannot be recorded now in a file, and return the error with the command that records it."""
@@ -100,13 +150,31 @@ def _with_kept_input(
 def with_archived_sessions(workspace: Workspace, relative: str, text: str, request: Request) -> Change:
     """Return the change that writes the state file `text` and archives its older sessions, if they can be archived."""
     config = workspace.config
-    keep, reason, program = config.size.keep_sessions, archiver.limit_reason(config), config.archive.summarizer
+    keep, reason = config.size.keep_sessions, archiver.limit_reason(config)
+    program = archiver.configured_summarizing(workspace)
     try:
-        return archiver.plan_archive(workspace, relative, text, request, keep=keep, reason=reason, summarizer=program)
+        return archiver.plan_archive(workspace, relative, text, request, keep=keep, reason=reason, summarizing=program)
     except TaskstateError as error:
         if error.code not in archiver.NOT_ARCHIVABLE:
             raise
         return Change(text=text, notes=(f"not archived: {error}",))  # the text is written even if archiving fails
+
+
+def says_already(state: TaskState, entry: NewSession, since: int) -> bool:
+    """Return whether a session of the log with a number above `since` says the same as a new one, whoever wrote it."""
+    later = (session for session in state.sessions if session.number > since)
+    plain = entry._replace(agent="")
+    return any(
+        _without_agent(with_newlines(session.entry, "\n"))
+        == _without_agent(_render(plain, session.number, session.time or ""))
+        for session in later
+    )
+
+
+def _without_agent(entry: str) -> str:
+    """Return the text of a session without its label Agent, blank lines and spaces at the ends of lines."""
+    parts = re.sub(_AGENT, "", entry)
+    return "\n".join(filter(None, map(str.rstrip, parts.split("\n"))))
 
 
 def _with_takeover_note(workspace: Workspace, loaded: Loaded, entry: NewSession, actor: str) -> NewSession:
@@ -173,6 +241,8 @@ def _is_time(text: str) -> bool:
 
 def _start_of_work(state: TaskState) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
     """Return a note, and the edit to in_progress of a created task whose description and criteria are written."""
+    if state.status == DROPPED:
+        return (f'the task is dropped: `taskstate reopen {state.id} --note "WHY"` takes it up again',), ()
     if state.status != CREATED:
         return (), ()
     unfilled = [name for name in _STARTING if is_unfilled(state, name)]

@@ -194,7 +194,10 @@ def _unknown_keys(violation: _Violation) -> Iterator[SchemaFault]:
 
 
 def _suggestions(violation: _Violation) -> dict[str, str]:
-    """Return the unknown keys of a map, each with the most similar known key that is still free, or an empty string."""
+    """Return the unknown keys of a map, each with the key that was probably meant, or an empty string.
+
+    That is the one that the schema names as meant (`x-meant`), else the most similar known key that is still free.
+    """
     schema, value = violation.schema, violation.value
     if schema.get("additionalProperties") is not False:
         return {}
@@ -204,7 +207,8 @@ def _suggestions(violation: _Violation) -> dict[str, str]:
     suggestions: dict[str, str] = {}
     for key in value:
         if key not in properties and not any(pattern.search(key) for pattern in patterns):
-            suggestions[key] = nearest(key, [each for each in free if each not in suggestions.values()])
+            others = [each for each in free if each not in suggestions.values()]
+            suggestions[key] = schema.get("x-meant", {}).get(key) or nearest(key, others)
     return suggestions
 
 

@@ -6,22 +6,18 @@ credentials, becomes part of the evidence itself.
 
 from __future__ import annotations
 
-import os
 import re
-from contextlib import suppress
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.storage.files import MAX_BYTES, digest
 from taskstate.syntax.spans import CONTROLS, with_newlines
 from taskstate.validation import secrets
+from taskstate.verification.process import run_in_shell
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
-_CHUNK = 64 * 1024
-_POLL = 0.1  # seconds between two checks of a command that prints nothing
 _TAIL = 500  # characters
 _TAIL_SOURCE = 64 * 1024  # bytes at the end of the log that the tail is taken from
 _ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])"
@@ -60,83 +56,24 @@ def run_command(root: Path, command: str, *, timeout: float | None = None) -> Co
 
     Raises:
         TaskstateError: code "timeout": it ran longer than `timeout` seconds; code "too-large": it prints more than can
-            be kept. It is killed then, with all that it started.
+            be kept. It is killed then, with all that it started. Code "command": it cannot be started.
     """
-    import subprocess
     import tempfile
 
     with tempfile.TemporaryFile() as log:
-        process = subprocess.Popen(  # noqa: S602 - running the caller's own command line is what is asked for
-            command,
-            shell=True,
-            cwd=root,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # so that what it starts can be ended with it
-        )
-        with process:
-            try:
-                _record(process, log, command, timeout)
-            finally:
-                _end(process)
-        log.seek(0)
-        return CommandResult(command, process.returncode, log.read())
 
-
-def _record(process: subprocess.Popen[bytes], log: IO[bytes], command: str, timeout: float | None) -> None:
-    """Copy the output of a process into `log` until it has ended, and kill what it left running."""
-    import selectors
-    import time
-
-    deadline = None if timeout is None else time.monotonic() + timeout
-    drain_until = None  # once the process has ended: when to stop reading
-    stream = process.stdout.fileno() if process.stdout else -1
-    with selectors.DefaultSelector() as selector:
-        selector.register(stream, selectors.EVENT_READ)
-        while True:
-            ready = selector.select(_POLL)
-            chunk = os.read(stream, _CHUNK) if ready else b""
+        def keep(chunk: bytes) -> None:
             log.write(chunk)
             if log.tell() > MAX_BYTES:
                 message = f"`{command}` prints more than {MAX_BYTES // 1024**2} MiB"
                 raise TaskstateError(message, help="have it print less, or into a file", code="too-large")
-            # A background process that inherited the pipe keeps it open, so end-of-file alone would wait for it without
-            # end.
-            if drain_until is None and _has_ended(process):
-                _end(process)
-                drain_until = time.monotonic() + _POLL
-            if (ready and not chunk) or (drain_until is not None and (not ready or time.monotonic() > drain_until)):
-                break
-            _require_time(deadline, command, timeout)
-    while not _has_ended(process):
-        time.sleep(_POLL / 10)
-        _require_time(deadline, command, timeout)
 
-
-def _has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Return whether a process has ended, without reaping it where the system allows that."""
-    if not hasattr(os, "waitid"):
-        return process.poll() is not None
-    # WNOWAIT leaves the ended process unreaped: its process id cannot be reused before `_end` kills its group.
-    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
-def _require_time(deadline: float | None, command: str, timeout: float | None) -> None:
-    import time
-
-    if deadline is not None and time.monotonic() > deadline:
-        message = f"`{command}` had not ended after {timeout:g} seconds"
-        raise TaskstateError(message, help="mend it, or give it more time with --timeout", code="timeout")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process that is not reaped yet, with its whole process group."""
-    import signal
-
-    if process.returncode is None:  # not reaped, so the process id is still its own even if it has ended
-        with suppress(ProcessLookupError, PermissionError):  # macOS refuses where only zombies are left
-            os.killpg(process.pid, signal.SIGKILL)
+        ended = run_in_shell(root, command, keep, timeout=timeout)
+        if ended.timed_out:
+            message = f"`{command}` had not ended after {timeout:g} seconds"
+            raise TaskstateError(message, help="mend it, or give it more time with --timeout", code="timeout")
+        log.seek(0)
+        return CommandResult(command, ended.exit_status, log.read())
 
 
 def log_stem(feature_id: str) -> str:

@@ -1,36 +1,37 @@
 """Makes the brief of a task: what an agent needs to start on it, cut to a budget of tokens.
 
 All units of a task are sorted by priority, and a brief holds the longest beginning of that list which fits, so a larger
-budget never gives less. The protocol, the next step and the ids of the open features are always kept; a brief that
-exceeds its budget with these alone says so.
+budget never gives less. What to look at first, the next step and the ids of the open features are always kept; a
+brief that exceeds its budget with these alone says so.
 """
 
 from __future__ import annotations
 
-from itertools import accumulate, takewhile
+from itertools import accumulate, pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.context.preconditions import broken_fences
 from taskstate.handoff import protocol, token_count
+from taskstate.messages import counted
 from taskstate.model import roles
 from taskstate.model.config import export_drop
 from taskstate.model.derived_values import session_counts
-from taskstate.model.static_context import seal_broken
 from taskstate.model.write_metadata import blocks_of
-from taskstate.workflow.brief_sections import ALWAYS, SHOW_SECTION, BriefSection, brief_sections
+from taskstate.workflow.attention import FINDINGS, attention
+from taskstate.workflow.brief_sections import ALWAYS, BACKGROUND, SHOW_SECTION, BriefSection, brief_sections
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.workspace.workspace import Loaded, Workspace
 
-BUDGET = 4_000  # tokens by default
 _HUNDREDTHS = 100
+_BACKGROUND = 85  # percent of the usual budget, up to which background is taken in
 _DETAILS = 1  # priority of the descriptions of open features; their ids are always kept
 _HUGE, _LAST = 4_000, 100  # a unit of over 4,000 characters comes last, or it would keep all others out
-_SHA = 12
+_FACTS = ("priority", "area", "epic", "prd", "repository", "agent")  # keys of the front matter that a brief repeats
+_FOR_EVERY_ROLE = frozenset({"description"})  # fields that some exports leave out: nobody judges what he was not told
 
 
 class Cut(NamedTuple):
@@ -70,30 +71,35 @@ class _Source(NamedTuple):
 def brief(workspace: Workspace, loaded: Loaded, *, role: str = "", budget: int | None = None) -> Brief:
     """Return the brief of a task, for a role or in general.
 
-    With a `budget` it holds as much as fits. By default that is 4,000 tokens, with only as many sessions as archiving
-    keeps, so that archiving does not change the brief.
+    With a `budget` it holds as much as fits. By default that is the configured one, of which background only fills the
+    most part: a reader needs no full page. And it has only as many sessions as archiving keeps, so that archiving does
+    not change the brief.
 
     Raises:
-        TaskstateError: there is no such role; the project's own template of the protocol is wrong.
+        TaskstateError: there is no such role.
     """
     if role:
         roles.require_role(role, workspace.config.roles)
-    sessions = workspace.config.size.keep_sessions if budget is None else len(loaded.state.sessions)
-    return _within(_source(workspace, loaded, role, sessions), BUDGET if budget is None else budget)
+    if budget is None:
+        source = _source(workspace, loaded, role, workspace.config.size.keep_sessions)
+        budget = workspace.config.brief.budget
+        return _within(source, budget, budget * _BACKGROUND // 100)
+    return _within(_source(workspace, loaded, role, len(loaded.state.sessions)), budget, budget)
 
 
-def _within(source: _Source, budget: int) -> Brief:
-    """Return the brief with as many units as fit the budget."""
+def _within(source: _Source, budget: int, background: int) -> Brief:
+    """Return the brief with as many units as fit the budget; those of the background only up to a smaller one."""
     pieces = _cuttable_units(source)
     running_costs = accumulate(_unit_costs(source, pieces), initial=_weight(_render(source, set(), ())))
     costs = [*takewhile(lambda cost: cost <= budget * _HUNDREDTHS, running_costs)]
     for count in range(len(costs) - 1, -1, -1):
+        most = background if count and pieces[count - 1].keep >= BACKGROUND else budget
         included = {(piece.section, piece.unit) for piece in pieces[:count]}
         cut = _left_out(source, included)
-        if costs[count] + _weight("\n".join(_notes(cut))) <= budget * _HUNDREDTHS:
+        if costs[count] + _weight("\n".join(_notes(cut))) <= most * _HUNDREDTHS:
             text = _render(source, included, _notes(cut))
             needed = token_count.estimate(text)
-            if needed <= budget:
+            if needed <= most:
                 return Brief(text, needed, budget, cut, fits=True)
     return _least(source, budget)
 
@@ -132,12 +138,12 @@ def _least(source: _Source, budget: int) -> Brief:
 def _source(workspace: Workspace, loaded: Loaded, role: str, sessions: int) -> _Source:
     state = loaded.state
     blocks = blocks_of(state.document)
-    hidden_fields = export_drop(workspace.config, role) if role else ()
-    sections = brief_sections(state, blocks, workspace.config.root, sessions)
+    hidden_fields = {*export_drop(workspace.config, role)} - _FOR_EVERY_ROLE if role else set()
+    lines = tuple(each.line for each in attention(workspace, loaded) if each.label != FINDINGS)  # those are listed
+    sections = brief_sections(state, blocks, folder=workspace.config.root, sessions=sessions, attention=lines)
     withheld = ", ".join(section.title for section in sections if section.spec.field in hidden_fields)
-    short_protocol_text = protocol.short_protocol(workspace, role=role, task=(state.id, state.kind))
     return _Source(
-        head=(*_head(workspace, loaded, blocks, role), "", short_protocol_text),
+        head=_head(workspace, loaded, blocks, role),
         sections=tuple(
             section for section in sections if section.spec.field not in hidden_fields or not section.spec.field
         ),
@@ -150,7 +156,7 @@ def _head(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks, role: str) -
     state, version = loaded.state, blocks.values.get("version")
     facts = (
         f"status {state.status or 'unknown'}",
-        *(f"{key} {text}" for key in ("priority", "area") if (text := " ".join((state.text(key) or "").split()))),
+        *(f"{key} {text}" for key in _FACTS if (text := " ".join((state.text(key) or "").split()))),
         *([f"version PT-v{version}"] if isinstance(version, int) else ()),
         _counts_text(state),
         f"revision {loaded.token}",
@@ -159,30 +165,15 @@ def _head(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks, role: str) -
     lines = [f"# Task {state.id}: {' '.join(state.title.split())}", "", ", ".join(facts)]
     if role or blocks.values.get("coordination"):
         standing = (f"{name} {blocks.role(name).values.get('status', 'unknown')}" for name in workspace.config.roles)
-        lines.append(f"{f'Your role: {role}. ' if role else ''}Roles: {', '.join(standing)}")
-    return (*lines, *_warning_lines(state, blocks))
+        lines += ["", f"{f'Your role: {role}. ' if role else ''}Roles: {', '.join(standing)}"]
+    return (*lines, "", protocol.short(workspace, protocol.Subject(state.id, state.kind), role=role))
 
 
 def _counts_text(state: TaskState) -> str:
     counts = session_counts(state)
     archived = f" ({counts.archived} archived)" if counts.archived else ""
     features = f", {state.checklist.passing} of {len(state.checklist.counted)} features pass" if state.checklist else ""
-    return f"{counts.total} sessions{archived}{features}"
-
-
-def _warning_lines(state: TaskState, blocks: ToolBlocks) -> Iterable[str]:
-    drifted = roles.unresolved(blocks)
-    if drifted:
-        yield (
-            f"**Drift:** the tree is not what {' and '.join(drifted)} left. Look first: "
-            f"`taskstate snapshot verify {state.id} --role {drifted[0]}`"
-        )
-    if seal_broken(state, blocks):
-        yield f"**Changed since it was sealed:** what the task is. Look first: `taskstate context check {state.id}`"
-    for broken in broken_fences(state):
-        yield f"**Cannot be read:** {broken.message} (`taskstate lint`)"
-    for problem in state.problems:
-        yield f"**Cannot be read:** {problem.message} (`taskstate lint`)"
+    return f"{counted(counts.total, 'session')}{archived}{features}"
 
 
 def _cuttable_units(source: _Source) -> list[_CuttableUnit]:
@@ -192,7 +183,7 @@ def _cuttable_units(source: _Source) -> list[_CuttableUnit]:
         for index, unit in enumerate(section.units):
             if (section.spec.keep == ALWAYS and not unit.short) or unit.aside:
                 continue
-            keep = _DETAILS if section.spec.keep == ALWAYS else section.spec.keep
+            keep = _DETAILS if section.spec.keep == ALWAYS else unit.keep or section.spec.keep
             units.append(_CuttableUnit(keep + (_LAST if len(unit.text) > _HUGE else 0), number, index))
     return sorted(units)
 
@@ -219,8 +210,10 @@ def _render(source: _Source, included: set[tuple[int, int]], notes: tuple[str, .
         ]
         if units:
             lines += ["", f"## {section.title}", ""]
-            lines += [f"{unit.text}{'' if unit.tight else chr(10)}" for unit in units]
-            lines[-1] = units[-1].text
+            for unit, following in pairwise(units):
+                is_tight = unit.tight and not following.text.startswith("#")
+                lines.append(unit.text if is_tight else f"{unit.text}\n")
+            lines.append(units[-1].text)
     return "\n".join([*lines, *notes]) + "\n"
 
 

@@ -10,12 +10,12 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model import chain, chain_quotes, phases
-from taskstate.model.document_kinds import kind
+from taskstate.model.document_kinds import kind, section_key
 from taskstate.model.static_context import SECTION, read_static
-from taskstate.model.task_state import PART_LEVEL
-from taskstate.syntax.markdown_blocks import read_blocks
+from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, json_fence
 from taskstate.syntax.nodes import Fault
-from taskstate.syntax.spans import trimmed, with_newlines
+from taskstate.syntax.spans import trimmed
+from taskstate.workflow.brief_units import Unit, list_units, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Section
 
 ALWAYS = 0  # kept even where it does not fit
+BACKGROUND = 5  # from here on: what helps to understand the task; what comes before says what to do
 
 
 class BriefSectionSpec(NamedTuple):
@@ -40,20 +41,6 @@ class BriefSectionSpec(NamedTuple):
     keep: int
     more: str
     field: str = ""
-
-
-class Unit(NamedTuple):
-    """A piece of a section that is kept or cut as a whole; after a `tight` one the next follows without a blank line.
-
-    `number` is the number of its session. The `short` form replaces the text where that does not fit. A unit `aside`
-    is never in the brief and only listed as left out.
-    """
-
-    text: str
-    tight: bool = False
-    number: int = 0
-    short: str = ""
-    aside: bool = False
 
 
 class BriefSection(NamedTuple):
@@ -71,20 +58,21 @@ class BriefSection(NamedTuple):
 
 SHOW_SECTION = 'taskstate show {id} --section "NAME"'
 # In the order in which they are shown. Earlier sessions are cut first, then their summary, then what came from other
-# tasks, then the description of the task.
+# tasks, then what the newest session did, then the description of the task.
 SECTION_SPECS = (
+    BriefSectionSpec("findings", "Open findings", 1, "taskstate role show {id}", "coordination"),
+    BriefSectionSpec("attention", "Look first", ALWAYS, "taskstate status {id}"),
+    BriefSectionSpec("handoff", "Open handoff", 1, "taskstate handoff show {id}"),
     BriefSectionSpec("next", "Next step", ALWAYS, "taskstate show {id}"),
     BriefSectionSpec("features", "Open features", ALWAYS, "taskstate show {id}"),
-    BriefSectionSpec("findings", "Blocking findings", 1, "taskstate role show {id}", "coordination"),
-    BriefSectionSpec("handoff", "Open handoff", 1, "taskstate handoff show {id}"),
     BriefSectionSpec("session", "Newest session", 2, "taskstate session show {id} N"),
     BriefSectionSpec("phase", "Phase", 3, "taskstate phase show {id} P"),
     BriefSectionSpec("criteria", "Acceptance Criteria", 4, SHOW_SECTION, "criteria"),
     BriefSectionSpec("commands", "Validation", 4, SHOW_SECTION, "commands"),
-    BriefSectionSpec("description", "Task Description", 5, SHOW_SECTION, "description"),
-    BriefSectionSpec("scope", "Scope", 5, SHOW_SECTION, "scope"),
-    BriefSectionSpec("standards", "Standards", 5, SHOW_SECTION, "standards"),
-    BriefSectionSpec("paths", "Repository Paths", 5, SHOW_SECTION, "paths"),
+    BriefSectionSpec("description", "Task Description", BACKGROUND, SHOW_SECTION, "description"),
+    BriefSectionSpec("scope", "Scope", 4, SHOW_SECTION, "scope"),
+    BriefSectionSpec("standards", "Standards", 4, SHOW_SECTION, "standards"),
+    BriefSectionSpec("paths", "Repository Paths", 4, SHOW_SECTION, "paths"),
     BriefSectionSpec("evidence", "Evidence", 6, "taskstate evidence show {id} EID", "evidence"),
     BriefSectionSpec("inputs", "Chain Inputs", 7, SHOW_SECTION, "inputs"),
     BriefSectionSpec("summary", "Archived Summary", 8, "taskstate session show {id} N"),
@@ -98,31 +86,38 @@ _SECTION_KEEP = {
     "architecture decisions": 5,
     "codebase impact map": 6,
     "change log": 7,
+    "notes": 7,
 }
 _DEFAULT_KEEP = 4
+_DID_KEEP = 6
+_OWN_KEEP = 7  # of sections and lines that no kind declares
 _NEWEST_LAST = frozenset({"architecture decisions"})
-# Sections of the state file that the table covers, and those that do not help to go on with the task.
+# Sections of the state file that the table covers, and those that tell nothing that helps to go on with the task.
 _IN_OTHER_SECTIONS = frozenset({"static context", "chain inputs", "feature checklist", "progress log"})
-_NOT_SHOWN = frozenset({"git history", "chain output", "notes"})
-_NO_INPUTS = ("", "None.", "None")  # texts for "no inputs"
-_ITEM = r"(?:[-*+]|\d{1,9}[.)])[ \t]"
+_NOT_SHOWN = frozenset({"git history", "chain output"})
+_NOTHING = ("", "None.", "None")  # texts for "no inputs" and "no issues"
 
 
-def brief_sections(state: TaskState, blocks: ToolBlocks, folder: str, sessions: int) -> tuple[BriefSection, ...]:
+def brief_sections(
+    state: TaskState, blocks: ToolBlocks, *, folder: str, sessions: int, attention: tuple[str, ...] = ()
+) -> tuple[BriefSection, ...]:
     """Return the sections of a task's brief that are not empty, in the order in which they are shown.
 
     `blocks` are those of its front matter, `folder` is the state folder's path from the repository's root, `sessions`
-    the number of newest sessions to include.
+    the number of newest sessions to include, `attention` what to look at first.
     """
+    other = (*_other_sections(state), *_undeclared_sections(state))
     if not _IN_OTHER_SECTIONS & {section.key for section in kind(state.kind).sections}:
-        return tuple(_other_sections(state))
+        first = next(BriefSection(row, list_units(attention)) for row in SECTION_SPECS if row.name == "attention")
+        return (*((first,) if attention else ()), *other)
     static = read_static(state)
     makers: dict[str, Callable[[], Iterable[Unit]]] = {
         "next": lambda: _next_units(state),
         "features": lambda: _feature_units(state),
         "findings": lambda: _finding_units(blocks),
+        "attention": lambda: list_units(attention),
         "handoff": lambda: _handoff_units(state, blocks, folder),
-        "session": lambda: _session_units(state.sessions[-1]) if state.sessions else (),
+        "session": lambda: _session_units(state.sessions[-1], newest=True) if state.sessions else (),
         "phase": lambda: _phase_units(state),
         "inputs": lambda: _input_units(state),
         "summary": lambda: units_of(state.summary.section.body.of(state.document.text)) if state.summary else (),
@@ -131,64 +126,19 @@ def brief_sections(state: TaskState, blocks: ToolBlocks, folder: str, sessions: 
     }
     units = {name: tuple(make()) for name, make in makers.items()} | _static_units(state, static)
     headings = {"summary": state.summary.section.title} if state.summary else {}
+    if state.sessions:
+        headings["session"] = f"Newest: {state.sessions[-1].section.title}"
     sections = (BriefSection(row, units[row.name], headings.get(row.name, "")) for row in SECTION_SPECS)
-    return (*(part for part in sections if part.units), *_other_sections(state))
-
-
-def units_of(text: str, number: int = 0) -> tuple[Unit, ...]:
-    """Split a text between list items and paragraphs, never in a fence or an HTML block."""
-    text = with_newlines(text, "\n").strip("\n")
-    opaque = [block.span for block in read_blocks(text) if block.kind != "heading"]
-    starts = [0]
-    position, after_blank = 0, False
-    for line in text.split("\n"):
-        begins = bool(re.match(_ITEM, line)) or (after_blank and line[:1] not in {" ", "\t"})
-        if position and line.strip(" \t") and begins and not any(span.start < position < span.end for span in opaque):
-            starts.append(position)
-        after_blank = not line.strip(" \t")
-        position += len(line) + 1
-    pieces = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
-    return tuple(
-        Unit(_with_closed_fence(piece.strip("\n")), tight=not piece.endswith("\n\n"), number=number)
-        for piece in _with_headings(pieces)
-    )
-
-
-def _with_headings(pieces: list[str]) -> list[str]:
-    """Return the pieces with each heading or label (`**Name:**`) joined to the piece below it."""
-    joined: list[str] = []
-    pending = ""
-    for piece in pieces:
-        pending += piece
-        line = piece.strip("\n")
-        if not (line.startswith("#") or (line.startswith("**") and line.endswith(":**"))) or "\n" in line:
-            joined.append(pending)
-            pending = ""
-    return [*joined, pending] if pending.strip() else joined
-
-
-def _with_closed_fence(text: str) -> str:
-    """Return a text with its last fence closed, so that the fence does not swallow the rest of the brief."""
-    if "```" not in text and "~~~" not in text:
-        return text
-    fences = [block for block in read_blocks(text) if block.kind == "fence"]
-    if not fences or fences[-1].closed:
-        return text
-    opening = fences[-1].span.of(text).lstrip(" ")
-    return f"{text}\n{opening[: len(opening) - len(opening.lstrip(opening[0]))]}"
-
-
-def _list_units(texts: Iterable[str]) -> tuple[Unit, ...]:
-    return tuple(Unit("- " + text.replace("\n", "\n  "), tight=True) for text in texts)
+    return (*(part for part in sections if part.units), *other)
 
 
 def _next_units(state: TaskState) -> tuple[Unit, ...]:
     steps = [step for step in state.next_steps if step.strip()]
     if steps:
-        return _list_units(steps)
+        return list_units(steps)
     waiting = state.checklist.open if state.checklist else ()
     first = f"begin with the feature {waiting[0].id}" if waiting else "begin with the acceptance criteria"
-    return _list_units([f"No session names one: {first}."])
+    return list_units([f"No session names one: {first}."])
 
 
 def _feature_units(state: TaskState) -> tuple[Unit, ...]:
@@ -201,18 +151,45 @@ def _feature_units(state: TaskState) -> tuple[Unit, ...]:
 
 
 def _finding_units(blocks: ToolBlocks) -> tuple[Unit, ...]:
-    return _list_units(f"{role.name}: {finding}" for role in blocks.roles.values() for finding in role.findings)
+    """Return the findings that nobody has cleared: also answered ones, which wait for the role that raised them."""
+    return list_units(f"{role.name}: {finding}" for role in blocks.roles.values() for finding in role.findings)
 
 
 def _handoff_units(state: TaskState, blocks: ToolBlocks, folder: str) -> tuple[Unit, ...]:
     path = blocks.handoffs.open
     if path is None:
         return ()
-    return _list_units([f"`{folder}/{path}`: read it first, then `taskstate handoff accept {state.id}`"])
+    return list_units([f"`{folder}/{path}`: read it first, then `taskstate handoff accept {state.id}`"])
 
 
-def _session_units(session: Session) -> tuple[Unit, ...]:
-    return units_of(session.entry, session.number)
+def _session_units(session: Session, *, newest: bool = False) -> tuple[Unit, ...]:
+    """Return the units of a session, without issues where there are none.
+
+    The newest session is a section with its heading, and its next steps are a section, too. What it did is kept less
+    long than its state and its issues.
+    """
+    text = session.document.text
+    fields = sorted(session.fields.items(), key=lambda field: field[1].label_span)
+    starts = [
+        session.section.body.start if newest else session.span.start,
+        *(field.label_span.start for _, field in fields),
+    ]
+    ends = [*starts[1:], session.span.end]
+    units = units_of(text[starts[0] : ends[0]], session.number)
+    for (name, field), start, end in zip(fields, starts[1:], ends[1:], strict=True):
+        is_whole = not text[field.span.end : end].strip()
+        is_empty = name == "issues encountered" and set(session.issues) <= {*_NOTHING}
+        is_shown = name == "next steps" and newest and _is_list_of(field.span.of(text), session.next)
+        if not (is_whole and (is_empty or is_shown)):
+            keep = _DID_KEEP if newest and name == "what i did" else 0
+            units += tuple(unit._replace(keep=keep) for unit in units_of(text[start:end], session.number))
+    return units
+
+
+def _is_list_of(text: str, items: tuple[str, ...]) -> bool:
+    """Return whether a text holds nothing but these items."""
+    plain = re.compile(r"[\s*+\-]")
+    return plain.sub("", text) == plain.sub("", "".join(items))
 
 
 def _earlier_sessions(state: TaskState, count: int) -> Iterator[Unit]:
@@ -239,21 +216,23 @@ def _objective_units(title: str, value: Mapping[str, object]) -> Iterator[Unit]:
         if each.get("id") == current:
             note = f" ({each['note']})" if each.get("note") else ""
             yield Unit(f"{title}: objective {current}, {each.get('description')}{note}")
-    yield from _list_units(
+    yield from list_units(
         f"Tried: {each.get('approach')}: {each.get('result')}" for each in _mappings(value.get("approaches_tried"))
     )
 
 
 def _static_units(state: TaskState, static: StaticPart) -> dict[str, tuple[Unit, ...]]:
     criteria = (f"{each.number}. [{'x' if each.checked else ' '}] {each.text}" for each in state.criteria)
+    description = units_of(static.description)
+    first = (each._replace(keep=BACKGROUND - 1) for each in description[:1])  # without it the rest says little
     scope = [*(f"In: {each}" for each in static.scope_in), *(f"Out: {each}" for each in static.scope_out)]
     return {
         "criteria": tuple(Unit(each.replace("\n", "\n   "), tight=True) for each in criteria),
-        "commands": _list_units(f"`{each}`" for each in static.commands),
-        "description": (*(units_of(static.description) if static.description else ()), *_own_heading_units(state)),
-        "scope": _list_units(scope),
-        "standards": _list_units(_citation_text(each) for each in static.standards),
-        "paths": _list_units(static.paths),
+        "commands": list_units(f"`{each}`" for each in static.commands),
+        "description": (*first, *description[1:], *_own_heading_units(state)),
+        "scope": list_units(scope),
+        "standards": list_units(_citation_text(each) for each in static.standards),
+        "paths": list_units(each for each in static.paths if each not in static.scope_in),
     }
 
 
@@ -267,13 +246,15 @@ def _own_heading_units(state: TaskState) -> Iterator[Unit]:
 
 
 def _citation_text(citation: Mapping[str, object]) -> str:
-    """Return a citation as one line: file, section, lines and requirement."""
+    """Return a citation as one line: file, section, lines and the first sentence of the requirement."""
     span = f" {citation['line_span']}" if citation.get("line_span") else ""
-    return f"{citation.get('file')}#{citation.get('section')}{span}: {citation.get('requirement')}"
+    requirement = str(citation.get("requirement") or "")
+    sentence = re.split(r"(?<=[.!?])\s", requirement, maxsplit=1)[0]
+    return f"{citation.get('file')}#{citation.get('section')}{span}: {sentence}"
 
 
 def _evidence_units(blocks: ToolBlocks) -> tuple[Unit, ...]:
-    return _list_units(
+    return list_units(
         f"{each.get('id')}: {each.get('path')}{' ' + str(each['lines']) if each.get('lines') else ''}"
         for each in blocks.evidence
     )
@@ -285,7 +266,7 @@ def _input_units(state: TaskState) -> Iterator[Unit]:
     inputs = chain.inputs_of(document)
     section = state.section(chain.INPUTS)
     lead = section.own.of(document.text).strip() if section else ""
-    if lead not in _NO_INPUTS and not kind(state.kind).is_placeholder(lead):
+    if lead not in _NOTHING and not kind(state.kind).is_placeholder(lead):
         yield from units_of(lead)
     for child in document.children(section, PART_LEVEL) if section else ():
         pulled_input = next((each for each in inputs if child.span.start < each.comment.start < child.span.end), None)
@@ -298,12 +279,13 @@ def _input_units(state: TaskState) -> Iterator[Unit]:
         yield from (Unit(f"{heading}\n\n{line}" if not number else line) for number, line in enumerate(lines))
 
 
-def _filled_section_units(state: TaskState, section: Section) -> tuple[Unit, ...]:
-    """Return the units of a section with its heading, or none if it is empty or a placeholder."""
-    body = section.body.of(state.document.text).strip()
-    if not body or kind(state.kind).is_placeholder(body):
+def _filled_section_units(state: TaskState, section: Section, *, heading: bool = True) -> tuple[Unit, ...]:
+    """Return the units of a section, with its heading or without, or none if it is empty or a placeholder."""
+    text = state.document.text
+    body = section.body.of(text).strip("\r\n")
+    if not body.strip() or kind(state.kind).is_placeholder(body):
         return ()
-    return units_of(trimmed(state.document.text, section.span).of(state.document.text))
+    return units_of(trimmed(text, section.span).of(text) if heading else body)
 
 
 def _other_sections(state: TaskState) -> Iterator[BriefSection]:
@@ -314,6 +296,45 @@ def _other_sections(state: TaskState) -> Iterator[BriefSection]:
         if units:
             keep = _SECTION_KEEP.get(spec.key, _DEFAULT_KEEP)
             yield BriefSection(BriefSectionSpec(spec.key, spec.name, keep, SHOW_SECTION), units)
+
+
+def _undeclared_sections(state: TaskState) -> Iterator[BriefSection]:
+    """Yield a section for each part that people added: lines above a subsection, subsections, and whole sections."""
+    document, spec = state.document, kind(state.kind)
+    for section in document.sections:
+        key = section_key(section.title)
+        if section.level < SECTION_LEVEL:
+            units = _lead_units(state, section)
+        elif section.level > SECTION_LEVEL or (spec.section(section.title) and key not in _IN_OTHER_SECTIONS):
+            continue
+        elif spec.section(section.title) is None:
+            units = _filled_section_units(state, section, heading=False)
+        elif key == "chain inputs":
+            continue  # it is shown as a whole
+        else:
+            units = _lead_units(state, section)
+            for child in document.children(section, PART_LEVEL):
+                units += _filled_section_units(state, child) if _is_own(state, key, child) else ()
+        if units:
+            yield BriefSection(BriefSectionSpec(key, section.title, _OWN_KEEP, SHOW_SECTION), units)
+
+
+def _is_own(state: TaskState, key: str, child: Section) -> bool:
+    """Return whether people added a subsection of a declared section, and the table does not cover it."""
+    spec = kind(state.kind).section(key)
+    return key != section_key(SECTION) and spec is not None and spec.subsection(child.title) is None
+
+
+def _lead_units(state: TaskState, section: Section) -> tuple[Unit, ...]:
+    """Return the lines between a heading and the next one, without the json fence of a declared section."""
+    text, lead = state.document.text, section.own
+    fence = json_fence(state.document, lead)
+    spec = kind(state.kind).section(section.title)
+    if fence and spec and spec.fence:
+        lines = text[lead.start : fence.span.start].rstrip() + "\n\n" + text[fence.span.end : lead.end].lstrip("\r\n")
+    else:
+        lines = lead.of(text)
+    return () if not lines.strip() or kind(state.kind).is_placeholder(lines) else units_of(lines.strip("\r\n"))
 
 
 def _section_units(state: TaskState, section: Section, key: str) -> tuple[Unit, ...]:

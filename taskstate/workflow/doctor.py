@@ -19,6 +19,8 @@ from taskstate.storage import files, journal, kept, lock
 from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
 from taskstate.storage.transaction import paths_of
+from taskstate.workflow.attention import attention
+from taskstate.workflow.status import active_tasks
 from taskstate.workspace import damage, losses
 from taskstate.workspace.setup import PRE_COMMIT, merge_driver_state, set_up
 
@@ -134,6 +136,14 @@ def _check_files(workspace: Workspace) -> Iterable[RepositoryProblem]:
                 decoded(files.read(path), relative)
         except TaskstateError as error:
             yield RepositoryProblem("files", relative, error.message, error.help)
+
+
+def _check_attention(workspace: Workspace) -> Iterable[RepositoryProblem]:
+    """Report what to look at in the tasks that are at work: open findings, drift, a stale context."""
+    for loaded in active_tasks(workspace)[0]:
+        for each in attention(workspace, loaded):
+            help_ = f"see `taskstate status {loaded.state.id}`"
+            yield RepositoryProblem("attention", loaded.relative, each.line, help_, note=True)
 
 
 def _check_twice(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -263,6 +273,7 @@ CHECKS: dict[str, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
     "kept": _check_kept,
     "temporary": _check_temporary_files,
     "files": _check_files,
+    "attention": _check_attention,
     "twice": _check_twice,
     "ids": _check_ids,
     "orphans": _check_orphans,

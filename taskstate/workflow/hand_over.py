@@ -1,4 +1,4 @@
-"""Hands a phase over: writes its handoff document if the linter finds no error in it."""
+"""Hands a phase over: writes its handoff document if the linter finds no error in it; names the errors of others."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from taskstate.model.config import Lint
 
 if TYPE_CHECKING:
     from taskstate.handoff.create import HandoffRequest, HandoffResult
+    from taskstate.handoff.invalid import Validator
     from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Workspace
 
@@ -23,6 +24,11 @@ def hand_over(workspace: Workspace, task_id: str, handoff_request: HandoffReques
     Raises:
         TaskstateError: as `handoff.create.new` does.
     """
+    return create.new(workspace, task_id, handoff_request, request, errors_in=handoff_errors(workspace))
+
+
+def handoff_errors(workspace: Workspace) -> Validator:
+    """Return the function that lists the errors of a handoff document, as the linter's default rules see them."""
 
     def errors_in(name: str, text: str, now: str) -> tuple[tuple[str, str], ...]:
         repository = Repository(workspace, now=now)
@@ -33,4 +39,4 @@ def hand_over(workspace: Workspace, task_id: str, handoff_request: HandoffReques
             repository.close()
         return tuple((each.code, each.message) for each in diagnostics if each.severity == ERROR)
 
-    return create.new(workspace, task_id, handoff_request, request, errors_in=errors_in)
+    return errors_in

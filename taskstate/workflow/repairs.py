@@ -172,4 +172,4 @@ def reseal(workspace: Workspace, task_id: str, note: str, request: Request) -> O
         text, before = add_event(workspace, loaded.document.text, event)
         return Change(text=text, before=before, notes=("sealed anew; the note is among its events",))
 
-    return change(workspace, task_id, job, request._replace(reseal=True))
+    return change(workspace, task_id, job, request._replace(reseal=True, even_dropped=True))

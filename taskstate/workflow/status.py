@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
-from taskstate.model.statuses import BLOCKED, COMPLETE, DONE, IN_PROGRESS, PENDING
+from taskstate.model.statuses import BLOCKED, CLOSED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
-from taskstate.workspace.damage import advice, damage_of
+from taskstate.workflow.attention import FINDINGS, attention
+from taskstate.workspace.damage import advice, damage_of, unread_part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _ACTIVE_STATUSES = frozenset({IN_PROGRESS, BLOCKED})
 _MARKS = {PENDING: " ", IN_PROGRESS: ">", BLOCKED: "!", DONE: "x"}
 _COLUMNS = ("ROLE", "STATUS", "COMPLETED", "SNAPSHOT", "DIFF", "FINDINGS", "DRIFT")
-_SNAPSHOT = ("snapshot_time", "actor", "base_commit", "tree", "diff_stat")
+_SNAPSHOT = ("snapshot_time", "actor", "tree", "diff_stat")
 _NONE = "-"
 
 
@@ -35,7 +36,8 @@ def active_tasks(workspace: Workspace) -> tuple[list[Loaded], tuple[str, ...]]:
             if _is_active(loaded):
                 tasks.append(loaded)
             found = damage_of(workspace, loaded, alone=True)
-            unreadable += [f"{found}: {advice(loaded)}"] if found else []
+            part = unread_part(loaded)
+            unreadable += [f"{found}: {advice(loaded)}"] if found else [part] if part else []
     return tasks, tuple(unreadable)
 
 
@@ -43,11 +45,12 @@ def _is_active(loaded: Loaded) -> bool:
     if loaded.state.status in _ACTIVE_STATUSES:
         return True
     blocks = blocks_of(loaded.document)
-    return bool(roles.unresolved(blocks)) or (loaded.state.status != COMPLETE and roles.has_begun(blocks))
+    return bool(roles.unresolved(blocks)) or (loaded.state.status not in CLOSED and roles.has_begun(blocks))
 
 
-def status_shape(loaded: Loaded, names: tuple[str, ...]) -> dict[str, object]:
+def status_shape(workspace: Workspace, loaded: Loaded) -> dict[str, object]:
     """Return the status of a task as JSON values."""
+    names = workspace.config.roles
     state, blocks = loaded.state, blocks_of(loaded.document)
     pipeline = roles.pipeline(blocks, names)
     return {
@@ -60,6 +63,7 @@ def status_shape(loaded: Loaded, names: tuple[str, ...]) -> dict[str, object]:
         "role": next((role.name for role in pipeline if role.status != DONE), None),
         "findings": sum(len(role.findings) for role in pipeline),
         "drift": list(roles.unresolved(blocks)),
+        "attention": [each._asdict() for each in attention(workspace, loaded)],
         "handoff": blocks.handoffs.open,
         "next_step": next_step(loaded),
     }
@@ -67,20 +71,22 @@ def status_shape(loaded: Loaded, names: tuple[str, ...]) -> dict[str, object]:
 
 def roles_shape(loaded: Loaded, names: tuple[str, ...]) -> list[dict[str, object]]:
     """Return the status of a task's roles as JSON values."""
-    pipeline = roles.pipeline(blocks_of(loaded.document), names)
-    return [_role_shape(role, names) for role in pipeline]
+    blocks = blocks_of(loaded.document)
+    return [_role_shape(role, names, blocks.delta.base_commit) for role in roles.pipeline(blocks, names)]
 
 
-def _role_shape(role: Role, names: tuple[str, ...]) -> dict[str, object]:
+def _role_shape(role: Role, names: tuple[str, ...], base: str | None) -> dict[str, object]:
+    snapshot = role.snapshot
+    recorded = {**{key: getattr(snapshot, key, None) for key in _SNAPSHOT}, "base_commit": base}
     return {
         "role": role.name,
         "configured": role.name in names,
         "status": role.status,
         "completed_at": role.completed_at,
         "session_id": role.session_id,
-        "findings": list(role.findings),
+        "findings": [each.values() for each in role.findings],
         "drift_budget": role.budget,
-        "snapshot": {key: role.snapshot.values.get(key) for key in _SNAPSHOT} if role.snapshot else None,
+        "snapshot": recorded if snapshot else None,
     }
 
 
@@ -93,33 +99,26 @@ def next_step(loaded: Loaded) -> str | None:
     return next((f"{each.id}: {each.description}" for each in features if not each.passes), None)
 
 
-def status_text(tasks: Sequence[Loaded], names: tuple[str, ...]) -> str:
+def status_text(workspace: Workspace, tasks: Sequence[Loaded]) -> str:
     """Return the status of tasks as text."""
-    return "\n\n".join(_task_text(loaded, names) for loaded in tasks) if tasks else "no task is in progress"
+    return "\n\n".join(_task_text(workspace, loaded) for loaded in tasks) if tasks else "no task is in progress"
 
 
-def _task_text(loaded: Loaded, names: tuple[str, ...]) -> str:
+def _task_text(workspace: Workspace, loaded: Loaded) -> str:
     state, blocks = loaded.state, blocks_of(loaded.document)
-    pipeline = roles.pipeline(blocks, names)
+    pipeline = roles.pipeline(blocks, workspace.config.roles)
     lines = [f"{state.id}  {state.title}  ({(state.status or 'unknown').replace('_', ' ')})"]
     lines.append("  " + "  ".join(f"[{_MARKS[role.status]}] {role.name}{_detail(role)}" for role in pipeline))
     lines += [f"  finding of {role.name}: {finding}" for role in pipeline for finding in role.findings]
-    lines += [f"  drift: {_drift(state.id, role)}" for role in pipeline if role.budget > 0]
+    lines += [f"  {each.line}" for each in attention(workspace, loaded) if each.label != FINDINGS]  # those are listed
     handoff, step = blocks.handoffs.open, next_step(loaded)
     lines += [f"  open handoff: {handoff}"] if handoff else []
     lines += [f"  next: {step}"] if step else []
-    lines += ["  cannot be read fully: run `taskstate lint`"] if state.problems else []
     return "\n".join(lines)
 
 
 def _detail(role: Role) -> str:
     return "" if role.status == PENDING else f" {role.status.replace('_', ' ')}"
-
-
-def _drift(task_id: str, role: Role) -> str:
-    failures = "a check" if role.budget == 1 else f"{role.budget} checks"
-    command = f'`taskstate snapshot resolve {task_id} --note "WHY"`'
-    return f"{failures} found another tree than {role.name} left; {command} goes on"
 
 
 def role_table(loaded: Loaded, names: tuple[str, ...]) -> str:
@@ -130,7 +129,7 @@ def role_table(loaded: Loaded, names: tuple[str, ...]) -> str:
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     for role in pipeline:
         lines += ["", f"findings of {role.name}:"] if role.findings else []
-        lines += [f"  {number}. {finding}" for number, finding in enumerate(role.findings, start=1)]
+        lines += [f"  {finding}" for finding in role.findings]
     return "\n".join(lines)
 
 

@@ -27,6 +27,7 @@ class Request(NamedTuple):
     `metadata` says who makes it and when. `expect` is the revision that the file must still have; empty for any. With
     `dry_run` nothing is written. `reseal` accepts blocks owned by the tool that were edited by hand, and seals them
     again. `force_secrets` writes text that looks like a credential, with a warning and an entry in the audit.
+    `even_dropped` changes a task that was dropped, too, which is refused otherwise.
     """
 
     metadata: WriteMetadata
@@ -34,6 +35,7 @@ class Request(NamedTuple):
     dry_run: bool = False
     reseal: bool = False
     force_secrets: bool = False
+    even_dropped: bool = False
 
 
 class Change(NamedTuple, Generic[T_co]):

@@ -79,6 +79,15 @@ def is_unreadable(loaded: Loaded) -> bool:
     return bool(_unreadable(loaded) or _conflicts(loaded))
 
 
+def unread_part(loaded: Loaded) -> str:
+    """Return in one line what part of a state file does not parse, with the way out; empty where all of it does."""
+    if not loaded.state.problems:
+        return ""
+    problem = loaded.state.problems[0]
+    line = loaded.document.position(problem.span.start).line + 1
+    return f"{loaded.relative}, line {line}: {problem.message}: mend it; `taskstate lint` says how"
+
+
 def _unreadable(loaded: Loaded) -> list[str]:
     document = loaded.document
     if not document.text.strip(" \t\r\n\0\ufeff"):

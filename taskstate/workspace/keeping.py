@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.items import BLOCK, EVENT, HANDOFF, SESSION, Item, described, items_in, lost_between
+from taskstate.model.statuses import DROPPED
+from taskstate.model.task_state import TaskState, read_state
 from taskstate.storage import files, journal, kept, transaction
+from taskstate.syntax.document import parse
 from taskstate.workspace import told
 from taskstate.workspace.ledger import NOTHING, Entry, View, entries_of, entry_for, newest_entry, owed_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.model.task_state import TaskState
     from taskstate.storage.kept import KeptRecord
     from taskstate.storage.transaction import Operation, Plan
     from taskstate.workspace.losses import Loss
@@ -93,6 +95,7 @@ def _entries(
     after: defaultdict[str, Counter[Item]] = defaultdict(Counter)
     states: dict[str, Entry] = {}
     withdrawn: defaultdict[str, Counter[Item]] = defaultdict(Counter)
+    dropped: set[str] = set()
     for path, old, new in (change for operation in plan for change in _changes(workspace, operation)):
         own = names.own_file(path)
         task_id = (own.id or "").casefold() if own else ""
@@ -101,8 +104,11 @@ def _entries(
         if own.type == "state":
             newest = newest_entry(records, task_id)
             is_known = newest is not None and newest.sha == files.digest(old)
-            before[task_id] += newest.items if newest and is_known else items_in("state", path, old)
-            entry = entry_for(path, new, read.get(path))
+            # The entry of a dropped task has no items, whatever its file holds.
+            before[task_id] += newest.items if newest and newest.items and is_known else items_in("state", path, old)
+            left = read.get(path) or _state_in(new)
+            entry = entry_for(path, new, left)
+            dropped.update({task_id} if new and left.status == DROPPED else ())
             after[task_id] += entry.items
             states[task_id] = entry if new else states.get(task_id, entry)
             if newest and not is_known:
@@ -115,8 +121,20 @@ def _entries(
     for task_id, items in after.items():
         entry = states.get(task_id, NOTHING)
         gone = before[task_id] - items + withdrawn[task_id]
-        entries[task_id] = entry._replace(moved=items - entry.items, withdrawn=gone)
+        entry = entry._replace(moved=items - entry.items, withdrawn=gone)
+        entries[task_id] = _with_nothing_owed(records, task_id, entry) if task_id in dropped else entry
     return entries
+
+
+def _state_in(data: bytes) -> TaskState:
+    return read_state(parse(data.decode("utf-8", "replace")))
+
+
+def _with_nothing_owed(records: tuple[KeptRecord, ...], task_id: str, entry: Entry) -> Entry:
+    """Return the entry of a dropped task: all that was acknowledged of it is withdrawn, since its files may go."""
+    owed = owed_items(entries_of(records, task_id))
+    withdrawn = Counter({item: each.number for item, each in owed.items()})
+    return entry._replace(items=Counter(), moved=Counter(), withdrawn=withdrawn)
 
 
 def _given_up(records: tuple[KeptRecord, ...], task_id: str, old: bytes, after: Counter[Item]) -> Counter[Item]:

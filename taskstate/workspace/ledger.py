@@ -37,7 +37,8 @@ class Entry(NamedTuple):
 
     `path` is that of the state file, `stamp` identifies its last write even after edits by hand, `sha` is its SHA-256,
     `sections` are the keys of its sections. `items` are those that the state file held, `moved` those that went
-    into other files, `withdrawn` those that were there before the write and not after it.
+    into other files, `withdrawn` those that were there before the write and not after it. Of a dropped task all are
+    `withdrawn`: nothing of it is owed.
     """
 
     path: str

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import names
-from taskstate.model.items import HANDOFF, Item, entry_item, items_in, named_items
+from taskstate.model.items import HANDOFF, Item, described, entry_item, items_in, named_items
 from taskstate.model.names import ACCEPTED_FOLDER, HANDOFF_FOLDER
 from taskstate.model.task_state import read_state
 from taskstate.storage import files, kept
@@ -200,8 +200,8 @@ def _without(
 def names_of(items: dict[Item, Owed]) -> str:
     """Return the names of items for a message, with the verb: "session 4 and session 5 are"."""
     found = {name for record in {owed.record for owed in items.values()} for name in _names_in(record, items)}
-    listed = sorted(found, key=names.id_key)
-    return f"{first_of(listed, _MOST_NAMES)} {'is' if len(listed) == 1 else 'are'}"
+    listed = sorted(found, key=names.id_key) or [described(items)]  # no record of them can be read
+    return f"{first_of(listed, _MOST_NAMES)} {'is' if len(found or items) == 1 else 'are'}"
 
 
 def _names_in(record: KeptRecord, items: dict[Item, Owed]) -> Iterator[str]:

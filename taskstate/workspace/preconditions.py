@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
+from taskstate.model.statuses import DROPPED
 from taskstate.model.write_metadata import check_seal
 from taskstate.version import FORMAT
 
@@ -72,6 +73,17 @@ def require_whole(loaded: Loaded) -> None:
     if file_id and file_id.casefold() != loaded.state.id.casefold():
         message = f"{loaded.relative}: the file's name says {file_id}, and its task_id {loaded.state.id}"
         raise TaskstateError(message, help="make them agree; `taskstate lint` says how", code="file-name")
+
+
+def require_not_dropped(state: TaskState) -> None:
+    """Refuse a task that was dropped: nobody works on it until it is reopened.
+
+    Raises:
+        TaskstateError: code "dropped".
+    """
+    if state.status == DROPPED:
+        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it up again'
+        raise TaskstateError(f"task {state.id} is dropped", help=help_, code="dropped")
 
 
 def require_sound(loaded: Loaded, after: TaskState) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
-from taskstate.model.statuses import COMPLETE
+from taskstate.model.statuses import CLOSED
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import is_settled, mark_of
 from taskstate.workspace import listing
@@ -74,11 +74,11 @@ def all_tasks(workspace: Workspace) -> tuple[IndexedTask, ...]:
 
 
 def by_id(tasks: Iterable[IndexedTask]) -> Mapping[str, IndexedTask]:
-    """Return the tasks by case-folded id; of several with the same id the first that is not complete."""
+    """Return the tasks by case-folded id; of several with the same id the first that is open."""
     indexed: dict[str, IndexedTask] = {}
     for task in tasks:
         key = task.id.casefold()
-        if key not in indexed or indexed[key].status == COMPLETE:
+        if key not in indexed or indexed[key].status in CLOSED:
             indexed[key] = task
     return indexed
 

@@ -50,6 +50,14 @@ class Loaded(_Loaded):
         """The compare-and-swap token: the revision and the first digits of the file's hash, as in 14-1a2b3c4d."""
         return f"{self.state.revision}-{self.digest[:8]}"
 
+    def with_text(self, text: str) -> Loaded:
+        """Return the file as if this text had been read from it."""
+        from taskstate.model.task_state import read_state
+        from taskstate.syntax.document import parse
+
+        document = parse(text)
+        return Loaded(self.relative, text.encode(), document, read_state(document, self.state.id))
+
 
 class _Workspace(NamedTuple):
     root: Path

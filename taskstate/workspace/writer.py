@@ -40,7 +40,8 @@ def change(
     """Change a task's state file: `job` gets the file as it is on disk now and returns the change to write.
 
     Raises:
-        TaskstateError: the file is not at the expected revision, cannot be changed safely, or keeps changing.
+        TaskstateError: the file is not at the expected revision, cannot be changed safely, or keeps changing; or code
+            "dropped".
     """
 
     def guarded(loaded: Loaded) -> Change[T_co]:
@@ -49,6 +50,8 @@ def change(
 
             damage.require_undamaged(workspace, loaded)
         preconditions.require_whole(loaded)
+        if not request.even_dropped:
+            preconditions.require_not_dropped(loaded.state)
         return job(loaded)
 
     with workspace.locked() as messages:

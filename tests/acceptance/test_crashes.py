@@ -101,6 +101,7 @@ JOBS = {
     "reopen": Job(
         (("complete", "101", "--force", "--note", "as far as it goes"),), ("reopen", "101", "--note", "more to do"), 8
     ),
+    "drop": Job((*_adding(1), _TAKE, _HANDOFF), ("drop", "101", "--note", "given up"), 8, work=True),
     "chain pull": Job(
         (("complete", "101", "--force", "--note", "as far as it goes"),),
         ("chain", "pull", "102"),

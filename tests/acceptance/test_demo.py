@@ -29,24 +29,33 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     shutil.rmtree(folder)
 
 
-def test_demo_does_the_main_job(temporary: Path, tmp_path: Path) -> None:
-    """Two tasks, an archiving over 75 KB, three findings, a commit refused and one accepted; the folder is named."""
+def test_demo_stops_what_should_be_stopped(temporary: Path, tmp_path: Path) -> None:
+    """A regression, a drift and a broken file are refused, and go on when they are mended; the folder is named."""
     done = run(sys.executable, "-m", "taskstate", "demo", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     folder = Path(done.stdout.rstrip().splitlines()[-1].rpartition(" ")[2])
-    assert folder.parent == temporary
-    assert {path.name for path in (folder / ".taskstate" / "tasks").glob("*.md")} == {
-        "task-100-state.md",
-        "task-101-state.md",
-    }
-    assert (folder / ".taskstate" / "archives" / "task-100-archive.md").stat().st_size > 30_000
-    assert len(set(re.findall(r"\bTS\d{3}\b", done.stdout))) >= 3
-    assert re.search(r"^\$ git commit .*\n(?:.*\n)*?.*TS\d{3}(?:.*\n)*?.*\$ git commit", done.stdout, re.MULTILINE)
-    assert succeed("git", "rev-list", "--count", "HEAD", cwd=folder).strip() == "1"
+    assert folder.parent.parent == temporary
+    steps = re.split(r"^== ", done.stdout, flags=re.MULTILINE)[1:]
+    assert 8 <= len(steps) <= 12
+    for title, said in (
+        ("Nothing runs", "-m unittest"),
+        ("It breaks what worked", "passed, and now fails"),
+        ("Somebody edits by hand", "casefold()"),
+        ("git refuses a broken state file", "TS005"),
+    ):
+        assert said in next(step for step in steps if step.startswith(title))
+    state = (folder / ".taskstate/tasks/task-101-state.md").read_text(encoding="utf-8")
+    assert re.findall(r"^### Session (\d)", state, re.MULTILINE) == ["1", "2"]
+    assert len(re.findall(r"^  (?:implementer|reviewer): \{status: done", state, re.MULTILINE)) == 2
+    assert succeed("git", "rev-list", "--count", "HEAD", cwd=folder).strip() == "3"
     assert succeed("git", "status", "--porcelain", cwd=folder) == ""
     assert "No findings" in succeed(sys.executable, "-m", "taskstate", "lint", "--root", folder, cwd=tmp_path)
-    commands = re.findall(r"^\$ (taskstate \w+)", done.stdout, re.MULTILINE)
-    assert {"taskstate init", "taskstate new", "taskstate session", "taskstate feature", "taskstate lint"} <= set(
-        commands
-    )
     assert "Traceback" not in done.stdout
+
+
+def test_demo_allows_nothing_on_this_machine(temporary: Path, tmp_path: Path) -> None:
+    """What it lets run is remembered in its own folder, not among what the user has trusted."""
+    state = tmp_path / "state"
+    done = run(sys.executable, "-m", "taskstate", "demo", "--quiet", cwd=tmp_path, env={"XDG_STATE_HOME": str(state)})
+    assert (done.returncode, state.exists()) == (0, False), done.stdout
+    assert [*temporary.glob("*/state")] != []

@@ -52,11 +52,18 @@ RUINS: dict[str, Damage] = {
     "another file": lambda _: "<html><body>502 Bad Gateway</body></html>\n",
     "a blank line before a stale text": lambda text: "\n" + text[: text.index("### Session 5 ")],
 }
+OTHER = "### Session 5 - 2026-01-31 10:00\n\n**What I did:**\n\n- thing-other-end\n\n"
 CONFLICTS: dict[str, Damage] = {
     "in a session": conflict("- thing-1-end\n", "- thing-other-end\n"),
     "in the newest session": conflict("- thing-5-end\n", "- thing-other-end\n"),
     "in a session, with the base": conflict(
         "- thing-2-end\n", "- thing-other-end\n", "||||||| base\n- thing-base-end\n"
+    ),
+    "about whole sessions": lambda text: text.replace("## 5. Git", f"=======\n{OTHER}{THEIRS}## 5. Git").replace(
+        "### Session 5 ", f"{OURS}### Session 5 ", 1
+    ),
+    "beside a check by hand": lambda text: str(conflict("status: in_progress\n", "status: blocked\n")(text)).replace(
+        "- [ ] Tokens expire", "- [x] Tokens expire"
     ),
     "in the front matter": conflict("status: in_progress\n", "status: blocked\n"),
     "in a criterion": conflict("- [ ] Tokens verify\n", "- [x] Tokens verify\n"),
@@ -139,6 +146,8 @@ def test_the_cure_of_a_conflict_takes_no_side_away(tmp_path: Path, damage: Damag
     fixed = repo.run("doctor", "--fix")
     if fixed.status == 0:
         assert [repo.count(number) for number in ALL] == [1] * LAST
+        for piece in ("thing-other-end", "- [x] Tokens expire"):
+            assert (piece in repo.text) == (piece.encode() in before[STATE])
         assert OURS.strip() not in repo.text
         repo.quiet()
         return

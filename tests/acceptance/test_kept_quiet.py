@@ -31,6 +31,13 @@ QUIET: dict[str, Steps] = {
     "switch, archived there": (*SIDE, "archive", "commit side", MAIN),
     "switch, completed there": (*SIDE, "taskstate criterion check 101 1", "commit side", MAIN),
     "older branch": ("git branch older HEAD~1", "git checkout -q older"),
+    "switch, and no reflog": (*SIDE, "commit side", MAIN, "git reflog expire --expire=now --all"),
+    "commit on no branch": (
+        "git checkout -q --detach",
+        "session 6",
+        "commit six",
+        f"git checkout -q HEAD~1 -- {STATE}",
+    ),
     "older commit": ("git checkout -q --detach HEAD~2",),
     "before there was a task": ("git checkout -q --detach HEAD~3",),
     "tag": ("git tag kept", "git reset -q --hard HEAD~1"),
@@ -74,6 +81,7 @@ def test_nothing_is_told_where_nothing_is_lost(tmp_path: Path, steps: Steps) -> 
     repo = story(tmp_path / "repository")
     repo.do("commit five", *steps)
     repo.silent()
+    assert "only in commits that no branch reaches" not in repo.run("doctor").out
 
 
 @pytest.mark.parametrize(

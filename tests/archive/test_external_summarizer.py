@@ -220,12 +220,30 @@ def test_program_from_the_configuration(tmp_path: Path) -> None:
     place.configure(
         f"[size]\nmax-kb = 4\nwarn-kb = 3\nkeep-sessions = 1\n[archive]\nsummarizer = {json.dumps(command)}\n"
     )
+    place.trust()
     place.add("did one")
     place.add("did two", state="word " * 800)
     assert "- DID ONE (S1)\n" in place.text
     place.add("did three")
     assert "- DID ONE (S1)\n- DID TWO (S2)\n" in place.text
     assert (place.root / "runs").read_text(encoding="utf-8") == "xx"
+
+
+def test_program_that_nobody_allowed_is_left_out(tmp_path: Path) -> None:
+    """A configuration that came by git, or changed since it was trusted, runs nothing: the built-in summary serves."""
+    place = Place(tmp_path / "r")
+    place.fill(1, 2, 3)
+    table = "[archive]\nsummarizer = {}\n"
+    place.configure(table.format(json.dumps(program(tmp_path, GOOD + "open('runs', 'a').write('x')\n"))))
+    (note,) = (each for each in place.archive(keep=2).notes if "summarizer" in each)
+    assert note.startswith("warning: the summarizer ")
+    assert "the built-in summary serves, and `taskstate trust` allows it" in note
+    assert not (place.root / "runs").exists()
+    place.trust()
+    place.configure(table.format(json.dumps(program(tmp_path, "open('runs', 'a').write('x')\n") + " --more")))
+    assert any("nobody has allowed it here" in each for each in place.archive(keep=1).notes)
+    assert not (place.root / "runs").exists()
+    assert "- did 1 (S1)\n- did 2 (S2)\n" in place.text
 
 
 def test_linter_runs_no_program(tmp_path: Path) -> None:
@@ -237,6 +255,7 @@ def test_linter_runs_no_program(tmp_path: Path) -> None:
     place.configure(
         f"[size]\nmax-kb = 4\nwarn-kb = 3\nkeep-sessions = 1\n[archive]\nsummarizer = {json.dumps(command)}\n"
     )
+    place.trust()
     fix_file(place.checking(), place.path, place.request())
     assert "### Archived Summary (Sessions 1-1)" in place.text
     assert not (place.root / "runs").exists()
@@ -254,6 +273,7 @@ def test_lock_is_free_while_a_program_runs(tmp_path: Path) -> None:
         "    subprocess.run(args, check=True, stdout=subprocess.DEVNULL, timeout=9)\n"
     )
     place.configure(f"[archive]\nsummarizer = {json.dumps(program(tmp_path, code + GOOD))}\n")
+    place.trust()
     outcome = place.archive()
     assert not any("warning" in note for note in outcome.notes)
     assert "- DID 1 (S1)\n- DID 2 (S2)\n" in place.text

@@ -89,6 +89,16 @@ def test_issue_is_resolved_only_where_a_later_session_says_so() -> None:
     assert items(summary, "Issues Resolved") == ("Clock skew (S1)", "Slow start (S1)", "Broken pipe (S1)")
 
 
+def test_what_was_not_verified_resolves_nothing() -> None:
+    """A session that could not verify a fix says nothing of the issue, and what it says is an issue of its own."""
+    first = session(1, issues="Not verified: the retry")
+    summary = summary_of(first, session(2, "Not verified: the retry is fixed"), session(3))
+    assert items(summary, "Issues Encountered") == ("Not verified: the retry (S1)",)
+    assert items(summary, "Issues Resolved") == ("None.",)
+    later = session(2, "Resolved: Not verified: the retry")
+    assert items(summary_of(first, later, session(3)), "Issues Resolved") == ("Not verified: the retry (S1)",)
+
+
 def test_session_does_not_resolve_what_it_reports() -> None:
     """An issue that is reported again by the session that calls it resolved, or by a later one, is not resolved."""
     first, again = session(1, issues="Clock skew"), session(2, "Fixed clock skew", issues="Clock skew")

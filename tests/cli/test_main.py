@@ -33,6 +33,8 @@ SESSION = ("session", "add", "101", "--did", "x", "--state", "s", "--next", "n")
 ONCE_EACH: dict[str, tuple[str, ...]] = {
     "init": ("init", "--pre-commit"),
     "new": ("new", "7", "--title", "T"),
+    "start": ("start", "7"),
+    "finish": ("finish", "7", "--did", "x", "--state", "s", "--next", "n"),
     "show": ("show", "101"),
     "brief": ("brief", "101"),
     "list": ("list",),
@@ -46,6 +48,7 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "snapshot": ("snapshot", "take", "101", "--role", "implementer"),
     "purge": ("purge", "101"),
     "qa": ("qa", "record", "101", "--from", "-", "--result", "test=2 passed"),
+    "trust": ("trust",),
     "evidence": ("evidence", "add", "101", "--type", "plan", "--path", "taskstate.toml"),
     "context": ("context", "budget", "101"),
     "git-history": ("git-history", "sync", "101"),
@@ -56,6 +59,7 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "graph": ("graph",),
     "complete": ("complete", "101", "--force", "--note", "as far as it goes"),
     "reopen": ("reopen", "101", "--note", "more to do"),
+    "drop": ("drop", "101", "--note", "given up"),
     "lint": ("lint",),
     "fmt": ("fmt",),
     "protocol": ("protocol", "101"),
@@ -238,10 +242,13 @@ def test_every_writing_command_has_its_flags(cli: Cli, command: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (("nope",), "invalid choice: 'nope'"),
-        (("\x1b[31m",), "invalid choice"),
+        (("xyzzy",), "unknown command 'xyzzy': see `taskstate --help`"),
+        (("stats",), "unknown command 'stats': did you mean status? (all commands: taskstate --help)"),
+        (("\x1b[31m",), "unknown command"),
         (("--nope",), "required"),
-        (("list", "--nope"), "unrecognized arguments: --nope"),
+        (("list", "--nope"), "list: unknown option '--nope': see `taskstate list --help`"),
+        ((*SESSION, "--sate=s"), "session add: unknown option '--sate': did you mean --state?"),
+        (("session", "ad"), "session: unknown action 'ad': did you mean add? (all actions: taskstate session --help)"),
         (("list", "--root"), "expected one argument"),
         (("list", "--root", "/nonexistent\x1b"), "no folder /nonexistent\\x1b"),
         (("list", "--config", "/nonexistent/x.toml"), "does not exist"),
@@ -257,6 +264,7 @@ def test_wrong_arguments_are_refused(cli: Cli, arguments: tuple[str, ...], what:
     """Arguments that cannot be parsed give a one-line error that names the help."""
     message = cli.refused(*arguments)
     assert what in message
+    assert not message.startswith("taskstate: ")
     assert "\x1b" not in message
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,6 +18,7 @@ from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.model.static_context import read_static, static_text
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage.git import client as git
+from taskstate.tasks import checklist
 from taskstate.workspace.workspace import find_workspace
 from tests.context.test_seal_context import NAME, SETTINGS, STANDARD, TASK_FILE, block, by_hand, made_from, write
 from tests.support.place import TASK, Place, refusal
@@ -86,7 +87,7 @@ def test_base_commit_is_kept(place: Place) -> None:
     commit(place)
     seal_context.init(place.workspace, TASK, CaptureRequest(base_commit="HEAD~1"), request(place))
     assert f'delta: {{base_commit: "{first}"}}' in place.text
-    assert block(place)["git_head"] == git.head(place.root) != first
+    assert "git_head" not in block(place)
 
 
 def test_a_dirty_tree_is_noted(place: Place) -> None:
@@ -180,18 +181,58 @@ def test_a_changed_task_file(place: Place) -> None:
     assert findings(place)[0].help.endswith("--from FILE`")
 
 
-def test_a_moved_head(place: Place) -> None:
-    """Commits that touch other files are reported until a rebuild."""
+def test_what_was_committed_since_the_base_is_told(place: Place) -> None:
+    """It is a note and no finding, since it may be the work itself; our own files do not count."""
+    base = front_matter_values(place.state.document)["delta"]["base_commit"]  # type: ignore[index]  # any front matter
+    commit(place)
+    assert context_check.check(place.workspace, TASK).notes == ()
     write(place, "src/auth/jwt.py", "x = 1\n")
     commit(place)
-    (found,) = findings(place)
-    assert (found.code, found.message.endswith(" touch src/auth/jwt.py")) == ("TS605", True)
-    loaded = place.workspace.load(place.path)
-    (told,) = context_view.moved_notes(place.workspace, loaded)
-    assert "commits since then touch 1 file" in told
+    checked = context_check.check(place.workspace, TASK)
+    assert checked.findings == ()
+    assert checked.notes == (f"1 file committed since the base {base[:10]}: src/auth/jwt.py",)
+
+
+def test_a_criterion_that_was_sealed_is_reworded_with_a_note(place: Place) -> None:
+    """Its check goes, an event says why; without a note nothing changes, and other criteria keep their checks."""
     seal_context.rebuild(place.workspace, TASK, CaptureRequest(), request(place))
-    assert findings(place) == ()
-    assert context_view.moved_notes(place.workspace, place.workspace.load(place.path)) == ()
+    criteria = [each.text for each in place.state.criteria]
+    for number in (1, 2):
+        checklist.set_criterion(place.workspace, TASK, number, place.request(), checked=True)
+    write(place, NAME, TASK_FILE.replace(criteria[0], "Anything at all"))
+    before = place.text
+    error = refusal(partial(seal_context.rebuild, place.workspace, TASK, CaptureRequest(), place.request()))
+    assert (error.code, place.text == before) == ("note", True)
+    assert "--note" in error.help
+    wanted = CaptureRequest(note="agreed with Ann")
+    seal_context.rebuild(place.workspace, TASK, wanted, place.request())
+    assert [(each.text, each.checked) for each in place.state.criteria[:2]] == [
+        ("Anything at all", False),
+        (criteria[1], True),
+    ]
+    values: Any = front_matter_values(place.state.document)
+    event = values["audit"]["events"][-1]
+    assert (event["event"], event["note"]) == ("context-rebuilt", "agreed with Ann")
+    assert (event["criteria"], event["now"]) == ([criteria[0]], ["Anything at all"])
+
+
+def test_a_criterion_that_a_hand_reworded_is_unchecked_as_well(place: Place) -> None:
+    """The check was of other words; a note is wanted, although the file already says so."""
+    criterion = place.state.criteria[0].text
+    checklist.set_criterion(place.workspace, TASK, 1, place.request(), checked=True)
+    place.text = place.text.replace(f"- [x] {criterion}", "- [x] Anything at all")
+    write(place, NAME, TASK_FILE.replace(criterion, "Anything at all"))
+    error = refusal(partial(seal_context.rebuild, place.workspace, TASK, CaptureRequest(), place.request()))
+    assert error.code == "note"
+    seal_context.rebuild(place.workspace, TASK, CaptureRequest(note="it is easier"), place.request())
+    assert "- [ ] Anything at all\n" in place.text
+
+
+def test_a_new_criterion_needs_no_note(place: Place) -> None:
+    """What was sealed stays as it was."""
+    write(place, NAME, TASK_FILE.replace("acceptance_criteria:\n", "acceptance_criteria:\n  - One more\n"))
+    seal_context.rebuild(place.workspace, TASK, CaptureRequest(), place.request())
+    assert "One more" in [each.text for each in place.state.criteria]
 
 
 def test_standards_that_the_configuration_adds(place: Place) -> None:
@@ -246,7 +287,7 @@ def test_a_broken_seal_stays_broken(place: Place) -> None:
 
 
 def test_remembered_findings_follow_the_sources(place: Place) -> None:
-    """A change of a standard, of the task file or of HEAD is noticed although the state file did not change."""
+    """A change of a standard or of the task file is noticed although the state file did not change."""
     _age(place)
     assert _linted(place) == []
     assert _linted(place) == []
@@ -255,8 +296,6 @@ def test_remembered_findings_follow_the_sources(place: Place) -> None:
     write(place, "standards/backend.md", STANDARD)
     write(place, NAME, TASK_FILE + "# more\n")
     assert _linted(place) == ["TS604"]
-    commit(place)
-    assert _linted(place) == ["TS604", "TS605"]
 
 
 def _linted(place: Place) -> list[str]:
@@ -342,7 +381,7 @@ def test_a_value_that_no_version_holds_is_guessed(place: Place, old: str, new: s
 
 
 def test_a_shallow_clone_gets_a_note(place: Place, tmp_path: Path) -> None:
-    """If the repository lacks the commit of the sealing, a note says so instead of a finding."""
+    """If the repository lacks the base commit, a note says so."""
     commit(place)
     write(place, "src/b.py", "x = 2\n")
     commit(place)
@@ -351,8 +390,5 @@ def test_a_shallow_clone_gets_a_note(place: Place, tmp_path: Path) -> None:
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
     checked = context_check.check(find_workspace(clone, root=str(clone)), TASK)
     assert checked.findings == ()
-    then = block(place)["git_head"][:10]
-    assert checked.notes == (
-        f"HEAD is not {then}, at which it was sealed: git cannot tell here what changed since then",
-    )
-    assert context_check.check(place.workspace, TASK).notes == ()
+    (note,) = checked.notes
+    assert note.endswith(" is not here: git cannot tell what was committed since then")

@@ -61,9 +61,12 @@ def test_export_of_a_task() -> None:
         {"task": "99", "heading": "From Task #99: By hand"},
     ]
     assert whole["evidence"] == [{"id": "e1", "path": "plan.md", "lines": "1-4", "sha256": "ef" * 32}]
-    assert whole["coordination"]["implementer"] == {"status": "done", "blocking_findings": []}
-    assert whole["coordination"]["reviewer"] == {"status": "blocked", "blocking_findings": ["no test of expiry"]}
-    assert whole["coordination"]["validator"] == {"status": "pending", "blocking_findings": []}
+    assert whole["coordination"]["implementer"] == {"status": "done", "findings": []}
+    assert whole["coordination"]["reviewer"] == {
+        "status": "blocked",
+        "findings": [{"id": 1, "text": "no test of expiry"}],
+    }
+    assert whole["coordination"]["validator"] == {"status": "pending", "findings": []}
     assert whole["qa"] == {"implementer": {"qa": {"lint": {"ok": True}}, "qa_log_path": "artifacts/task-101/i.log.gz"}}
     assert whole["delta"] == {
         "base_commit": "4f" * 20,

@@ -11,6 +11,7 @@ import pytest
 from taskstate.context import seal_context
 from taskstate.context.capture_citations import configured_citations
 from taskstate.context.capture_plan import CaptureRequest
+from taskstate.context.check import check
 from taskstate.context.task_file import git_blob_id
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
@@ -197,7 +198,6 @@ def test_a_task_file_is_captured(place: Place) -> None:
     assert block(place) == {
         "sealed_at": "2026-01-31T12:03:00Z",
         "sealed_by": "somebody",
-        "git_head": None,
         "task_file": NAME,
         "task_file_sha": git_blob_id(TASK_FILE.encode()),
         "sources": [{"path": name, "sha256": files.digest(text)} for name, text in data.items()],
@@ -223,7 +223,7 @@ def test_section_one_alone_is_captured(place: Place) -> None:
         "repository paths": "scope",
     }
     assert static(place).paths == ("src/**/*.py", "src/auth")
-    assert block(place)["task_file"] is None
+    assert "task_file" not in block(place)
     kept = before[before.index("## 1. ") : before.index("## 2. ")]
     assert kept in place.text
     assert rebuild(place).outcome.changed is False
@@ -384,13 +384,40 @@ def test_without_description(place: Place, description: str) -> None:
 
 
 def test_without_citation(place: Place) -> None:
-    """A task without citations is not sealed, and the help says how to configure them."""
+    """A task for which the configuration asks no citation is sealed without one, which is told."""
     made_from(place, TASK_FILE.replace("area: backend", "area: mobile"))
-    said = refused(place)
-    assert said.startswith("invalid-input: no standard is cited: the task names none, and the configuration has none")
-    assert 'add [[standards]] with area = "mobile" and cite' in said
-    write(place, "taskstate.toml", "")
-    assert "neither the task nor the configuration names one" in refused(place)
+    told = "standards: none is cited, and the configuration asks for none"
+    assert f"{told} (area mobile, priority P1)" in init(place).outcome.notes
+    assert check(place.workspace, TASK).findings == ()
+    write(place, "taskstate.toml", "[validation]" + SETTINGS.partition("[validation]")[2])
+    made_from(place, TASK_FILE.replace("area: backend", "area: mobile"))
+    assert told in init(place).outcome.notes
+
+
+def test_facts_of_the_task_file_are_taken(place: Place) -> None:
+    """Who, where and why come from the task file where the front matter has none; what only `new` takes is told."""
+    more = "epic: Login\nprd: docs/login.md\nagent: ann\nrepositry: api\n"
+    write(place, "other.task.yaml", f"{TASK_FILE}{more}features: [{{id: f-1, description: x}}]\ndepends_on: [9]\n")
+    place.text = place.text.replace("status: created\n", "status: created\nagent: bo\n")
+    outcome = init(place, task_file="other.task.yaml").outcome
+    assert [place.state.text(key) for key in ("epic", "prd", "agent", "repository")] == [
+        *("Login", "docs/login.md", "bo", None),
+    ]
+    line = TASK_FILE.count("\n") + 4
+    unknown = f"other.task.yaml, line {line}: `repositry` is no known key; did you mean `repository`?"
+    assert unknown in outcome.notes
+    assert (
+        "other.task.yaml names the feature f-1 (`taskstate feature add 101 f-1 TEXT`), which the checklist lacks"
+        in (outcome.notes)
+    )
+    assert "other.task.yaml names the upstream task 9, which `depends_on` in the front matter lacks" in outcome.notes
+
+
+def test_repository_paths_of_the_task_file(place: Place) -> None:
+    """Paths that the task file names as such replace those of its scope."""
+    made_from(place, TASK_FILE + "repository_paths: [src/auth/jwt.py]\n")
+    init(place)
+    assert read_static(place.state).paths == ("src/auth/jwt.py",)
 
 
 @pytest.mark.parametrize(
@@ -520,7 +547,7 @@ def test_rebuild_takes_what_the_sources_say_now(place: Place) -> None:
     write(place, NAME, TASK_FILE.replace("  - Tokens verify", "  - Tokens expire").replace("JWT Service", "Tokens"))
     write(place, "standards/backend.md", STANDARD.replace("75 lines", "50 lines"))
     write(place, "taskstate.toml", SETTINGS.replace('"pytest -q", ', ""))
-    done = rebuild(place)
+    done = rebuild(place, note="they expire")
     found = static(place)
     assert [(each.text, each.checked) for each in place.state.criteria] == [
         ("Tokens expire", False),
@@ -562,7 +589,7 @@ def test_rebuild_from_section_one(place: Place) -> None:
 def test_keys_of_ones_own_stay(place: Place) -> None:
     """`x-` keys in the `context` block or in a citation stay."""
     init(place)
-    place.text = place.text.replace("context:\n", "context:\n  x-board: 3\n")
+    place.text = place.text.replace("context: {", "context: {x-board: 3, ")
     place.text = place.text.replace('"section": "layers"', '"section": "layers",\n    "x-why": "audit"')
     seal_context.rebuild(place.workspace, TASK, CaptureRequest(), place.request()._replace(reseal=True))
     assert block(place)["x-board"] == 3

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
+from taskstate import resources
 from taskstate.context.task_file import (
     Citation,
     blob_ids,
@@ -12,7 +15,11 @@ from taskstate.context.task_file import (
     parse_reference,
     read_task_file,
 )
+from taskstate.validation import schema
 from tests.support.place import refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 TEXT = """\
 # remark
@@ -101,3 +108,74 @@ def test_unsaid_words_fit() -> None:
 def test_errors_name_the_task_file(text: str, said: str) -> None:
     """A file that is not a single mapping is an error that speaks of the task file, with its line."""
     assert refusal(lambda: read_task_file("t.yaml", text.encode())).message == said
+
+
+SCHEMA = schema.load("task-file")
+
+
+def keys(node: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each key of a task file with its description, those of a map or of a list's items after it."""
+    for key, entry in node.get("properties", {}).items():
+        yield f"{prefix}{key}", entry["description"]
+        yield from keys(entry, f"{prefix}{key}.")
+        items = entry.get("items", {})
+        for branch in (items, *items.get("anyOf", ())):
+            yield from keys(branch, f"{prefix}{key}[].")
+
+
+def test_the_documentation_lists_every_key() -> None:
+    """The table in docs/task-files.md says of every key what the schema says."""
+    text = (resources.path("schemas/task-file.schema.json").parent.parent / "docs/task-files.md").read_text("utf-8")
+    rows = [f"| `{key}` | {description} |" for key, description in keys(SCHEMA)]
+    assert [line for line in text.splitlines() if line.startswith("| `")] == rows
+
+
+def test_the_example_in_the_documentation_is_one() -> None:
+    """The example on the page has every key of the schema but those of one's own, and no warning."""
+    page = resources.path("schemas/task-file.schema.json").parent.parent / "docs/task-files.md"
+    example = page.read_text("utf-8").split("```yaml\n")[1].split("```")[0]
+    found = read_task_file("t.yaml", example.encode())
+    assert found.warnings == ()
+    assert {path[0] for path in found.lines if path} >= set(SCHEMA["properties"])
+
+
+def test_the_schema_knows_what_is_meant() -> None:
+    """Each key that a wrong one stands for is one of the schema."""
+    assert set(SCHEMA["x-meant"].values()) <= {key for key, _ in keys(SCHEMA)}
+    assert set(SCHEMA["x-meant"]).isdisjoint(SCHEMA["properties"])
+
+
+def test_all_that_a_task_file_sets() -> None:
+    """The facts, upstream tasks, features and repository paths are read; ids stay text."""
+    text = "agent: a\nrepository: r\nepic: e\nprd: p\ndepends_on: [007, TASK-8]\nrepository_paths: [x/**]\n"
+    found = read_task_file("t.yaml", f"{text}scope: {{in: [y/**]}}\nfeatures: [{{id: f-1, description: d}}]\n".encode())
+    assert (found.agent, found.repository, found.epic, found.prd) == ("a", "r", "e", "p")
+    assert (found.depends_on, found.features) == (("007", "TASK-8"), (("f-1", "d"),))
+    assert found.path_items == ("x/**",)
+    assert found._replace(paths=()).path_items == ("y/**",)
+
+
+def test_unknown_keys_are_warnings() -> None:
+    """Each unknown key is named with its line and the key that was probably meant; x- keys are free."""
+    text = (
+        "standard:\n  - a.md#b\nvalidation: [x]\nx-own: 1\nscope:\n  inn: [a]\nowner: ann\n"
+        "features: [{id: f, description: d, text: c}]\n"
+    )
+    found = read_task_file("t.yaml", text.encode())
+    own = "the name of a key of your own begins with x-"
+    assert found.warnings == (
+        f"t.yaml, line 8: `features[0].text` is no known key; {own}",
+        f"t.yaml, line 7: `owner` is no known key; {own}",
+        "t.yaml, line 6: `scope.inn` is no known key; did you mean `in`?",
+        "t.yaml, line 1: `standard` is no known key; did you mean `standards`?",
+        "t.yaml, line 3: `validation` is no known key; did you mean `qa.commands`?",
+    )
+    assert found.features == (("f", "d"),)
+
+
+def test_a_misspelt_required_key_is_an_error() -> None:
+    """A key that hides a required one is an error with the line of that key."""
+    error = refusal(lambda: read_task_file("t.yaml", b"title: T\nstandards:\n  - file: a\n    sectoin: b\n"))
+    assert error.message == (
+        "t.yaml, line 4: `standards[0].sectoin` is no known key; did you mean `section`, which is missing?"
+    )

@@ -15,13 +15,13 @@ from taskstate.handoff.create import HandoffRequest, HandoffResult
 from taskstate.handoff.document import Handoff, HandoffReader, with_values
 from taskstate.handoff.document_files import handoff_files
 from taskstate.handoff.input import merge_handoffs, read_input
-from taskstate.handoff.prompt import prompt
+from taskstate.handoff.prompt import Prompt, prompt
 from taskstate.lint.runner import check_files
 from taskstate.merge.files import merge_files
 from taskstate.merge.three_way import Versions
 from taskstate.syntax.document import parse
 from taskstate.tasks import renumber
-from taskstate.workflow.hand_over import hand_over
+from taskstate.workflow.hand_over import hand_over, handoff_errors
 from tests.support.place import Place, changes, refusal, tree
 
 if TYPE_CHECKING:
@@ -66,7 +66,18 @@ def new(place: Place, handed: Handoff = FULL, **more: Any) -> HandoffResult:  # 
 
 def accept(place: Place, agent: str = "successor") -> handoff_accept.AcceptedHandoff:
     """Accept the handoff."""
-    return handoff_accept.accept(place.workspace, "101", agent, place.request())
+    errors_in = handoff_errors(place.workspace)
+    return handoff_accept.accept(place.workspace, "101", agent, place.request(), errors_in=errors_in)
+
+
+def show(place: Place) -> handoff_accept.OpenHandoff:
+    """Return the open handoff, else the newest one."""
+    return handoff_accept.show(place.workspace, "101", errors_in=handoff_errors(place.workspace))
+
+
+def prompt_for(place: Place) -> Prompt:
+    """Return the prompt for the successor."""
+    return prompt(place.workspace, "101", errors_in=handoff_errors(place.workspace))
 
 
 def move_on(place: Place, note: str) -> None:
@@ -112,7 +123,7 @@ def test_all_errors_are_named_at_once(place: Place) -> None:
     before = tree(place.root)
     wrong = FULL._replace(
         action="- One\n- Two",
-        file="gone.py",
+        file="../gone.py",
         decisions=("RS256",),
         avoid=("HS256",),
         context=("a", "b", "c", "d", "e", "f"),
@@ -122,7 +133,16 @@ def test_all_errors_are_named_at_once(place: Place) -> None:
     )
     error = refusal(lambda: new(place, wrong))
     assert error.code == "handoff"
-    for part in ("--goal", "a list of 2", "'gone.py'", "'RS256'", "'HS256'", "6 items", "'../out.md'", "'docs/no.txt'"):
+    for part in (
+        "--goal",
+        "a list of 2",
+        "'../gone.py'",
+        "'RS256'",
+        "'HS256'",
+        "6 items",
+        "'../out.md'",
+        "'docs/no.txt'",
+    ):
         assert part in error.message, part
     long = FULL._replace(context=("\n".join(["line"] * 60),))
     assert "the limit is 60" in refusal(lambda: new(place, long)).message
@@ -141,7 +161,7 @@ REFUSED: dict[str, tuple[str, Callable[[Place], object]]] = {
     "no such phase": ("not-found", lambda place: new(place, FULL._replace(phase="9"))),
     "complete": ("complete", new),
     "nothing to accept": ("not-found", accept),
-    "nothing to show": ("not-found", lambda place: handoff_accept.show(place.workspace, "101")),
+    "nothing to show": ("not-found", show),
     "no such task": (
         "not-found",
         lambda place: hand_over(place.workspace, "9", HandoffRequest(FULL), place.request()),
@@ -152,6 +172,39 @@ REFUSED: dict[str, tuple[str, Callable[[Place], object]]] = {
     "a terminal escape": ("control-characters", lambda place: new(place, FULL._replace(location="\x1b[2J"))),
     "a secret": ("secret", lambda place: new(place, FULL._replace(context=("ghp_" + "a1B2c3D4e5" * 4,)))),
 }
+
+
+def test_a_file_may_still_have_to_be_created(place: Place) -> None:
+    """A file that does not exist is marked so, which is said; the linter and the successor understand it."""
+    for given in ("src/new.py:1", "./src/new.py:1 (to be created)"):
+        written = new(place, FULL._replace(file=given), force=True)
+        assert "- File: `src/new.py:1` (to be created)\n" in written.text
+        assert written.outcome
+        assert written.outcome.notes == ("src/new.py:1 does not exist: marked as to be created",)
+        assert "- File: `src/new.py:1` (to be created)\n" in prompt_for(place).text
+        fields = handoff_accept.fields_of(show(place).file)
+        state = {"file": "src/new.py:1", "to_be_created": True, "location": FULL.location, "goal": FULL.goal}
+        assert fields["current_state"] == state
+        accept(place)
+    (place.root / "src").mkdir()
+    (place.root / "src/new.py").touch()
+    assert "- File: `src/new.py:1`\n" in new(place, FULL._replace(file="src/new.py:1"), force=True).text
+
+
+def test_an_address_is_no_file_to_create(place: Place) -> None:
+    """What cannot be a path in the repository is refused as before."""
+    error = refusal(lambda: new(place, FULL._replace(file="https://example.invalid/x")))
+    assert "the repository has no 'https://example.invalid/x'" in error.message
+
+
+def test_a_reference_with_a_label_is_understood(place: Place) -> None:
+    """The writer puts the path behind a label into code marks, relative to the root, and the linter accepts it."""
+    given = ("Plan: docs/paper.txt, section 3", f"Paper: {place.root}/docs/paper.txt")
+    text = new(place, FULL._replace(references=given)).text
+    assert "- Plan: `docs/paper.txt`, section 3\n- Paper: `docs/paper.txt`\n" in text
+    accept(place)
+    gone = FULL._replace(references=("Plan: docs/gone.txt, section 3",))
+    assert "'docs/gone.txt'" in refusal(lambda: new(place, gone, force=True)).message
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -451,8 +504,8 @@ def test_an_open_document_that_is_lost_is_named(place: Place, name: str) -> None
     before = tree(place.root)
     for asked in (
         lambda: accept(place),
-        lambda: handoff_accept.show(place.workspace, "101"),
-        lambda: prompt(place.workspace, "101"),
+        lambda: show(place),
+        lambda: prompt_for(place),
     ):
         error = refusal(asked)
         assert (error.code, lost.rpartition("/")[2] in error.message) == (code, True)
@@ -601,7 +654,7 @@ def git(place: Place, *args: str) -> None:
 
 def notes(place: Place) -> str:
     """Return the notes on what has changed since the handoff."""
-    return "\n".join(handoff_accept.show(place.workspace, "101").notes)
+    return "\n".join(show(place).notes)
 
 
 def test_what_was_verified_is_checked_again(in_git: Place) -> None:
@@ -661,14 +714,14 @@ def test_another_baseline_status_is_noted(place: Place) -> None:
 def test_the_successor_begins_with_the_action(place: Place) -> None:
     """The prompt holds action, place, dead ends and commands, and nothing of the history."""
     written = new(place)
-    made = prompt(place.workspace, "101")
+    made = prompt_for(place)
     assert made.path == written.path
     order = [FULL.action, "`app.py`", "line 1", "Direct induction", "docs/paper.txt", written.path, "phase set 101 3 1"]
     places = [made.text.index(part) for part in order]
     assert places == sorted(places)
     assert "Structural recursion" not in made.text
     accept(place)
-    assert "handoff accept" not in prompt(place.workspace, "101").text
+    assert "handoff accept" not in prompt_for(place).text
 
 
 @pytest.mark.parametrize("filler", ["word ", "\u6f22\u5b57 ", "a_b(c); ", "0123 "])
@@ -687,7 +740,7 @@ def test_the_prompt_stays_small(place: Place, filler: str) -> None:
     )
     written = new(place, big)
     assert len(written.text) > 1000
-    made = prompt(place.workspace, "101")
+    made = prompt_for(place)
     assert token_count.count(made.text) <= 700
     assert made.tokens >= token_count.count(made.text)
     assert f"Go {text[0][:40]}" in made.text
@@ -703,7 +756,7 @@ def test_a_project_has_templates_of_its_own(place: Place) -> None:
     assert "'## Current State' is missing" in refusal(lambda: new(place)).message
     (own / "handoff.md.j2").unlink()
     new(place)
-    assert prompt(place.workspace, "101").text == f"Do {FULL.action}\n"
+    assert prompt_for(place).text == f"Do {FULL.action}\n"
 
 
 @pytest.mark.parametrize("word", ["word ", "\u6f22\u5b57 "])

@@ -17,12 +17,11 @@ from taskstate.handoff.document import (
     Handoff,
     HandoffReader,
     front_matter_text,
-    referenced_path,
     split_reason,
     template_values,
     with_values,
-    without_position,
 )
+from taskstate.handoff.references import referenced_path, without_position, written_reference
 from taskstate.lint import engine
 from taskstate.model.config import Config
 from taskstate.syntax.document import parse
@@ -173,6 +172,12 @@ def test_other_tools_divide_otherwise() -> None:
         ("docs/a.md, the part on x, y", "docs/a.md"),
         ("[the plan](docs/plan.md), why", "docs/plan.md"),
         ("Plan: `docs/plan.md`, Phase 3", "docs/plan.md"),
+        ("Plan: docs/plan.md, Phase 3", "docs/plan.md"),
+        ("the plan: docs/plan.md", "docs/plan.md"),
+        ("**Plan:** docs/plan.md, x: y", "docs/plan.md"),
+        ("docs: docs", "docs"),
+        ("`src/new.py` (to be created)", "src/new.py"),
+        ("src/new.py (To be created).", "src/new.py"),
         ("docs/a.md:12", "docs/a.md:12"),
         ("a.md\nmore", "a.md"),
         ("", ""),
@@ -181,6 +186,23 @@ def test_other_tools_divide_otherwise() -> None:
 def test_a_reference_begins_with_its_path(text: str, path: str) -> None:
     """The path of a reference is in code marks, a link, behind a label, or up to a comma."""
     assert referenced_path(text) == path
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("docs/a.md, part: x", "`docs/a.md`, part: x"),
+        ("Plan: docs/a.md, phase 3", "Plan: `docs/a.md`, phase 3"),
+        ("docs: docs", "docs: `docs`"),
+        ("Plan: `docs/a.md`", "Plan: `docs/a.md`"),
+        ("[the plan](docs/a.md), why", "[the plan](docs/a.md), why"),
+        ("Plan: [it](<docs/a.md>)", "Plan: [it](<docs/a.md>)"),
+    ],
+)
+def test_a_reference_is_written_as_it_is_read(text: str, written: str) -> None:
+    """The path, and neither its label nor what to look for, is put into code marks; the linter reads the same path."""
+    assert written_reference(text) == written
+    assert referenced_path(written) == referenced_path(text)
 
 
 def test_a_position_is_no_part_of_a_path() -> None:

@@ -213,6 +213,15 @@ def test_a_foreign_handoff_is_only_warned_of() -> None:
     assert {one.code for one in engine.check("---\nfrom: [\n---\n", name, Config())} == {"TS003"}
 
 
+def test_a_handoff_by_hand_is_an_error() -> None:
+    """Among the open handoffs of a task the same document is a handover by hand, and what it lacks are errors."""
+    where = ".taskstate/handoffs/task-101/{}phase-1-handoff-20260205T164000Z.md"
+    found = engine.check("# Handing over\n", where.format(""), Config())
+    assert [(one.code, one.severity) for one in found] == [("TS801", "error"), ("TS801", "error")]
+    found = engine.check("# Handing over\n", where.format("archive/"), Config())
+    assert [(one.code, one.severity) for one in found] == [("TS801", "warning")]
+
+
 def test_what_follows_an_open_fence_is_not_judged() -> None:
     """Findings above the section of an unclosed fence are kept, those below are dropped."""
     document = parse(TEXT.replace("## 4. Progress Log", "````\n\n## 4. Progress Log"))

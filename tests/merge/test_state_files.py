@@ -4,7 +4,7 @@ import pytest
 
 from taskstate.model.canonical_json import audit_seal
 from taskstate.model.task_state import read_state
-from taskstate.model.write_metadata import blocks_of, front_matter_values
+from taskstate.model.write_metadata import blocks_of, front_matter_values, with_event
 from taskstate.syntax.document import parse
 from tests.support.merging import SAMPLE, edited, merge_texts
 
@@ -17,6 +17,11 @@ AT_END = "## 5. Git History"
 def front(text: str, key: str) -> object:
     """Return a value of the front matter."""
     return front_matter_values(parse(text)).get(key)
+
+
+def front_seal(text: str) -> str:
+    """Return the seal of a state file."""
+    return blocks_of(parse(text)).audit.seal or ""
 
 
 def with_session(text: str, number: int, time: str, said: str) -> str:
@@ -56,14 +61,50 @@ def test_conflict_is_around_the_key_alone() -> None:
     assert after.startswith("baseline:\n")
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_task_that_one_side_dropped_goes_on_where_the_other_did(turned: bool) -> None:  # noqa: FBT001 - a parameter
+    """The status of the side that went on wins, its session is there, events say what happened; the seal is right."""
+    event = {"at": "2026-02-07T09:00:00Z", "actor": "a", "event": "dropped", "note": "given up"}
+    dropped = with_event(edited(BASE, ("status: in_progress", "status: dropped")), event)
+    dropped = edited(dropped, (front_seal(dropped), audit_seal(front_matter_values(parse(dropped)))))
+    went_on = with_session(BASE, 9, "2026-02-06 10:00", "Side")
+    sides = (went_on, dropped) if turned else (dropped, went_on)
+    text, conflicts = merge_texts(BASE, *sides)
+    assert conflicts == 0
+    assert front(text, "status") == "in_progress"
+    assert "Side" in [said for _, said in log(text)]
+    events = blocks_of(parse(text)).audit.events
+    assert {each.event for each in events} >= {"dropped", "reopened"}
+    assert front_seal(text) == audit_seal(front_matter_values(parse(text)))
+
+
+def test_task_that_one_side_reopened_is_open() -> None:
+    """What was dropped before and reopened on one side needs no other event than that side's own."""
+    dropped = edited(BASE, ("status: in_progress", "status: dropped"))
+    event = {"at": "2026-02-07T09:00:00Z", "actor": "a", "event": "reopened", "note": "still wanted"}
+    ours, theirs = with_event(BASE, event), with_session(dropped, 9, "2026-02-06 10:00", "Side")
+    text, _ = merge_texts(dropped, ours, theirs)
+    assert front(text, "status") == "in_progress"
+    assert [each.event for each in blocks_of(parse(text)).audit.events].count("reopened") == 1
+
+
+def test_task_that_both_sides_dropped_stays_dropped() -> None:
+    """One that was dropped before and gets a session stays so, too."""
+    dropped = edited(BASE, ("status: in_progress", "status: dropped"))
+    ours, theirs = edited(dropped, ("priority: P1", "priority: P0")), with_session(dropped, 9, "2026-02-06 10:00", "x")
+    for base in (BASE, dropped):
+        text, conflicts = merge_texts(base, ours, theirs)
+        assert (front(text, "status"), conflicts) == ("dropped", 0)
+
+
 def test_flow_values_are_changed_in_place() -> None:
     """A map in braces that both changed keeps its form, and only the values that changed are other ones."""
     ours = edited(BASE, ("implementer: {status: in_progress", "implementer: {status: done"))
     theirs = edited(BASE, ("reviewer: {status: pending", "reviewer: {status: in_progress"))
     text, conflicts = merge_texts(BASE, ours, theirs)
     assert conflicts == 0
-    assert "  implementer: {status: done, blocking_findings: [], drift_budget: 0}\n" in text
-    assert "  reviewer: {status: in_progress, completed_at: null, blocking_findings: [], drift_budget: 0}\n" in text
+    assert "  implementer: {status: done, drift_budget: 0}\n" in text
+    assert "  reviewer: {status: in_progress, completed_at: null, drift_budget: 0}\n" in text
 
 
 def test_seal_is_right_again() -> None:

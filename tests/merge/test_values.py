@@ -145,8 +145,34 @@ def test_what_was_found_blocks_a_role_that_is_done() -> None:
     ours = {"reviewer": {"status": "done", "completed_at": "5", "blocking_findings": [], "drift_budget": 0}}
     theirs = {"reviewer": {"status": "blocked", "blocking_findings": ["no test"], "drift_budget": 1}}
     result = merged("coordination", base, ours, theirs)
-    assert (result["reviewer"]["status"], result["reviewer"]["blocking_findings"]) == ("blocked", ["no test"])
+    assert (result["reviewer"]["status"], result["reviewer"]["findings"]) == (
+        "blocked",
+        [{"id": 1, "text": "no test"}],
+    )
     assert result["reviewer"]["drift_budget"] == 1
+
+
+def test_findings_of_both_sides_have_numbers_of_their_own() -> None:
+    """Theirs that are new go behind ours; one that a side answered or cleared is answered or cleared."""
+    first, second = {"id": 1, "by": "reviewer", "text": "slow"}, {"id": 2, "by": "reviewer", "text": "no test"}
+    base = {"implementer": {"status": "in_progress", "findings": [first, second]}}
+    mine, other = {"id": 3, "text": "no docs"}, {"id": 3, "text": "leaks"}
+    ours = {"implementer": {"status": "in_progress", "findings": [first | {"answer": "faster"}, second, mine]}}
+    theirs = {"implementer": {"status": "in_progress", "findings": [first, other]}}
+    result = merged("coordination", base, ours, theirs)["implementer"]
+    assert result["findings"] == [first | {"answer": "faster"}, other, mine | {"id": 4}]
+
+
+def test_findings_of_an_older_form_are_merged_by_their_texts() -> None:
+    """What either side added is there once, with a number."""
+    base = {"implementer": {"status": "blocked", "blocking_findings": ["a"]}}
+    ours = {"implementer": {"status": "blocked", "findings": [{"id": 1, "text": "a"}, {"id": 2, "text": "b"}]}}
+    theirs = {"implementer": {"status": "blocked", "blocking_findings": ["a", "c"]}}
+    result = merged("coordination", base, ours, theirs)["implementer"]
+    assert result == {
+        "status": "blocked",
+        "findings": [{"id": 1, "text": "a"}, {"id": 2, "text": "b"}, {"id": 3, "text": "c"}],
+    }
 
 
 def test_later_snapshot_of_a_role_counts() -> None:

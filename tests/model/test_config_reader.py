@@ -62,14 +62,17 @@ def test_every_key_is_read() -> None:
             Standard(area="*", priority=(), cite=("rules/all.md#names",)),
         ),
         validation={"*": ("just check",), "frontend": ("npm test", "npm run lint")},
+        validation_run=module.ValidationRun(timeout=90),
         scope={"web": ("web/**", "shared/web/**")},
         export={"checker": module.Export(drop=("baseline", "delta"))},
         secrets=module.Secrets(allow=("^EXAMPLE_[A-Z]+$",)),
         qa=(module.QaReader(name="speed", pattern=r"took (?P<text>\d+ ms)"),),
         chain=module.Chain(max_input_kb=5),
+        coordination=module.Coordination(commits="held"),
         permanent=module.Permanent(writers=("lead",)),
         archive=module.Archive(summarizer="summarise --short"),
         handoff=module.Handoff(max_lines=40, max_kb=2, minimum_progress=False),
+        brief=module.Brief(budget=800),
     )
 
 

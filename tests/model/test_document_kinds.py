@@ -273,9 +273,11 @@ def test_subsections_are_recognised_and_written(
     assert found.title(groups) == written
 
 
-@pytest.mark.parametrize("text", ["*To be completed.*", "  *Later*\r\n", "_To be completed._", "*x*"])
+@pytest.mark.parametrize(
+    "text", ["*To be completed.*", "  *Later*\r\n", "_To be completed._", "*x*", "(To be completed.)", "(after (c))"]
+)
 def test_placeholders(text: str) -> None:
-    """A part whose whole content is one line in emphasis is a placeholder."""
+    """A part whose whole content is one line in emphasis or in parentheses is a placeholder."""
     assert kind("task").is_placeholder(text)
 
 
@@ -291,6 +293,10 @@ def test_placeholders(text: str) -> None:
         "**bold**",
         "Until then *To be completed.* stands here.",
         "- *a*",
+        "(a) and (b)",
+        "(a)\n(b)",
+        "Until then (to be completed).",
+        "- (a)",
     ],
 )
 def test_what_is_no_placeholder(text: str) -> None:

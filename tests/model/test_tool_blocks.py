@@ -10,20 +10,18 @@ from hypothesis import strategies as st
 
 from taskstate.model import roles
 from taskstate.model.canonical_json import audit_seal
+from taskstate.model.delta_block import Snapshot, read_delta, with_snapshots
+from taskstate.model.loose_values import HashedFile
 from taskstate.model.statuses import DONE, OF_ROLES, PENDING
 from taskstate.model.tool_blocks import (
     Baseline,
     CheckResult,
     Context,
     Event,
-    HashedFile,
     Role,
     SeenState,
-    Snapshot,
-    read_delta,
     read_seen_state,
     read_tool_blocks,
-    with_snapshots,
 )
 from taskstate.validation import schema
 from tests.support.schema_samples import SAMPLES
@@ -55,9 +53,9 @@ ROLES = st.fixed_dictionaries(
         "x-own": JSON,
     },
 )
-_LISTED = ("files_changed", "file_list", "values")
+_LISTED = ("files_changed", "file_list", "role", "head", "start_tree", "folder", "values")
 SNAPSHOTS = st.fixed_dictionaries(
-    {"tree": st.text()},
+    {"tree": st.text(), "base_commit": st.text()},  # as earlier versions wrote them
     optional={
         **dict.fromkeys((key for key in Snapshot._fields if key not in {*_LISTED, "tree"}), TEXTS),
         "x-own": JSON,
@@ -90,8 +88,9 @@ def test_roles_and_snapshots_say_what_is_written(
     blocks = read_tool_blocks({"coordination": coordination, "delta": {"snapshots": snapshots}})
     for name, block in coordination.items():
         role = blocks.role(name)
-        assert texts_of(role, block, "name", "findings", "budget", "qa", "snapshot")
-        assert (role.findings, role.budget) == (tuple(block.get("blocking_findings", ())), block.get("drift_budget", 0))
+        assert texts_of(role, block, "name", "all_findings", "budget", "qa", "snapshot")
+        assert [each.text for each in role.findings] == block.get("blocking_findings", [])
+        assert role.budget == block.get("drift_budget", 0)
         assert {key: each._asdict() for key, each in role.qa.items()} == block.get("qa", {})
     for name, block in snapshots.items():
         assert texts_of(blocks.delta.snapshots[name], block, *_LISTED)
@@ -161,8 +160,8 @@ def test_what_is_written_keeps_what_is_not_changed() -> None:
         ("validator", {"status": DONE, "x-a": 2, "drift_budget": 1}),
         ("reviewer", {"status": PENDING, "drift_budget": 2}),
     ]
-    ordered = roles.with_roles_in_order(held, {"validator": {"x-a": 2, "session_id": "s", "status": DONE}}, NAMES)
+    ordered = roles.with_role_values(blocks, {"validator": {"session_id": "s"}}, NAMES)
     after = {"reviewer": 7, "validator": {"status": DONE, "session_id": "s", "x-a": 2}, "x-own": 1}
     assert json.dumps(ordered) == json.dumps(after)
-    assert with_snapshots(blocks.delta, {}) == {"x-b": 3}
-    assert with_snapshots(read_delta({"snapshots": {"a": 1}}), {"b": {}}) == {"snapshots": {"a": 1, "b": {}}}
+    assert with_snapshots(blocks.delta, {}).values == {"x-b": 3}
+    assert with_snapshots(read_delta({"snapshots": {"a": 1}}), {"b": {}}).values == {"snapshots": {"a": 1, "b": {}}}

@@ -26,7 +26,7 @@ from taskstate.syntax.markdown_blocks import read_blocks
 from taskstate.syntax.spans import with_newlines
 from taskstate.tasks.decomposition_plan import open_features
 from taskstate.workflow.brief import brief
-from taskstate.workflow.brief_sections import units_of
+from taskstate.workflow.brief_units import units_of
 from taskstate.workspace.workspace import Loaded
 from tests.support.markdown_strategies import bodies, outside, state_files
 from tests.support.place import Place

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from taskstate.lint import engine
 from taskstate.model.algorithms import DependencyGraph
 from taskstate.model.config import Config
+from taskstate.model.statuses import CLOSED, OF_TASKS
 from taskstate.model.task_state import read_state
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
@@ -30,13 +31,20 @@ OUTPUT = {"completed_at": "2026-01-31T12:00:00Z", "sha256": "0" * 64, "files": [
 titles = st.text(max_size=30) | st.sampled_from(
     ['a"b', "a\\", '\\"', "end", "%%{init}%%", "#quot;", "</b>", "`x`", "a]"]
 )
-states = st.sampled_from(["created", "in_progress", "blocked", "complete"])
+states = st.sampled_from(OF_TASKS)
 
 
 # Completing and reopening
 
 
-STATUS = ("status: created", "status: 'in_progress'  # by hand", "status: blocked", "status: complete", "")
+STATUS = (
+    "status: created",
+    "status: 'in_progress'  # by hand",
+    "status: blocked",
+    "status: complete",
+    "status: dropped",
+    "",
+)
 OTHERS = (
     *("title: |\n  JWT\n  service", "x-mine: {a: 1, b: [c]}", 'depends_on: ["1"]', "# a comment", "", "kind: task"),
     *("audit: {update_count: 1}", "audit:\n  events:\n    - {at: x}\n  # behind", "acks: {}", 'revision: "7"'),
@@ -170,7 +178,7 @@ def test_mermaid_holds_every_title_as_text(tasks: list[GraphTask]) -> None:
     graph = Graph(tasks)
     head, *lines = as_mermaid(graph).split("\n")
     nodes = [re.fullmatch(NODE, line) for line in lines[: len(graph.tasks)]]
-    arrows, classes = lines[len(nodes) : -5], lines[-5:]
+    arrows, classes = lines[len(nodes) : -6], lines[-6:]  # one of each status, and `unknown`
     assert head == "flowchart LR"
     assert all(line.startswith("  classDef ") for line in classes)
     told = [re.sub(r"#(\d+);", lambda match: chr(int(match[1])), node[2]) for node in nodes if node]
@@ -233,7 +241,7 @@ def test_every_open_task_is_ready_or_waits(chains: list[tuple[int, ...]], told: 
     tasks = _glances(chains, told)
     order = in_order(tasks).ready
     ready, waiting = [each.task.id for each in order], [each.task.id for each in waiting_of(tasks)]
-    assert sorted(ready + waiting) == [task.id for task in tasks if task.status != "complete"]
+    assert sorted(ready + waiting) == [task.id for task in tasks if task.status not in CLOSED]
     for each in ready:
         assert all(number < 6 and told[number][0] == "complete" for number in chains[int(each)])
     ranks = [(each.task.priority or "P9", -each.unblocks, each.task.status != "in_progress") for each in order]
@@ -243,7 +251,7 @@ def test_every_open_task_is_ready_or_waits(chains: list[tuple[int, ...]], told: 
 @given(downward, six)
 def test_waiting_tasks_are_counted_once(chains: tuple[tuple[int, ...], ...], told: list[tuple[str, str]]) -> None:
     """For each task as many wait as a plain search finds, open ones through open ones; both ways of counting agree."""
-    tasks = [task for task in _glances(chains, told) if task.status != "complete"]
+    tasks = [task for task in _glances(chains, told) if task.status not in CLOSED]
     below = {task.id: [each.id for each in tasks if task.id in each.depends_on] for task in tasks}
     below = {key: keys for key, keys in below.items() if keys}
     counts, sums = dependent_counts(tasks, below), dependent_counts_by_bits(below)

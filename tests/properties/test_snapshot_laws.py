@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -28,6 +28,8 @@ from taskstate.verification.snapshots import restore as snapshot_restore
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.verification.snapshots import verify as snapshot_verify
 from taskstate.workspace import artifacts
+from tests.support import drift_model
+from tests.support.drift_model import Left
 from tests.support.place import TASK, Place
 from tests.support.working_tree import IGNORED, Entry, WorkingTree, tree_id
 
@@ -73,13 +75,6 @@ ACTS = (*CHANGES, *GIT, "ours", "put back", "put back")
 paths = st.sampled_from(PATHS)
 contents = st.sampled_from(CONTENTS)
 picks = st.integers(0, 99)
-
-
-class Left(NamedTuple):
-    """What a role left: the files, and the commit that its snapshot starts from."""
-
-    entries: dict[str, Entry]
-    base: str
 
 
 class Worked(RuleBasedStateMachine):
@@ -138,19 +133,18 @@ class Worked(RuleBasedStateMachine):
         then, now = self.left[role].entries, self.tree.entries()
         return {path for path in {*then, *now} if then.get(path) != now.get(path)}
 
-    def moved(self, role: str) -> bool:
-        """Return whether HEAD moved over more than our own files since the commit that a snapshot starts from."""
-        return self.moved_since(self.left[role].base)
+    def unexplained(self, role: str) -> set[str]:
+        """Return the paths that differ from what a role left, and that no commit explains."""
+        own = {path for left in self.left.values() for path in left.changed}
+        return self.differing(role) - drift_model.explained(self.tree, self.left[role], own)
 
-    def moved_since(self, base: str) -> bool:
-        """Return whether a commit since one touched more than our own files; if HEAD is not after it, what differs."""
-        follows = self.tree.git("merge-base", base, "HEAD").strip() == base
-        commits = self.tree.git("rev-list", f"{base}..HEAD").split() if follows else []
-        return any(self.tree.committed(each) != self.tree.committed(base) for each in (*commits, "HEAD"))
+    def is_at_work(self, role: str) -> bool:
+        """Return whether a later role is in progress, whose work it is that differs."""
+        return self.begun and role in self.done
 
     def drifted(self, role: str) -> bool:
         """Return whether there is drift since what a role left."""
-        return bool(self.differing(role)) or self.moved(role)
+        return bool(self.unexplained(role)) and not self.is_at_work(role)
 
     def refusal(self, call: Callable[[], object]) -> str:
         """Return the code with which a job refuses, or nothing where it does not."""
@@ -193,15 +187,13 @@ class Worked(RuleBasedStateMachine):
             self.begun = True
 
     def role_takes_a_snapshot(self) -> None:
-        """It is of exactly the tree that is there, unless there is nothing to take yet or work was committed."""
+        """It is of exactly the tree that is there, unless there is nothing to take yet."""
         role, entries = self.role or "", self.tree.entries()
         workspace, request = self.place.workspace, self.place.request()
         base = self.base()
         code = self.refusal(lambda: snapshot_take.take(workspace, TASK, role, request))
         if self.budgets:
             assert code == "drift-unresolved"
-        elif self.moved_since(base):
-            assert code == "committed"
         elif self.tree.committed(base) == self.tree.as_committed(entries) and not self.done and not self.resolved:
             assert code == "nothing-to-snapshot"
         else:
@@ -215,8 +207,15 @@ class Worked(RuleBasedStateMachine):
 
     def note(self, role: str, entries: dict[str, Entry]) -> None:
         """Note what a role left, and hold the record against it."""
-        record = self.values["delta"]["snapshots"][role]
-        self.left[role] = Left(entries, record["base_commit"])
+        record, base = self.values["delta"]["snapshots"][role], self.tree.committed(self.base())
+        after = self.tree.as_committed(entries)
+        before = self.left.get(ROLES[max(0, ROLES.index(role) - 1)])
+        changed = drift_model.changed_between(base, after)
+        if before and role != ROLES[0]:
+            changed |= drift_model.changed_between(self.tree.as_committed(before.entries), after)
+        known = self.left.get(role)  # its start stays, whatever the role before has left meanwhile
+        changed |= known.changed if known else frozenset()
+        self.left[role] = Left(entries, self.tree.git("rev-parse", "HEAD").strip(), changed)
         assert record["tree"] == tree_id(entries)
         self.diffs_bring_the_tree_about(role, record)
         assert self.compared(role) == (False, set())
@@ -256,7 +255,7 @@ class Worked(RuleBasedStateMachine):
     @rule()
     def drift_is_resolved(self) -> None:
         """What is there is accepted: nothing has drifted any more."""
-        drifted = {role for role in self.budgets if self.drifted(role)}
+        drifted = {role for role in self.budgets if self.differing(role) and not self.is_at_work(role)}
         entries = self.tree.entries()
         accept_drift.resolve(self.place.workspace, TASK, "as it is", self.place.request())
         for role in drifted:
@@ -337,10 +336,9 @@ class Worked(RuleBasedStateMachine):
 
     @invariant()
     def drift_is_told_if_and_only_if_there_is_some(self) -> None:
-        """The tree differs, or HEAD moved over more than our own files; exactly the files that differ are named."""
+        """The tree differs, and no commit explains it; exactly the files that differ so are named."""
         for role in self.left:
-            differing = self.differing(role)
-            assert self.compared(role) == (bool(differing) or self.moved(role), differing)
+            assert self.compared(role) == (self.drifted(role), self.unexplained(role))
 
     @invariant()
     def file_says_what_is_known(self) -> None:
@@ -356,9 +354,9 @@ class Worked(RuleBasedStateMachine):
         """Applied to the base commit, or to what the role before left, the diffs of a snapshot give its tree."""
         at = ROLES.index(role)
         before = self.left.get(ROLES[at - 1]) if at else None
-        self.applied(record["diff_from_base"], record["base_commit"], record["tree"])
+        self.applied(f"{record['pack']}/{role}-from-base.diff.gz", self.base(), record["tree"])
         if before:
-            self.applied(record["incremental_diff"], self.stored(before.entries), record["tree"])
+            self.applied(f"{record['pack']}/{role}-incremental.diff.gz", self.stored(before.entries), record["tree"])
 
     def stored(self, entries: Mapping[str, Entry]) -> str:
         """Put files into git's objects, and return the id of their tree."""

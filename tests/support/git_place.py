@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import subprocess
 from typing import TYPE_CHECKING, Any
 
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
+from taskstate.verification.snapshots import diffs as snapshot_diffs
 from taskstate.verification.snapshots import restore as snapshot_restore
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.verification.snapshots import verify as snapshot_verify
@@ -90,14 +92,19 @@ class GitPlace(Place):
         """Return what the file says of a role's snapshot."""
         return self.values["delta"]["snapshots"][role]
 
+    def changed_files(self, role: str = ROLE) -> Any:  # noqa: ANN401 - a list from JSON
+        """Return the list of changed files that a role's snapshot has among its artifacts."""
+        folder = self.workspace.state_root / self.snapshot(role)["pack"]
+        return json.loads((folder / f"{role}-files.json").read_bytes())
+
     def budget(self, role: str = ROLE) -> int:
         """Return the drift budget of a role."""
         found: int = self.values.get("coordination", {}).get(role, {}).get("drift_budget", 0)
         return found
 
-    def diff(self, kind: str = snapshot_restore.FROM_BASE, role: str = ROLE) -> bytes:
+    def diff(self, kind: str = snapshot_diffs.FROM_BASE, role: str = ROLE) -> bytes:
         """Return a diff that a snapshot kept."""
-        return snapshot_restore.diff_of(self.workspace, TASK, role, kind).content
+        return snapshot_diffs.diff_of(self.workspace, TASK, role, kind).content
 
     def applied(self, tree: str, diff: bytes) -> str:
         """Return the id of the tree that a diff makes of another tree, in an index of its own, without our files."""

@@ -18,7 +18,8 @@ Doubtful points, each decided as the promise is worded:
 - Where a handoff is in place and the state file forgot that it is open, or accepted, silence is not demanded.
 - The cure need not bring back what only the reflog reaches, and may.
 - Where the file is a ruin, a line that names it as damaged is as good as one that tells what is gone.
-- After `--let-go` of a file that still is a ruin (it holds less than it says, as was meant) writing is not judged.
+- After `--let-go` of a file that still is a ruin (it holds less than it says, as was meant) neither writing nor curing
+  is judged.
 - Between certainly sound and certainly a ruin (what git's own merge of lines leaves) nothing is demanded of commands.
 """
 

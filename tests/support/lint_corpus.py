@@ -29,7 +29,7 @@ src/a.py` a path that differs from the compared revision, `same-id: old/task-101
 `leaves: docs/x.md` a path through a link that leads outside, `missing: abc1234` a commit that the repository lacks,
 `artifact: artifacts/task-101/x.gz HASH` an existing artifact; `same-id`, `leaves`, `missing` and `artifact` may be
 `none`. `there: app.py` is an existing path; all others do not exist then. `blob: tasks/x.yaml ID` is git's id of a
-file, `moved: app.py` a path that differs since the recorded commit; both may be `none`. `%%% standard standards/x.md`
+file, and may be `none`. `%%% standard standards/x.md`
 is a cited file (repeatable; `standards: none` for no such file). `%%% handoff handoffs/task-101/phase-1-….md` is a
 handoff document of the task (repeatable; `handoffs: none`), `%%% task 100` the state file of another task (repeatable;
 `tasks: none`). With `gone: yes` the text is that of a removed file.
@@ -62,7 +62,7 @@ _SEPARATOR = re.compile(r"^%%% (\w+(?: \S+)?)\n", re.MULTILINE)
 _ESCAPE = re.compile(rb"\\(\n|r|t|\\|x[0-9a-f]{2}|u[0-9a-f]{4})")
 _SHORT = {b"\n": b"", b"r": b"\r", b"t": b"\t", b"\\": b"\\"}
 _QUERIES = {"now", "changed", "same-id", "leaves", "missing", "tasks", "artifact", "there", "handoffs"}
-_QUERIES |= {"blob", "moved", "standards"}
+_QUERIES |= {"blob", "standards"}
 _HEADERS = {"name", "expect", "newline", "escapes", "repeat", "config", "gone"} | _QUERIES
 _ONCE = {"text", "fixed", "unsafe"}
 _SEVERAL = {"earlier", "archive", "earlier_archive"}
@@ -86,8 +86,6 @@ class CaseQueries(Queries):
             self.answerable |= {UPSTREAM}
         if any(name.startswith((_HANDOFF, _STANDARD)) for name, _ in parts) or {"blob", "standards"} & {*header}:
             self.answerable |= {REPOSITORY}
-        if "moved" in header:
-            self.answerable |= {GIT}
 
     @property
     def tasks(self) -> dict[str, list[Upstream]]:
@@ -185,10 +183,6 @@ class CaseQueries(Queries):
         """Return the git ids of a file of the case; empty for another path."""
         blobs = self._listed("blob")
         return None if blobs is None else tuple(each.split()[1] for each in blobs if each.split()[0] == path)
-
-    def changed_since(self, commit: str) -> tuple[str, ...] | None:  # noqa: ARG002 - a case has one commit
-        """Return the paths that differ since the recorded commit."""
-        return self._listed("moved")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

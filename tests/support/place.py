@@ -21,6 +21,7 @@ from taskstate.storage import kept
 from taskstate.storage.private import FALLBACK
 from taskstate.syntax.document import parse
 from taskstate.tasks import checklist, create, sessions
+from taskstate.verification.qa import trust
 from taskstate.workspace import setup, startup
 from taskstate.workspace.change import Outcome, Request
 from taskstate.workspace.workspace import Workspace, find_workspace
@@ -163,6 +164,11 @@ class Place:
     def configure(self, toml: str) -> None:
         """Give the repository another configuration."""
         (self.root / "taskstate.toml").write_text(toml, encoding="utf-8")
+
+    def trust(self) -> None:
+        """Allow the commands to run that the configuration and the task name."""
+        workspace = self.workspace
+        trust.grant(workspace, trust.listed(workspace, workspace.load(self.path)))
 
     def numbers(self) -> list[tuple[int, bool]]:
         """Return the number of each session, and whether it is archived."""

@@ -18,6 +18,10 @@ _ROLE: dict[str, Any] = {
     "qa_log_path": "artifacts/task-101/qa.log.gz",
     "qa_log_sha256": _SHA256,
     "session_id": None,
+    "findings": [
+        {"id": 1, "by": "reviewer", "text": "no test", "answer": "there is one now"},
+        {"id": 2, "cleared_at": "2026-01-31T10:00:00Z"},
+    ],
     "blocking_findings": ["the log is missing"],
     "drift_budget": 0,
 }
@@ -37,6 +41,15 @@ _SNAPSHOT: dict[str, Any] = {
     "incremental_diff_sha": None,
     "incremental_diff_error": "the previous tree is gone",
     "pack": "artifacts/task-101/a.pack",
+}
+_COMPACT: dict[str, Any] = {
+    "snapshot_time": _TIME,
+    "head": _OBJECT,
+    "start_tree": _OBJECT,
+    "tree": _OBJECT,
+    "diff_sha": _SHA256,
+    "files_changed": ["M src/a.py", "? b.py"],
+    "pack": "artifacts/task-101/validator/0123456789abcdef",
 }
 
 CONFIG = r"""
@@ -72,6 +85,9 @@ cite = ["rules/all.md#names"]
 "*" = ["just check"]
 frontend = ["npm test", "npm run lint"]
 
+[validation-run]
+timeout = 90
+
 [scope]
 web = ["web/**", "shared/web/**"]
 
@@ -88,6 +104,9 @@ pattern = 'took (?P<text>\d+ ms)'
 [chain]
 max-input-kb = 5
 
+[coordination]
+commits = "held"
+
 [permanent]
 writers = ["lead"]
 
@@ -98,6 +117,9 @@ summarizer = "summarise --short"
 max-lines = 40
 max-kb = 2
 minimum-progress = false
+
+[brief]
+budget = 800
 """
 
 SAMPLES: dict[str, Any] = {
@@ -139,9 +161,22 @@ SAMPLES: dict[str, Any] = {
         "coordination": {"implementer": _ROLE, "reviewer": {"status": "pending"}, "validator": _ROLE, "tester": _ROLE},
         "delta": {
             "base_commit": _OBJECT,
+            "base_tree": _OBJECT,
+            "turn": {
+                "role": "validator",
+                "agent": "checker",
+                "started_at": _TIME,
+                "branch": "main",
+                "head": _OBJECT,
+                "tree": _OBJECT,
+                "session": 4,
+            },
+            "left": {"tree": _OBJECT, "head": _OBJECT, "branch": "main", "start_tree": _OBJECT},
+            "last_seen": {"reviewer": _OBJECT},
             "snapshots": {
                 "implementer": _SNAPSHOT,
                 "reviewer": _SNAPSHOT | {"files_changed": {"count": 21, "sha256": _SHA256, "path": None}},
+                "validator": _COMPACT,
             },
         },
         "evidence": [
@@ -245,18 +280,26 @@ SAMPLES: dict[str, Any] = {
         "ripple_paths": [{"id": "schema-change", "path": ["store", "auth"], "note": "a column reaches the payload"}],
     },
     "task-file": {
+        "id": "TASK-0101",
         "title": "JWT Service",
+        "agent": "ann",
+        "repository": "api",
+        "epic": "Login",
+        "prd": "docs/login.md",
         "priority": "P1",
         "area": "backend",
+        "depends_on": ["100"],
         "description": "Issue and verify tokens.",
         "scope": {"in": ["src/auth/**"], "out": None},
+        "repository_paths": ["src/auth/**", ":mobile"],
+        "features": [{"id": "jwt-1", "description": "makes a JWT"}],
         "acceptance_criteria": ["A token is issued"],
         "qa": {"commands": ["make test"]},
         "standards": [
             "standards/backend.md#handlers",
             {"file": "standards/backend.md", "section": "layers", "requirement": "No cycles"},
         ],
-        "estimate": "3d",
+        "x-estimate": "3d",
     },
     "kind": {
         "kind": "task",

@@ -6,7 +6,17 @@ import pytest
 
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.syntax.document import parse
-from taskstate.tasks.chain_output import NamedFile, find_parts, is_pattern, named_files, output_gaps, parts, slug_of
+from taskstate.tasks.chain_output import (
+    NamedFile,
+    find_parts,
+    is_pattern,
+    named_files,
+    output_gaps,
+    part_title,
+    parts,
+    slug_of,
+    with_part,
+)
 from tests.support.place import refusal
 
 HEAD = "---\ntaskstate: 1\ntask_id: '101'\nstatus: in_progress\n---\n\n"
@@ -36,9 +46,9 @@ def test_output_has_parts() -> None:
     assert contract == ("API Contract", "api-contract", CONTRACT, ("def f():\n\n    return 1", "a: 1"))
 
 
-@pytest.mark.parametrize("name", ["api-contract", "API Contract", "### API  Contract", "api contract (new)"])
+@pytest.mark.parametrize("name", ["api-contract", "api", "API Contract", "### API  Contract", "api contract (new)"])
 def test_part_is_found(name: str) -> None:
-    """A part is requested by its slug or by its title."""
+    """A part is requested by its slug, its title, or words that no other part's title has."""
     assert [each.text for each in find_parts(OUTPUT, name, "101")] == [CONTRACT]
     doubled = f"{OUTPUT}\n\n{CONTRACT}"
     assert [each.text for each in find_parts(doubled, name, "101")] == [CONTRACT, CONTRACT]
@@ -47,7 +57,7 @@ def test_part_is_found(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("api", "did you mean api-contract?"),
+        ("aip-contract", "did you mean api-contract?"),
         ("sumary", "did you mean summary?"),
         ("zzz", "it has: lead, summary, api-contract"),
         ("", "it has: "),
@@ -150,3 +160,96 @@ def test_section_that_is_missing_is_told() -> None:
     """Without the section there is one thing to say; a kind that hands nothing down lacks nothing."""
     assert output_gaps(read_state(parse(HEAD))) == (("section", "there is no section Chain Output"),)
     assert output_gaps(state("", HEAD.replace("taskstate: 1", "taskstate: 1\nkind: permanent"))) == ()
+
+
+# Writing
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("summary", "Summary"),
+        ("files", "Files Created/Modified"),
+        ("api", "API Contract"),
+        ("configuration", "Configuration Required"),
+        ("config", "Configuration Required"),
+        ("notes", "Integration Notes for Downstream Tasks"),
+        ("Integration Notes for Downstream Tasks", "Integration Notes for Downstream Tasks"),
+        ("migration", "Migration"),
+    ],
+)
+def test_part_to_write_is_named(name: str, title: str) -> None:
+    """A part is named by its title or a short name, whether it is there or not, and so is one of the author's own."""
+    assert part_title(state("### Migration\n\nNone.\n"), name) == title
+
+
+def test_part_that_does_not_exist_is_not_written() -> None:
+    """An unknown part is refused with what was probably meant, an ambiguous one with all names."""
+    for name, hint in (
+        ("sumary", "did you mean summary?"),
+        ("flies", "did you mean files?"),
+        ("zzz", "it has: summary,"),
+    ):
+        error = refusal(lambda name=name: part_title(state(""), name))  # type: ignore[misc]
+        assert (error.code, hint in error.help) == ("not-found", True), error
+    assert refusal(lambda: part_title(read_state(parse(HEAD)), "summary")).help == "add `## 6. Chain Output`"
+
+
+def test_part_is_written_in_place() -> None:
+    """What stood in the part is replaced, a part that is missing gets its place, and all else stays."""
+    before = state("### Summary\n\n(To be completed.)\n\n### Configuration Required\n\nNone.\n\n## Notes\n\nMine.\n")
+    text = with_part(before, "Summary", "Tokens are issued.\r\n\n```sh\n# run\n```\n")
+    text = with_part(read_state(parse(text)), "API Contract", "### API Contract\n\n`verify()`\n")
+    assert text.split("## 6. Chain Output\n\n")[1] == (
+        "### Summary\n\nTokens are issued.\n\n```sh\n# run\n```\n\n### API Contract\n\n`verify()`\n\n"
+        "### Configuration Required\n\nNone.\n\n## Notes\n\nMine.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "## 4. Progress Log\n\n### Session 9 - 2026-01-01 10:00",
+        "Summary\n=======\n\ntext\n---",
+        "# Title",
+        "```\n### Notes",
+        "text\n\n<!-- open\n\n### Notes",
+        "text\n\n---\ntaskstate: 1\n---",
+        "### Integration Notes for Downstream Tasks\n\nmore",
+    ],
+)
+def test_content_of_a_part_makes_no_structure(content: str) -> None:
+    """Headings, open fences and comments in the content stay content of the part."""
+    before = state("### Summary\n\nDone.\n\n### Configuration Required\n\nNone.\n\n## Notes\n\nMine.\n")
+    after = read_state(parse(with_part(before, "Summary", content)))
+    titles = [(each.level, each.title) for each in before.document.sections]
+    assert [(each.level, each.title) for each in after.document.sections if each.level < 4] == titles
+    assert output_gaps(after) == ()
+
+
+@pytest.mark.parametrize(
+    "content", ["", " \n", "<!-- x -->", "*To be completed.*", "(To be completed.)", "### Summary"]
+)
+def test_part_that_says_nothing_is_refused(content: str) -> None:
+    """Nothing, a comment, a placeholder or a heading alone is no content."""
+    assert refusal(lambda: with_part(state("### Summary\n"), "Summary", content)).code == "empty"
+
+
+def test_part_of_a_complete_task_is_not_written() -> None:
+    """What was handed down changes only after the task is reopened."""
+    complete = state("### Summary\n\nDone.\n", HEAD.replace("in_progress", "complete"))
+    error = refusal(lambda: with_part(complete, "Summary", "More."))
+    assert (error.code, "taskstate reopen 101" in error.help) == ("complete", True)
+
+
+def test_part_behind_an_open_fence_is_not_written() -> None:
+    """Where something never closes, a new part would be swallowed by it."""
+    before = state("### Summary\n\n```\nopen\n")
+    assert refusal(lambda: with_part(before, "API Contract", "x")).code == "unsafe"
+
+
+@pytest.mark.parametrize("placeholder", ["*To be completed.*", "(To be completed.)", "(to be written (soon))"])
+def test_placeholder_is_no_output(placeholder: str) -> None:
+    """A summary in emphasis or in parentheses is still missing."""
+    keys = [gap.key for gap in output_gaps(state(f"### Summary\n\n{placeholder}\n\n### API Contract\n\nx\n"))]
+    assert keys == ["part:Summary"]

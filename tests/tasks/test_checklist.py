@@ -57,6 +57,15 @@ def add(place: Place, feature: str, description: str = "does it") -> None:
 # Features
 
 
+@pytest.mark.parametrize(("status", "code"), [("complete", "task-closed"), ("dropped", "dropped")])
+def test_a_closed_task_gets_no_more_features(place: Place, status: str, code: str) -> None:
+    """Nobody would work on it; nothing changes."""
+    place.text = place.text.replace("status: created", f"status: {status}")
+    before = place.text
+    assert refusal(lambda: add(place, "jwt-2")).code == code
+    assert place.text == before
+
+
 def test_feature_is_added_and_does_not_pass(place: Place) -> None:
     """A new feature comes last and does not pass, and the progress follows."""
     place.prove("jwt-1")

@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.context import seal_context
+from taskstate.context.capture_plan import CaptureRequest
 from taskstate.handoff import phases
 from taskstate.lint import engine
 from taskstate.model.canonical_json import sha256
 from taskstate.model.chain import output_of
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.write_metadata import front_matter_values, with_event
 from taskstate.syntax.document import parse
-from taskstate.tasks import chain_push, checklist, complete, completion_checks
+from taskstate.tasks import chain_push, checklist, complete, completion_checks, role_changes
 from taskstate.tasks.complete import Incomplete
+from taskstate.tasks.role_rules import RoleChange
+from taskstate.verification.snapshots import accept_drift
+from taskstate.verification.snapshots import take as snapshot_take
+from taskstate.workflow import repairs
 from taskstate.workspace import artifacts
 from tests.support.chained import Chained
 from tests.support.place import changes, refusal, tree
@@ -62,6 +68,81 @@ def codes(place: Chained, task_id: str = "101") -> list[str]:
 
 
 # What is missing
+
+
+def with_blocks(place: Chained, blocks: str) -> None:
+    """Put blocks into task 101 as if the tool had written them."""
+    place.write("101", "audit:\n", f"{blocks}audit:\n")
+    repairs.reseal(place.workspace, "101", "a test", place.request())
+
+
+DONE = "  implementer: {{status: done}}\n  reviewer: {{status: done}}\n  validator: {{status: done, {}}}\n"
+
+
+@pytest.mark.parametrize(("before", "number"), [("", 1), ("3 passed", 1), ("1 failed, 2 passed", 0)])
+def test_checks_of_the_last_role_that_do_not_hold_are_missing(place: Chained, before: str, number: int) -> None:
+    """Compared with the baseline, where there is one; what was waived for the role counts no more."""
+    place.finish()
+    passed = str("failed" not in before).lower()
+    baseline = (
+        f"baseline: {{status: recorded, results: {{test: {{ok: {passed}, text: '{before}'}}}}}}\n" if before else ""
+    )
+    results = "completed_at: '2026-01-31T12:00:00Z', qa: {test: {ok: false, text: '1 failed, 2 passed'}}"
+    with_blocks(place, f"{baseline}coordination:\n{DONE.format(results)}")
+    found = [each for each in gaps(place) if each.startswith("the check test of validator does not hold")]
+    assert len(found) == number
+    event = {"at": "2026-01-31T12:00:00Z", "event": "regression-waived", "role": "validator", "checks": ["test"]}
+    place.file("101").write_text(with_event(place.read("101"), event), encoding="utf-8")
+    assert gaps(place) == []
+
+
+def test_what_is_forced_is_named_one_by_one(place: Chained) -> None:
+    """The event holds each thing that was missing, in words."""
+    place.finish()
+    results = "qa: {lint: {ok: false, text: '3 errors'}, test: {ok: false, text: '1 failed'}}"
+    with_blocks(place, f"coordination:\n{DONE.format(results)}")
+    assert refusal(place.complete).code == "incomplete"
+    place.complete(note="known")
+    event = values(place)["audit"]["events"][-1]
+    assert event["missing"] == [
+        "the check lint of validator does not hold: fails (3 errors)",
+        "the check test of validator does not hold: fails (1 failed)",
+    ]
+
+
+def test_a_context_that_does_not_hold_is_missing(place: Chained) -> None:
+    """An edited section 1, a stale citation and a changed task file each prevent completion."""
+    (place.root / "s.md").write_text("# A\n\nBe short.\n", encoding="utf-8")
+    (place.root / "t.task.yaml").write_text("title: JWT Service\nstandards:\n  - s.md#a\n", encoding="utf-8")
+    place.finish()
+    seal_context.init(place.workspace, "101", CaptureRequest(task_file="t.task.yaml"), place.request())
+    assert gaps(place) == []
+    place.write("101", "Issue tokens", "Issue no tokens")
+    (place.root / "s.md").write_text("# A\n\nBe long.\n", encoding="utf-8")
+    (place.root / "t.task.yaml").write_text("title: JWT Service\n", encoding="utf-8")
+    words = ("section 1 is not as it was sealed", "s.md#a says something else", "the task file t.task.yaml has changed")
+    found = gaps(place)
+    assert len(found) == len(words)
+    assert all(each.startswith(start) for each, start in zip(found, words, strict=True))
+
+
+def test_drift_is_never_forced(tmp_path: Path) -> None:
+    """Not when it was counted, nor when completing is the first command that sees it; accepting it goes on."""
+    place = Chained(tmp_path / "git")
+    git(place, "init", "-q")
+    git(place, "add", "-A")
+    git(place, "commit", "-qm", "begin")
+    place.finish()
+    (place.root / "work.py").write_text("a = 1\n", encoding="utf-8")
+    snapshot_take.take(place.workspace, "101", "implementer", place.request())
+    role_changes.set_role(place.workspace, "101", "implementer", RoleChange("done"), place.request())
+    (place.root / "work.py").write_text("a = 2\n", encoding="utf-8")
+    before = place.read("101")
+    error = refusal(lambda: place.complete(note="never mind"))
+    assert (error.code, "work.py" in error.message, "snapshot resolve 101" in error.help) == ("drift", True, True)
+    assert place.read("101") == before
+    accept_drift.resolve(place.workspace, "101", "a slip", place.request())
+    place.complete(note="no reviewer today")
 
 
 def test_everything_missing_is_told_at_once(place: Chained) -> None:
@@ -462,7 +543,7 @@ def test_artifacts_are_dropped(place: Chained) -> None:
     assert artifacts.read(place.workspace, "artifacts/task-101/x") == b"x"
     place.complete()
     assert not (place.workspace.state_root / "artifacts" / "task-101").exists()
-    assert values(place)["delta"]["snapshots"]["implementer"]["diff_from_base"] is None
+    assert "diff_from_base" not in values(place)["delta"]["snapshots"]["implementer"]
     assert [each["event"] for each in values(place)["audit"]["events"]] == ["role-done"]
 
 

@@ -345,9 +345,28 @@ def test_wrong_task_file_is_refused(text: str | bytes, what: str) -> None:
     assert "\n" not in str(error)
 
 
-def test_unknown_keys_of_a_task_file_are_its_own() -> None:
-    """Unknown keys are ignored, since the file belongs to the user."""
-    assert from_file("title: T\nowner: somebody\n").title == "T"
+def test_unknown_keys_of_a_task_file_are_warnings(place: Place) -> None:
+    """An unknown key is named with the task, which is created all the same."""
+    task = from_file("title: T\nowner: somebody\nx-mine: 1\n")
+    outcome = create.create(place.workspace, task, place.request())
+    assert [each.partition(";")[0] for each in outcome.warnings] == [
+        "tasks/login.task.yaml, line 2: `owner` is no known key"
+    ]
+    assert place.workspace.locate("7").exists()
+
+
+def test_a_task_file_sets_everything(place: Place) -> None:
+    """Facts, upstream tasks, features and paths of a task file are in the state file."""
+    text = (
+        "title: T\nagent: a\nrepository: r\nepic: e\nprd: docs/p.md\ndepends_on: [TASK-101]\nrepository_paths: [x/**]\n"
+    )
+    task = from_file(f"{text}features: [{{id: f-1, description: does it}}]\n")
+    state = made(place, **{key: value for key, value in task._asdict().items() if key != "id"})
+    assert [state.text(key) for key in ("agent", "repository", "epic", "prd")] == ["a", "r", "e", "docs/p.md"]
+    assert state.depends_on == ("101",)
+    assert state.checklist
+    assert [(each.id, each.description) for each in state.checklist.features] == [("f-1", "does it")]
+    assert section(state, "Repository Paths") == "- `x/**`"
 
 
 def test_standards_are_sorted(place: Place) -> None:

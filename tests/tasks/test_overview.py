@@ -188,6 +188,13 @@ def test_too_many_sessions_are_warned_of(place: Place) -> None:
     assert warned(place, max_sessions=1) == ()
 
 
+@pytest.mark.parametrize(("sessions", "is_warned"), [(3, True), (4, False), (12, False), (13, True), (14, False)])
+def test_too_many_sessions_are_warned_of_every_tenth_time(place: Place, sessions: int, *, is_warned: bool) -> None:
+    """The first session over the limit warns and then every tenth, so that the hint is read when it comes."""
+    place.fill(*range(1, sessions + 1))
+    assert bool(warned(place, max_sessions=2)) is is_warned
+
+
 def test_file_over_the_limit_is_warned_of(place: Place) -> None:
     """What archiving can fix names that command too, in a complete task alone."""
     place.fill(1, 2)
@@ -195,6 +202,6 @@ def test_file_over_the_limit_is_warned_of(place: Place) -> None:
     keep = {"max_kb": 1, "keep_sessions": 1}
     assert warned(place, max_kb=1) == (large, f"To divide it into subtasks: {divide}")
     archive = "To archive older sessions: taskstate archive 101"
-    assert warned(place, **keep) == (large, archive, f"To divide it into subtasks: {divide}")
+    assert warned(place, **keep) == (large, archive)
     place.text = place.text.replace("status: created", "status: complete")
     assert warned(place, **keep) == (large, archive)

@@ -10,6 +10,7 @@ from taskstate.syntax.escaping import clean
 from taskstate.syntax.spans import with_newlines
 from taskstate.tasks import sessions
 from taskstate.workflow.repairs import let_go
+from tests.support.git_place import GitPlace
 from tests.support.place import SESSION, TASK, Place, changes, refusal, said
 
 if TYPE_CHECKING:
@@ -85,6 +86,40 @@ def test_a_session_is_written_in_canonical_form(place: Place) -> None:
         "**Issues encountered:**\n\n- Slow.\n\n**Current state:**\n\n- Done.\n\n**Next steps:**\n\n- Ship.\n- Rest.\n\n"
         "**Commits:**\n\n- `abc1234`\n\n**Verification:**\n\n- pytest: 8 passed"
     )
+
+
+def test_commits_are_recorded_by_their_full_id(tmp_path: Path) -> None:
+    """An abbreviation and any other name of a commit become its id, each commit once."""
+    place = GitPlace(tmp_path / "repository")
+    head = place.git("rev-parse", "HEAD")
+    place.add(commits=(head[:7], "HEAD", "main"))
+    assert read(place, 1).commits == (head,)
+
+
+def test_commits_that_do_not_exist_are_refused(tmp_path: Path) -> None:
+    """All of them are named, and nothing is recorded; text that looks like an option is only a name."""
+    place = GitPlace(tmp_path / "repository")
+    before = place.text
+    error = refusal(lambda: place.add(commits=("0badc0de", "HEAD", "--all")))
+    assert (error.code, error.message) == (
+        "no-commit",
+        "there is no commit 0badc0de, --all here, so the session is not recorded",
+    )
+    assert place.text == before
+
+
+def test_commits_that_cannot_be_looked_up_are_recorded_as_given(place: Place, tmp_path: Path) -> None:
+    """Without git, and in a clone that lacks older commits, the session is recorded and a note says why."""
+    outcome = place.add(commits=("abc1234",))
+    assert read(place, 1).commits == ("abc1234",)
+    assert outcome.notes[0] == "there is no git repository here, so the commits are recorded as given"
+    origin = GitPlace(tmp_path / "origin")
+    origin.commit("more")
+    shallow = GitPlace(tmp_path / "shallow")
+    shallow.git("fetch", "--quiet", "--depth=1", f"file://{origin.root}", "main")
+    outcome = shallow.add(commits=("0badc0de",))
+    assert read(shallow, 1).commits == ("0badc0de",)
+    assert outcome.notes[0] == "this clone is shallow: 0badc0de cannot be looked up, and is recorded as given"
 
 
 def test_no_issues_are_said_to_be_none(place: Place) -> None:

@@ -187,7 +187,7 @@ def test_a_word_outside_its_set_says_the_nearest() -> None:
     fault = only_fault(broken("task", "status", value="in-progress"), "task")
     assert fault.suggestion == "in_progress"
     assert fault.message == (
-        '`status` is "in-progress"; it must be one of created, in_progress, blocked, complete;'
+        '`status` is "in-progress"; it must be one of created, in_progress, blocked, complete, dropped;'
         " did you mean in_progress?"
     )
 

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import time
-from contextlib import suppress
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,6 +11,10 @@ from taskstate.verification import command_evidence
 from taskstate.verification.command_evidence import CommandResult, log_stem, run_command
 from taskstate.workspace import artifacts
 from tests.support.place import Place, refusal
+from tests.support.processes import is_gone
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,7 @@ def test_command_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     error = refusal(lambda: run_command(tmp_path, "sleep 60 & echo $! > pid; sleep 61", timeout=0.3))
     assert (error.code, "`sleep 60 &" in error.message, "0.3 seconds" in error.message) == ("timeout", True, True)
     pid = int((tmp_path / "pid").read_text())
-    assert _is_gone(pid)
+    assert is_gone(pid)
 
 
 def test_command_that_closes_its_output_has_its_time_too(tmp_path: Path) -> None:
@@ -110,23 +112,7 @@ def test_what_goes_on_in_the_background_is_not_waited_for(tmp_path: Path) -> Non
         ran = run_command(tmp_path, f"{left} & echo $! > pid; echo done; exit 3", timeout=20)
         assert (ran.exit_status, b"done\n" in ran.log) == (3, True)
         assert time.monotonic() - begun < 10
-        assert _is_gone(int((tmp_path / "pid").read_text()))
-
-
-def _is_gone(pid: int, *, patience: float = 10) -> bool:
-    """Return whether a process ends within so many seconds."""
-    until = time.monotonic() + patience
-    while True:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        with suppress(OSError):  # no such folder on some systems
-            if Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] == "Z":
-                return True
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
+        assert is_gone(int((tmp_path / "pid").read_text()))
 
 
 def test_log_has_a_safe_name() -> None:

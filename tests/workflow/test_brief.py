@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.handoff import token_count
-from taskstate.workflow.brief import BUDGET, Brief, brief, shape
+from benchmarks import sample
+from taskstate.handoff import protocol, token_count
+from taskstate.workflow.brief import Brief, brief, shape
+from taskstate.workspace.workspace import find_workspace
 from tests.support.place import TASK, Place, refusal
 
 if TYPE_CHECKING:
@@ -42,31 +45,27 @@ def test_whole_brief(place: Place) -> None:
     head = found.text.split("\n")
     token, path = loaded(place).token, loaded(place).relative
     counts = "5 sessions (2 archived), 1 of 3 features pass"
-    assert head[:4] == [
+    assert head[:8] == [
         "# Task 101: JWT Service",
         "",
         f"status in_progress, priority P1, area backend, {counts}, revision {token}, `{path}`",
+        "",
         "Roles: implementer done, reviewer blocked, validator pending",
+        "",
+        *protocol.short(place.workspace, protocol.Subject("101")).split("\n"),
     ]
-    assert head[4].startswith(
-        "**Drift:** the tree is not what implementer left. Look first: `taskstate snapshot verify"
-    )
-    assert head[5].startswith("**Changed since it was sealed:** what the task is. Look first: `taskstate context check")
-    assert "**Protocol**" in found.text
     titles = [line for line in head if line.startswith("## ")]
     assert titles == [
-        *(
-            "## Next step",
-            "## Open features",
-            "## Blocking findings",
-            "## Open handoff",
-            "## Newest session",
-            "## Phase",
-        ),
+        *("## Open findings", "## Look first", "## Open handoff", "## Next step", "## Open features"),
+        *("## Newest: Session 5 - 2026-01-31 11:30", "## Phase"),
         *("## Acceptance Criteria", "## Validation", "## Task Description", "## Scope", "## Standards"),
         *("## Repository Paths", "## Evidence", "## Chain Inputs", "## Archived Summary (Sessions 1-2)"),
         "## Earlier sessions",
     ]
+    drift = "- drift: the tree is not what implementer left (`taskstate snapshot verify 101 --role implementer`)"
+    stale = "- stale: section 1, standards/b.md#size, standards/a.md#handlers changed since the context was taken"
+    assert drift in found.text
+    assert stale in found.text
     assert (
         "- Decide on 30 s of leeway\n- Write the test\n\n## Open features\n\n- jwt-2: checks the signature\n"
         in found.text
@@ -74,7 +73,7 @@ def test_whole_brief(place: Place) -> None:
 
 
 def test_oldest_is_cut_first(place: Place) -> None:
-    """As the budget shrinks, earlier sessions go first, then the summary, the inputs, and the description."""
+    """As the budget shrinks, history goes first, then what helps to understand, at last what says what to do."""
     whole = told(place, 4000).tokens
     gone: list[str] = []
     marks = {
@@ -82,15 +81,20 @@ def test_oldest_is_cut_first(place: Place) -> None:
         "### Session 4": "older",
         "Structure set up": "summary",
         "Users table": "input",
+        "Checked the signature": "what was done",
+        "a rotating key": "description",
         "Handlers stay small": "standard",
         "Tokens verify": "criterion",
-        "### Session 5": "newest",
+        "Clock skew": "newest",
         "checks the signature": "feature",
     }
     for budget in range(whole, 200, -20):
         text = told(place, budget).text
         gone += [name for mark, name in marks.items() if mark not in text and name not in gone]
-    assert gone == ["oldest", "older", "summary", "input", "standard", "criterion", "newest", "feature"]
+    assert gone == [
+        *("oldest", "older", "summary", "input", "what was done", "description"),
+        *("standard", "criterion", "newest", "feature"),
+    ]
 
 
 def test_left_out_parts_are_named(place: Place) -> None:
@@ -101,9 +105,9 @@ def test_left_out_parts_are_named(place: Place) -> None:
     assert found.text.endswith("\n\n## Left out\n\n- session 3 (in part): `taskstate session show 101 N`\n")
     least = told(place, 1)
     assert [tuple(each) for each in least.cut] == [
-        ("what 2 of 2 open features are about", "taskstate show 101"),
-        ("Blocking findings", "taskstate role show 101"),
+        ("Open findings", "taskstate role show 101"),
         ("Open handoff", "taskstate handoff show 101"),
+        ("what 2 of 2 open features are about", "taskstate show 101"),
         ("session 5, Archived Summary (Sessions 1-2), sessions 3-4", "taskstate session show 101 N"),
         ("Phase", "taskstate phase show 101 P"),
         (
@@ -117,13 +121,13 @@ def test_left_out_parts_are_named(place: Place) -> None:
 def test_part_that_is_cut_in_part(place: Place) -> None:
     """For a section that is cut, the brief says how much is missing."""
     place.text = EXAMPLE.replace("- Checked the signature", "\n".join(f"- Checked signature {n}" for n in range(90)))
-    found = told(place, 900)
+    found = told(place, 600)
     assert found.cut[0].what == "session 5 (in part), Archived Summary (Sessions 1-2), sessions 3-4"
     assert "- Checked signature 0\n- Checked signature 1\n" in found.text
     assert "- Checked signature 89" not in found.text
     place.text = EXAMPLE
     whole = told(place, 4000).tokens
-    cuts = {each.what for budget in range(600, whole, 20) for each in told(place, budget).cut}
+    cuts = {each.what for budget in range(400, whole, 20) for each in told(place, budget).cut}
     assert "sessions 3-4 (4 in part)" in cuts
 
 
@@ -148,13 +152,22 @@ def test_a_huge_piece_comes_last(place: Place) -> None:
 
 
 def test_usual_brief_has_as_many_sessions_as_archiving_keeps(place: Place) -> None:
-    """The default is 4,000 tokens and the newest sessions; with a given budget all that fits."""
+    """The default is 1,000 tokens and the newest sessions; with a given budget all that fits."""
     place.configure("[size]\nkeep-sessions = 2\n")
     found = told(place)
-    assert found.budget == BUDGET
+    assert found.budget == 1000
     assert [each.what for each in found.cut] == ["session 3"]
     assert "### Session 4" in found.text
-    assert told(place, BUDGET).cut == ()
+    assert told(place, 1000).cut == ()
+
+
+def test_usual_budget_is_configured(place: Place) -> None:
+    """`brief.budget` is the usual budget, of which background fills only the most part."""
+    place.configure("[brief]\nbudget = 750\n")
+    found, full = told(place), told(place, 750)
+    assert (found.budget, full.budget) == (750, 750)
+    assert found.tokens <= 750 * 85 // 100 < full.tokens <= 750
+    assert "a rotating key" in full.text
 
 
 def test_brief_for_a_role(place: Place) -> None:
@@ -162,9 +175,9 @@ def test_brief_for_a_role(place: Place) -> None:
     found = told(place, role="validator")
     assert "Your role: validator. Roles: implementer done, reviewer blocked, validator pending" in found.text
     assert "--role validator" in found.text
-    assert "The service signs" not in found.text
+    assert "The service signs" in found.text
     assert [tuple(each) for each in found.cut] == [
-        ("not for this role: Task Description, Chain Inputs", 'taskstate show 101 --section "NAME"')
+        ("not for this role: Chain Inputs", 'taskstate show 101 --section "NAME"')
     ]
 
 
@@ -202,7 +215,7 @@ def test_a_damaged_task_has_a_brief_of_its_readable_parts(place: Place) -> None:
     """Unreadable parts are reported in the head, and the rest is there."""
     place.text = EXAMPLE.replace('"overall_progress"', "overall_progress")
     found = told(place)
-    assert "**Cannot be read:** " in found.text
+    assert "- cannot be read: " in found.text
     assert "- Decide on 30 s of leeway" in found.text
 
 
@@ -217,31 +230,15 @@ def test_line_ends_make_no_difference(place: Place) -> None:
 
 def test_shape_for_programs(place: Place) -> None:
     """The JSON form holds the text and its figures."""
-    found = told(place, 700, role="reviewer")
+    found = told(place, 400, role="reviewer")
     data = json.loads(json.dumps(shape(loaded(place), found, "reviewer")))
     assert (data["id"], data["role"], data["budget"], data["tokens"], data["fits"], data["counter"]) == (
-        *(TASK, "reviewer", 700, found.tokens, True, "estimate"),
+        *(TASK, "reviewer", 400, found.tokens, True, "estimate"),
     )
     assert data["next_steps"] == ["Decide on 30 s of leeway", "Write the test"]
     assert data["open_features"][0] == {"id": "jwt-2", "description": "checks the signature"}
     assert data["text"] == found.text
     assert data["cut"][0] == found.cut[0]._asdict()
-
-
-def test_protocol_is_remembered(place: Place) -> None:
-    """The second brief takes the protocol from the cache; a new template is noticed, a broken cache ignored."""
-    first = told(place).text
-    memory = place.cache("protocol.json")
-    memory.write_text(memory.read_text(encoding="utf-8").replace("**Protocol**", "**Remembered**"), encoding="utf-8")
-    assert told(place).text == first.replace("**Protocol**", "**Remembered**")
-    memory.write_text("[", encoding="utf-8")
-    assert told(place).text == first
-    own = place.workspace.state_root / "templates" / "protocol.md.j2"
-    own.parent.mkdir(exist_ok=True)
-    own.write_text("Our own for {{ id }}.\n", encoding="utf-8")
-    assert "Our own for 101.\n\n## Next step" in told(place).text
-    own.write_text("Another for {{ id }}.\n", encoding="utf-8")
-    assert "Another for 101.\n\n## Next step" in told(place).text
 
 
 def test_a_brief_reads_one_task(place: Place) -> None:
@@ -251,3 +248,65 @@ def test_a_brief_reads_one_task(place: Place) -> None:
     place.archive_path.parent.mkdir(exist_ok=True)
     place.archive_path.write_bytes(b"\xff")
     assert told(place).fits
+
+
+def test_facts_of_the_front_matter(place: Place) -> None:
+    """Requirements, epic, repository and agent are told in the line of facts."""
+    place.text = EXAMPLE.replace(
+        "area: backend\n", "area: backend\nagent: ann\nrepository: api\nepic: Login\nprd: a.md\n"
+    )
+    assert ", area backend, epic Login, prd a.md, repository api, agent ann, 5 sessions" in told(place).text
+
+
+OWN = {
+    "# Task #101: JWT Service - State\n": "Read this first.",
+    "## 1. Static Context\n": "Agreed with the owner.",
+    "## 3. Feature Checklist\n": "In this order.",
+    "## 4. Progress Log\n": "Times are UTC.",
+    "## 6. Chain Output\n": "",
+}
+ADDED = "## Risks\n\nKeys may leak.\n\n### When\n\nAt night.\n\n## Notes\n\nAsk Bo.\n"
+
+
+def test_what_people_added_is_in_it(place: Place) -> None:
+    """Lines above the first subsection, sections of one's own and Notes are in the brief, or named as left out."""
+    text = EXAMPLE + "\n" + ADDED
+    for heading, line in OWN.items():
+        text = text.replace(heading, f"{heading}\n{line}\n", 1)
+    place.text = text.replace("### Phase 1: Token", "### Ideas\n\nUse a queue.\n\n### Phase 1: Token")
+    full = told(place, 4000)
+    added = [*filter(None, OWN.values()), "Keys may leak.", "### When", "At night.", "Ask Bo.", "Use a queue."]
+    assert [line for line in added if f"\n{line}\n" not in full.text] == []
+    assert full.text.count("jwt-2") == 1  # the fence of the checklist is no line of one's own
+    cut = next(each for each in told(place, 400).cut if "Notes" in each.what)
+    assert cut.command == 'taskstate show 101 --section "NAME"'
+    for name in ("Task #101: JWT Service - State", "Static Context", "Feature Checklist", "Progress Log", "Risks"):
+        assert name in cut.what
+
+
+def test_parts_are_joined_by_blank_lines(place: Place) -> None:
+    """A heading or a label always has a blank line above it."""
+    lines = told(place, 4000).text.split("\n")
+    for above, line in pairwise(lines):
+        assert not line.startswith(("#", "**")) or not above
+
+
+def test_brief_is_short_on_a_small_task(tmp_path: Path) -> None:
+    """One feature and two sessions make well below 500 tokens."""
+    place = Place(tmp_path / "r")
+    for number in range(2):
+        place.add(f"Wrote part {number}", "Tested it", issues=("The clock is not injected",))
+    assert token_count.count(told(place, role="implementer").text) < 350
+
+
+def test_brief_is_short_on_the_sample(tmp_path: Path) -> None:
+    """The brief of the sample project has fewer than 1,000 tokens, with criteria, scope and standards in it."""
+    sample.write(tmp_path)
+    workspace = find_workspace(tmp_path, root=str(tmp_path))
+    task = workspace.load(workspace.locate(sample.TASK))
+    for role in workspace.config.roles:
+        found = brief(workspace, task, role=role)
+        assert max(found.tokens, token_count.count(found.text)) < 1_000
+        assert [
+            title for title in ("Acceptance Criteria", "Scope", "Standards") if f"## {title}" not in found.text
+        ] == []

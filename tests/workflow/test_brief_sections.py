@@ -8,7 +8,8 @@ from taskstate.model.config import EXPORT_FIELDS
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of
 from taskstate.syntax.document import parse
-from taskstate.workflow.brief_sections import ALWAYS, SECTION_SPECS, BriefSection, Unit, brief_sections, units_of
+from taskstate.workflow.brief_sections import ALWAYS, SECTION_SPECS, BriefSection, brief_sections
+from taskstate.workflow.brief_units import Unit, units_of
 
 EXAMPLE = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 
@@ -16,7 +17,12 @@ EXAMPLE = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_
 def parts(text: str = EXAMPLE) -> dict[str, BriefSection]:
     """Return the sections of a brief by name."""
     state = read_state(parse(text))
-    return {part.spec.name: part for part in brief_sections(state, blocks_of(state.document), ".taskstate", 9)}
+    return {
+        part.spec.name: part
+        for part in brief_sections(
+            state, blocks_of(state.document), folder=".taskstate", sessions=9, attention=("drift: x",)
+        )
+    }
 
 
 def texts(name: str, text: str = EXAMPLE) -> list[str]:
@@ -33,7 +39,7 @@ def permanent(*sections: str) -> str:
 def test_table_is_in_order() -> None:
     """Description outlives chain inputs, and these earlier sessions; next steps and features always stay."""
     keep = {row.name: row.keep for row in SECTION_SPECS}
-    assert [name for name, rank in keep.items() if rank == ALWAYS] == ["next", "features"]
+    assert [name for name, rank in keep.items() if rank == ALWAYS] == ["attention", "next", "features"]
     assert (
         keep["session"] < keep["criteria"] <= keep["description"] < keep["inputs"] < keep["summary"] < keep["sessions"]
     )
@@ -47,7 +53,7 @@ def test_parts_of_a_task() -> None:
     assert texts("next") == ["- Decide on 30 s of leeway", "- Write the test"]
     assert texts("features") == ["- jwt-2: checks the signature", "- jwt-4: rotates keys"]
     assert [unit.short for unit in parts()["features"].units] == ["- jwt-2", "- jwt-4"]
-    assert texts("findings") == ["- reviewer: no test of expiry"]
+    assert texts("findings") == ["- reviewer: 1. no test of expiry"]
     path = ".taskstate/handoffs/task-101/phase-1-handoff-20260131T120000Z.md"
     assert texts("handoff") == [f"- `{path}`: read it first, then `taskstate handoff accept 101`"]
     assert texts("phase") == [
@@ -59,7 +65,7 @@ def test_parts_of_a_task() -> None:
     assert texts("description") == ["Issue and verify tokens.", "The service signs with a rotating key."]
     assert texts("scope") == ["- In: src/auth/**", "- Out: src/ui/**"]
     assert texts("standards")[1] == "- standards/a.md#handlers L42-L89: Handlers stay small."
-    assert texts("paths") == ["- src/auth/**", "- :mobile"]
+    assert texts("paths") == ["- :mobile"]  # what is in the scope is not repeated
     assert texts("evidence") == ["- e1: plan.md 1-4"]
     assert parts()["summary"].title == "Archived Summary (Sessions 1-2)"
     assert texts("summary") == ["**Key Accomplishments:**\n\n- Structure set up (S1)"]
@@ -98,7 +104,12 @@ def test_hand_made_blocks_are_read_loosely() -> None:
 
 def test_sessions_newest_first() -> None:
     """The newest session is a part of its own, and the earlier ones follow from the newest to the oldest."""
-    assert texts("session")[0] == "### Session 5 - 2026-01-31 11:30\n\n**What I did:**\n\n- Checked the signature"
+    assert parts()["session"].title == "Newest: Session 5 - 2026-01-31 11:30"
+    assert texts("session") == [
+        "**What I did:**\n\n- Checked the signature",
+        "**Issues encountered:**\n\n- Clock skew is undefined",
+        "**Current state:** Expiry open.",
+    ]
     assert {unit.number for unit in parts()["session"].units} == {5}
     assert [unit.number for unit in parts()["sessions"].units if unit.text.startswith("#")] == [4, 3]
 
@@ -127,7 +138,7 @@ def test_permanent_task() -> None:
             "## Notes\n\nMine.\n",
         )
     )
-    assert list(found) == ["user intent", "architecture decisions"]
+    assert list(found) == ["attention", "user intent", "architecture decisions", "notes", "something else"]
     assert [unit.text for unit in found["architecture decisions"].units] == [
         "All of them.",
         "### AD-2: Two\n\n**Decision:** b",
@@ -160,5 +171,5 @@ def test_items_stay_together() -> None:
     assert units_of("- a\n- b\n\nc", 7) == (
         Unit("- a", tight=True, number=7),
         Unit("- b", tight=False, number=7),
-        Unit("c", tight=True, number=7),
+        Unit("c", tight=False, number=7),
     )

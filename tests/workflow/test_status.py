@@ -45,13 +45,13 @@ def with_blocks(place: Place, blocks: str = BLOCKS) -> Loaded:
 
 def test_status_as_text(place: Place) -> None:
     """The text has roles with marks, findings, drift with its remedy, the open handoff, and the next step."""
-    assert status.status_text([with_blocks(place)], NAMES) == (
+    assert status.status_text(place.workspace, [with_blocks(place)]) == (
         "101  JWT Service  (in progress)\n"
         "  [x] implementer done  [!] reviewer blocked  [ ] validator  [ ] tester\n"
-        "  finding of reviewer: no test\n"
-        "  finding of reviewer: a: b\n"
-        "  drift: 2 checks found another tree than implementer left; "
-        '`taskstate snapshot resolve 101 --note "WHY"` goes on\n'
+        "  finding of reviewer: 1. no test\n"
+        "  finding of reviewer: 2. a: b\n"
+        "  drift: the tree is not what implementer left (`taskstate snapshot verify 101 --role implementer`); "
+        '`taskstate snapshot resolve 101 --note "WHY"` accepts it\n'
         "  open handoff: handoffs/task-101/x.md\n"
         "  next: Write the test"
     )
@@ -59,7 +59,7 @@ def test_status_as_text(place: Place) -> None:
 
 def test_status_as_json_values(place: Place) -> None:
     """The JSON form has the same; a role that is not configured says so."""
-    told: dict[str, Any] = status.status_shape(with_blocks(place), NAMES)
+    told: dict[str, Any] = status.status_shape(place.workspace, with_blocks(place))
     roles = {role["role"]: role for role in told.pop("roles")}
     assert told == {
         "id": "101",
@@ -70,6 +70,14 @@ def test_status_as_json_values(place: Place) -> None:
         "role": "reviewer",
         "findings": 2,
         "drift": ["implementer"],
+        "attention": [
+            {"label": "findings", "text": "2 open findings (`taskstate role show 101`)"},
+            {
+                "label": "drift",
+                "text": "the tree is not what implementer left (`taskstate snapshot verify 101 --role implementer`); "
+                '`taskstate snapshot resolve 101 --note "WHY"` accepts it',
+            },
+        ],
         "handoff": "handoffs/task-101/x.md",
         "next_step": "Write the test",
     }
@@ -83,7 +91,7 @@ def test_status_as_json_values(place: Place) -> None:
         "status": "blocked",
         "completed_at": None,
         "session_id": "s-7",
-        "findings": ["no test", "a: b"],
+        "findings": [{"id": 1, "text": "no test"}, {"id": 2, "text": "a: b"}],
         "drift_budget": 0,
         "snapshot": None,
     }
@@ -152,5 +160,5 @@ def test_without_a_step_the_first_open_feature_is_next(place: Place) -> None:
 
 def test_no_task_is_said_so(place: Place) -> None:
     """Without active tasks the text says so."""
-    assert status.status_text([], NAMES) == "no task is in progress"
+    assert status.status_text(place.workspace, []) == "no task is in progress"
     assert place.text

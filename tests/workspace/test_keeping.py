@@ -11,6 +11,8 @@ import pytest
 from taskstate.storage import files, kept
 from taskstate.workflow.doctor import examine
 from taskstate.workspace import keeping
+from taskstate.workspace.ledger import newest_entry
+from tests.support.chained import Chained
 from tests.support.crashing import forks, killed
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK, Place
@@ -113,6 +115,21 @@ def test_record_that_cannot_be_read_stops_nothing(place: Place, text: bytes) -> 
     place.add()
 
 
+def test_what_no_record_holds_keeps_nothing_else_from_coming_back(place: Place) -> None:
+    """Where the only copy of a session cannot be read, the other one comes back, and this one is told still."""
+    buffer = place.text
+    for what in ("Unreadable.", "Gone."):
+        place.add(what)
+        in_place(place.path, buffer)
+    record = kept.records(place.workspace.private)[0][-2]
+    entry, _, _ = record.path.read_bytes().partition(b"\n")
+    record.path.write_bytes(entry + b"\n{\n")
+    (message,) = mend(place)
+    assert did(place) == ["Gone."]
+    assert "session 1 is back; 1 session is not; what is kept of it stands in .taskstate/artifacts/" in message
+    assert "1 session is gone" in place.told()[0]
+
+
 def test_record_that_was_changed_is_named_by_doctor(place: Place) -> None:
     """A record whose hash is not that in its name is a note, and so is a file that is no record."""
     place.add()
@@ -140,3 +157,15 @@ def test_killed_command_that_takes_back_alarms_nobody(tmp_path: Path, job: str) 
         died = killed(take_back, number)
         assert [line for line in place.told() if not line.startswith("finished")] == [], number
     assert number > 5
+
+
+def test_a_plan_of_two_state_files_keeps_what_each_of_them_holds(tmp_path: Path) -> None:
+    """A task that gets the output of another one keeps its own items on record, and not that task's."""
+    place = Chained(tmp_path / "chained")
+    place.write("101", "(?s)### Summary\n\n.*?\n", "### Summary\n\nTokens are issued.\n")
+    place.complete(note="as far as it goes")
+    records = kept.records(place.workspace.private)[0]
+    entries = {task_id: newest_entry(records, task_id) for task_id in ("101", "102")}
+    blocks = {task_id: entry and [item.place for item in entry.items] for task_id, entry in entries.items()}
+    assert "output" in (blocks["101"] or [])
+    assert blocks["102"] == []

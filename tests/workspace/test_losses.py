@@ -10,7 +10,7 @@ from taskstate.handoff.create import HandoffRequest
 from taskstate.handoff.document import Handoff
 from taskstate.tasks import sessions
 from taskstate.workflow.doctor import examine
-from taskstate.workflow.hand_over import hand_over
+from taskstate.workflow.hand_over import hand_over, handoff_errors
 from taskstate.workflow.repairs import let_go, repair
 from taskstate.workspace.losses import find_loss
 from tests.support.place import TASK, Place, refusal
@@ -46,6 +46,12 @@ def edited(text: str, number: int = 1) -> str:
 def mend(place: Place) -> tuple[str, ...]:
     """Bring back all that is gone, and return the messages."""
     return repair(place.workspace, examine(place.workspace), place.request())
+
+
+def add(place: Place, *texts: str) -> None:
+    """Add a session for each text."""
+    for text in texts:
+        place.add(text)
 
 
 def did(place: Place) -> list[str]:
@@ -153,8 +159,7 @@ def test_edit_at_the_end_of_a_session_doubles_nothing(place: Place) -> None:
 
 def test_archived_sessions_that_a_stale_save_brings_back_go_again(place: Place) -> None:
     """A stale copy from before an archiving has sessions that the archive has too: each is merged only once."""
-    for text in ("First.", "Second.", "Third."):
-        place.add(text)
+    add(place, "First.", "Second.", "Third.")
     buffer = edited(place.text)
     place.archive(keep=1)
     place.add("Fourth.")
@@ -167,8 +172,7 @@ def test_archived_sessions_that_a_stale_save_brings_back_go_again(place: Place) 
 
 def test_stale_save_over_an_archiving_alone_is_mended_too(place: Place) -> None:
     """Nothing is gone and nothing is told, but what stands in both files stands in one after the cure."""
-    for text in ("First.", "Second.", "Third."):
-        place.add(text)
+    add(place, "First.", "Second.", "Third.")
     buffer = edited(place.text)
     place.archive(keep=1)
     by_rename(place.path, buffer)
@@ -217,6 +221,19 @@ def test_hand_edit_of_the_newest_text_is_no_loss(place: Place) -> None:
     assert place.add().notes == ("session 2 recorded",)
 
 
+def test_hand_edit_of_an_older_text_is_no_edit_of_what_came_later(place: Place) -> None:
+    """A proof by hand in a stale copy does not stand for the one recorded since: that is told, and comes back."""
+    buffer = place.text.replace(
+        '"passes": false, "tested_at": null', '"passes": true, "tested_at": "2026-01-31T10:00:00Z", "evidence": "Mine."'
+    )
+    place.prove()
+    in_place(place.path, buffer)
+    assert "the proof of jwt-1 is gone" in place.told()[0]
+    mend(place)
+    assert "Mine." not in place.text
+    assert place.told() == ()
+
+
 def test_session_that_somebody_deleted_is_told(place: Place) -> None:
     """A file of the newest text without one of the sessions that it counts is damaged, and mended."""
     place.add("First.")
@@ -235,8 +252,7 @@ def test_session_that_somebody_deleted_is_told(place: Place) -> None:
 
 def test_what_a_command_takes_back_is_not_missed(place: Place) -> None:
     """A failing feature, an unchecked criterion and a restored archive are no losses."""
-    for text in ("First.", "Second.", "Third."):
-        place.add(text)
+    add(place, "First.", "Second.", "Third.")
     place.prove()
     place.check(1)
     place.archive(keep=1)
@@ -246,40 +262,39 @@ def test_what_a_command_takes_back_is_not_missed(place: Place) -> None:
     assert find_loss(place.workspace, TASK) is None
 
 
-def test_what_is_let_go_is_quiet_for_good(place: Place) -> None:
-    """It is told no more, not brought back, and a second time there is nothing to let go."""
+@pytest.fixture
+def let_go_of(place: Place) -> Place:
+    """Return a repository in which a session is gone, and was let go."""
     buffer = place.text
     place.add("Not wanted.")
     in_place(place.path, buffer)
     assert let_go(place.workspace, TASK, place.request()) == "task 101: session 1 is let go"
-    assert place.told() == ()
-    assert mend(place) == ()
-    assert place.add("Wanted.").notes[0] == "session 1 recorded"
-    assert did(place) == ["Wanted."]
-    assert let_go(place.workspace, TASK, place.request()) == "task 101: nothing is gone"
+    return place
 
 
-def test_revision_of_what_was_let_go_is_not_given_again(place: Place) -> None:
+def test_what_is_let_go_is_quiet_for_good(let_go_of: Place) -> None:
+    """It is told no more, not brought back, and a second time there is nothing to let go."""
+    assert let_go_of.told() == ()
+    assert mend(let_go_of) == ()
+    assert let_go_of.add("Wanted.").notes[0] == "session 1 recorded"
+    assert did(let_go_of) == ["Wanted."]
+    assert let_go(let_go_of.workspace, TASK, let_go_of.request()) == "task 101: nothing is gone"
+
+
+def test_revision_of_what_was_let_go_is_not_given_again(let_go_of: Place) -> None:
     """Somebody may have noted it down with what it held."""
-    buffer = place.text
-    place.add("Not wanted.")
-    in_place(place.path, buffer)
-    let_go(place.workspace, TASK, place.request())
-    place.add("Wanted.")
-    assert place.state.revision == 3
+    let_go_of.add("Wanted.")
+    assert let_go_of.state.revision == 3
 
 
-def test_what_is_lost_after_letting_go_is_told(place: Place) -> None:
+def test_what_is_lost_after_letting_go_is_told(let_go_of: Place) -> None:
     """Letting go is about what was gone then: a session recorded later is missed as any other."""
-    buffer = place.text
-    place.add("Not wanted.")
-    in_place(place.path, buffer)
-    let_go(place.workspace, TASK, place.request())
-    place.add("Wanted.")
-    in_place(place.path, buffer)
-    assert "session 1 is gone" in place.told()[0]
-    mend(place)
-    assert did(place) == ["Wanted."]
+    buffer = let_go_of.text
+    let_go_of.add("Wanted.")
+    in_place(let_go_of.path, buffer)
+    assert "session 1 is gone" in let_go_of.told()[0]
+    mend(let_go_of)
+    assert did(let_go_of) == ["Wanted."]
 
 
 # Files that are gone
@@ -287,8 +302,7 @@ def test_what_is_lost_after_letting_go_is_told(place: Place) -> None:
 
 def test_state_file_that_is_gone_comes_back_with_its_archive(place: Place) -> None:
     """Both are written as the commands left them last."""
-    for text in ("First.", "Second.", "Third."):
-        place.add(text)
+    add(place, "First.", "Second.", "Third.")
     place.archive(keep=1)
     before = place.text, place.archived
     place.path.unlink()
@@ -301,8 +315,7 @@ def test_state_file_that_is_gone_comes_back_with_its_archive(place: Place) -> No
 
 def test_archive_that_is_gone_comes_back(place: Place) -> None:
     """The state file does not hold the archived sessions any more, and the kept batches do."""
-    for text in ("First.", "Second.", "Third.", "Fourth."):
-        place.add(text)
+    add(place, "First.", "Second.", "Third.", "Fourth.")
     place.archive(keep=3)
     place.archive(keep=1)
     archived = place.archived
@@ -340,6 +353,6 @@ def test_handoff_that_is_gone_comes_back(place: Place) -> None:
     assert f"the handoff {document.name} is gone" in place.told()[0]
     mend(place)
     assert document.read_bytes() == text
-    accept(place.workspace, TASK, "successor", place.request())
+    accept(place.workspace, TASK, "successor", place.request(), errors_in=handoff_errors(place.workspace))
     assert not document.exists()
     assert place.told() == ()

@@ -6,6 +6,7 @@ A task whose id is one of these words is named as `#verify` or by its file.
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,8 @@ from taskstate.model.names import own_file
 if TYPE_CHECKING:
     import argparse
 
+    from taskstate.archive.archiver import Summarizing
     from taskstate.workspace.change import Outcome
-    from taskstate.workspace.workspace import Workspace
 
 
 def configure(parser: Parser) -> None:
@@ -92,22 +93,31 @@ def _archived(invocation: Invocation, tasks: list[str], keep: int) -> list[Outco
     """Archive all tasks or none: a dry run of several tasks finds first what prevents one of them."""
     from taskstate.archive.archiver import archive_sessions
 
-    request, workspace = invocation.request(), _with_summarizer(invocation)
+    request, summarizing = invocation.request(), _summarizing(invocation)
+    archive = partial(
+        archive_sessions, invocation.workspace, keep=keep, force=invocation.args.force, summarizing=summarizing
+    )
     if len(tasks) > 1 and not request.dry_run:
         for task in tasks:
-            archive_sessions(workspace, task, request._replace(dry_run=True), keep=keep, force=invocation.args.force)
-    outcomes = [archive_sessions(workspace, task, request, keep=keep, force=invocation.args.force) for task in tasks]
+            archive(task, request._replace(dry_run=True))
+    outcomes = [archive(task, request) for task in tasks]
     for outcome in outcomes if len(tasks) > 1 or invocation.args.check else ():
         invocation.print_problems(outcome.warnings)
     return outcomes
 
 
-def _with_summarizer(invocation: Invocation) -> Workspace:
-    """Return the workspace with the summarizer of the flag, if given."""
-    command, config = invocation.args.summarizer, invocation.workspace.config
-    if command is None:
-        return invocation.workspace
-    return invocation.workspace._replace(config=config._replace(archive=config.archive._replace(summarizer=command)))
+def _summarizing(invocation: Invocation) -> Summarizing | None:
+    """Return the program of the flag, if given, else None: that of the configuration, which a hook never runs."""
+    from taskstate.archive.archiver import Summarizing
+
+    args = invocation.args
+    if args.summarizer is not None:
+        return Summarizing(args.summarizer)
+    if not (args.check and invocation.workspace.config.archive.summarizer):
+        return None
+    return Summarizing(
+        notes=("the summarizer of the configuration is not run by --check: the built-in summary serves",)
+    )
 
 
 def _tasks_to_archive(invocation: Invocation, keep: int) -> list[str]:

@@ -14,7 +14,7 @@ def configure(parser: Parser) -> None:
         "--budget",
         type=int,
         metavar="TOKENS",
-        help="maximum number of tokens (default: 4000, and no more sessions than archiving keeps)",
+        help="maximum number of tokens (default: `brief.budget` of the configuration, which is 1000 unless set)",
     )
     parser.add_common(run=run)
 

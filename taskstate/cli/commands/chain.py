@@ -9,18 +9,19 @@ from taskstate.cli.invocation import Invocation, outcome_shape
 from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable
 
     from taskstate.tasks.chain_inputs import InputStatus, Link
     from taskstate.workspace.change import Outcome
 
+_SET, _SET_WORDS = "set", 3
+_SET_HELP = "`chain output ID` prints; `chain output set ID PART --from FILE` writes"
+
 
 def configure(parser: Parser) -> None:
     """Declare the arguments."""
-    output = parser.add_action("output", "print the output of a task", "Print the Chain Output of a task, verbatim.")
-    output.add_argument("--part", metavar="NAME", help="print only this part, such as summary or api-contract")
-    output.add_argument("--code", action="store_true", help="print only the contents of code fences")
-    output.add_common(run=run_output)
+    _configure_output(parser)
     pull = parser.add_action(
         "pull",
         "pull the outputs of upstream tasks",
@@ -43,15 +44,65 @@ def configure(parser: Parser) -> None:
     status.add_common(run=run_status)
 
 
+def _configure_output(parser: Parser) -> None:
+    output = parser.add_action(
+        "output",
+        "print the output of a task, or write a part of it",
+        "Print the Chain Output of a task, verbatim; `set` writes one part of it.",
+        task=False,
+    )
+    output.usage = (
+        "%(prog)s ID [--part NAME] [--code] [flags]\n       %(prog)s set ID PART --from FILE [writing flags] [flags]"
+    )
+    output.epilog = (
+        "PART is a title or a short name: summary, files, api, configuration or notes. "
+        "Write `#set` for a task with the id `set`."
+    )
+    # argparse cannot mix an action with a plain id, so the first word decides.
+    output.add_argument("words", metavar="ID", nargs="+", help="task: 101, #101, TASK-101, task-101-state.md or a path")
+    output.add_argument("--part", metavar="NAME", help="print only this part, such as summary or api")
+    output.add_argument("--code", action="store_true", help="print only the contents of code fences")
+    output.add_argument("--from", dest="source", metavar="FILE", help="set: file with the new content; `-`: read stdin")
+    output.add_writing(run=run_output)
+
+
 # output
 
 
 def run_output(invocation: Invocation) -> int:
-    """Print a task's output, or a part of it."""
+    """Print a task's output or a part of it, or write a part."""
+    args = invocation.args
+    is_set = args.words[0] == _SET
+    if is_set and (len(args.words) != _SET_WORDS or args.source is None):
+        raise usage_error("chain output set takes a task, a part and its content", help=_SET_HELP)
+    if len(args.words) != (_SET_WORDS if is_set else 1):
+        raise usage_error(f"chain output takes one task, and not {' '.join(args.words[1:])!r}", help=_SET_HELP)
+    wrong = _given_flags(args, ("part", "code") if is_set else ("source", "dry_run", "expect_revision", "actor"))
+    if wrong:
+        raise usage_error(f"chain output{' set' if is_set else ''} does not take {wrong}", help="leave it out")
+    args.id = args.words[1 if is_set else 0]
+    return _set_part(invocation) if is_set else _print_output(invocation)
+
+
+def _given_flags(args: argparse.Namespace, names: tuple[str, ...]) -> str:
+    given = ("from" if name == "source" else name.replace("_", "-") for name in names if getattr(args, name))
+    return ", ".join(f"--{name}" for name in given)
+
+
+def _set_part(invocation: Invocation) -> int:
+    from taskstate.tasks.chain_output import set_part
+
+    text = invocation.read(invocation.args.source)
+    outcome = set_part(invocation.workspace, invocation.task, invocation.args.words[2], text, invocation.request())
+    return invocation.print_outcome(outcome, f"{outcome.result} written", part=outcome.result)
+
+
+def _print_output(invocation: Invocation) -> int:
     from taskstate.model.statuses import COMPLETE
     from taskstate.tasks.chain_inputs import output
     from taskstate.tasks.chain_output import find_parts, parts
 
+    invocation.report_damage(invocation.task)
     task_output = output(invocation.workspace, invocation.task)
     chosen = (
         find_parts(task_output.text, invocation.args.part, task_output.id)
@@ -124,7 +175,7 @@ def _dependents(invocation: Invocation, source: str) -> tuple[list[str], tuple[s
     """Return the tasks that depend on any other one, or on the task `source`, and a line for each unreadable file."""
     statuses, unreadable = _statuses(invocation)
     source_key = source.casefold()
-    dependents = (each for each in statuses if each.links)
+    dependents = (each for each in statuses if each.links and not each.is_dropped)
     ids = [each.id for each in dependents if any(source_key in ("", link.id.casefold()) for link in each.links)]
     return ids, unreadable
 
@@ -147,7 +198,7 @@ def run_status(invocation: Invocation) -> int:
     """Show the state of the inputs."""
     statuses, unreadable = _statuses(invocation)
     invocation.print_problems(unreadable)
-    shown = [each for each in statuses if each.links or invocation.args.ids]
+    shown = [each for each in statuses if (each.links and not each.is_dropped) or invocation.args.ids]
     wrong = sum(link.is_wrong for each in shown for link in each.links)
     data = {"tasks": [_status_shape(each) for each in shown], "wrong": wrong, "unreadable": list(unreadable)}
     text = "\n".join(_table(each) for each in shown) or "no task builds on another one"

@@ -31,7 +31,7 @@ def configure(parser: Parser) -> None:
     check = parser.add_action(
         "check",
         "check whether the sealed context is still valid",
-        "Check the seal, cited sections, task file and HEAD; exit with status 1 if any of them changed.",
+        "Check the seal, cited sections and task file; exit with status 1 if any of them changed.",
     )
     check.add_common(run=run_check)
     rebuild = parser.add_action(
@@ -41,6 +41,9 @@ def configure(parser: Parser) -> None:
         "changes, and seal it.",
     )
     _add_capturing(rebuild)
+    rebuild.add_argument(
+        "--note", metavar="T", help="reason; it is recorded, and wanted where a sealed criterion changes"
+    )
     rebuild.add_writing(run=run_rebuild)
     context_export.configure(parser)
 
@@ -67,7 +70,9 @@ def run_rebuild(invocation: Invocation) -> int:
     """Show the changes of capturing the context again, and seal it."""
     from taskstate.context.seal_context import rebuild
 
-    task_id, capture_request, request = invocation.task, _capture_request(invocation), invocation.request()
+    note = invocation.text_of(invocation.args.note) if invocation.args.note is not None else ""
+    capture_request = _capture_request(invocation)._replace(note=note)
+    task_id, request = invocation.task, invocation.request()
     planned = rebuild(invocation.workspace, task_id, capture_request, request._replace(dry_run=True))
     if request.dry_run:
         return _print_sealed(invocation, planned, "sealed anew")
@@ -101,11 +106,14 @@ def _print_sealed(invocation: Invocation, sealed: SealResult, action: str, **mor
 
 def run_show(invocation: Invocation) -> int:
     """Show the sealed context."""
-    from taskstate.context.view import broken_notes, moved_notes, shape, text
+    from taskstate.context.check import committed_notes
+    from taskstate.context.view import broken_notes, shape, text
+    from taskstate.model.write_metadata import blocks_of
 
     loaded = invocation.load_task()
     context = shape(loaded)
-    warnings = (*broken_notes(loaded), *moved_notes(invocation.workspace, loaded))
+    base = blocks_of(loaded.document).delta.base_commit
+    warnings = (*broken_notes(loaded), *committed_notes(invocation.workspace, base))
     invocation.print_notes(warnings)
     return invocation.print_result({**context, "warnings": list(warnings)}, text(loaded))
 

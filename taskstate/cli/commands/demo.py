@@ -15,23 +15,36 @@ from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 
-_SHOWN_LINES = 14
-_MOST_SESSIONS = 60
-_TABLES = ("users", "sessions", "devices", "tokens", "invitations", "teams", "roles")
-_STEPS = (
-    "has its columns",
-    "is filled from the old data",
-    "has its indexes",
-    "is read by the service",
-    "is written by it",
-)
-_DETAILS = "The migration ran on a copy of the data, forwards and backwards, and the row counts agree. "
-# what is broken, the text to replace, and its replacement
-_FAULTS = (
-    ("a value that is no JSON", '"passes": false', '"passes": maybe'),
-    ("a required section gone", "## 4. Progress Log", "## 4. Progress Notes"),
-    ("an unquoted colon in the front matter", "title: JWT Service", "title: JWT: the service"),
-)
+_SHOWN_LINES = 40
+_CONFIG = '\n[validation]\n"*" = ["{python} -m unittest --quiet"]\n'
+_TEST = """\
+import unittest
+
+from slug import slug
+
+
+class Slugs(unittest.TestCase):
+    def test_words_are_joined(self):
+        self.assertEqual(slug("Two words"), "two-words")
+"""
+_UMLAUT_TEST = """
+    def test_umlauts_are_spelled_out(self):
+        self.assertEqual(slug("Über"), "ueber")
+"""
+_FIRST = """\
+def slug(title):
+    return title.lower().replace(" ", "-")
+"""
+_WRONG = """\
+def slug(title):
+    return title.lower().replace("ü", "ue")
+"""
+_RIGHT = """\
+def slug(title):
+    return title.lower().replace("ü", "ue").replace(" ", "-")
+"""
+_STATE_FILE = ".taskstate/tasks/task-101-state.md"
+_GOOD, _BROKEN = '"passes": true', '"passes": maybe'
 
 
 def configure(parser: Parser) -> None:
@@ -47,7 +60,9 @@ def run(invocation: Invocation) -> int:
                 f"the demo needs {program}, which was not found", help=f"install it ({package})", code="missing-program"
             )
     machine_readable = invocation.as_json or invocation.args.quiet  # then standard output is not for the narration
-    demo = Demo(Path(tempfile.mkdtemp(prefix="taskstate-demo-")), sys.stderr if machine_readable else sys.stdout)
+    demo = Demo(
+        Path(tempfile.mkdtemp(prefix="taskstate-demo-")).resolve(), sys.stderr if machine_readable else sys.stdout
+    )
     try:
         demo.play()
     finally:
@@ -59,92 +74,97 @@ class Demo:
     """A repository, and the steps performed in it with narration."""
 
     def __init__(self, root: Path, out: TextIO) -> None:
-        self.root = root
+        self.root = root / "project"
+        self.root.mkdir()
         self.out = out
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "TASKSTATE_"))}
-        self.environment = clean | {"PATH": _path(), "TASKSTATE_ACTOR": "demo", "NO_COLOR": "1"}
+        own = {"PATH": _path(), "TASKSTATE_ACTOR": "demo", "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        # What is allowed here is remembered outside the repository, and this one is nobody's.
+        self.environment = clean | own | {"XDG_STATE_HOME": str(root / "state")}
 
     def play(self) -> None:
         """Run all steps."""
         self.set_up()
-        self.work()
-        self.grow()
-        self.break_it()
-        self.commit()
+        self.stop_a_regression()
+        self.stop_a_drift()
+        self.review()
+        self.refuse_a_broken_file()
 
     def set_up(self) -> None:
-        """Create the repository and two tasks."""
-        self.say("\n== Set a repository up")
+        """Create the repository with a check that passes, and a task."""
+        self.say("\n== A repository with one check, and a task")
         self.shell("git init --quiet --initial-branch=main")
         self.quietly("git config user.name Demo")
         self.quietly("git config user.email demo@example.invalid")
         self.shell("taskstate init --pre-commit")
-        self.shell("pre-commit install")
-        self.say("\n== Two tasks, the second building on the first")
+        self.quietly("pre-commit install")
+        with (self.root / "taskstate.toml").open("a", encoding="utf-8") as file:
+            file.write(_CONFIG.format(python=shlex.quote(sys.executable)))
+        self.write("slug.py", _FIRST)
+        self.write("test_slug.py", _TEST)
         self.shell(
-            "taskstate new 100 --title 'Database schema' --description 'Users and their sessions.'"
-            " --criterion 'Emails are unique'"
+            "taskstate new 101 --title 'Slugs with umlauts' --description 'Spell umlauts out in slugs.'"
+            " --criterion 'Über becomes ueber' --feature 'slug-1=slug() spells umlauts out'"
         )
-        self.shell(
-            "taskstate new 101 --title 'JWT Service' --depends-on 100 --description 'Issue and verify tokens.'"
-            " --criterion 'Tokens verify' --feature 'jwt-1=generateToken() makes a valid JWT'"
-            " --feature 'jwt-2=verifyToken() checks the signature'"
-        )
-
-    def work(self) -> None:
-        """Record work on the second task."""
-        self.say("\n== Work: a session, a feature that passes, a criterion")
-        self.shell(
-            "taskstate session add 101 --did 'Wrote generateToken().' --state 'Tokens are issued.' --next 'Verify.'"
-        )
-        self.shell("taskstate feature pass 101 jwt-1 --evidence 'pytest -k jwt: 8 passed'")
-        self.shell("taskstate criterion check 101 1")
-        self.shell("taskstate show 101")
-
-    def grow(self) -> None:
-        """Record sessions on the first task until it is archived."""
-        self.say("\n== Sessions until the first task passes 75 KB and archives itself")
-        command = "taskstate session add 100 --state 'The schema is half-way.' --next 'The next column.' --did "
-        archive = self.root / ".taskstate/archives/task-100-archive.md"
-        for number in range(1, _MOST_SESSIONS + 1):
-            work = f"The table {_TABLES[number % len(_TABLES)]} {_STEPS[number // len(_TABLES) % len(_STEPS)]}."
-            process = self.quietly(command + shlex.quote(f"{work}\n\n{_DETAILS * 48}"))
-            if number == 1 or archive.exists():
-                self.say(f"$ {command}'{work} …'\n{_indented(process.stdout)}")
-            if archive.exists():
-                break
-            if number == 1:
-                self.say("  … and so on")
-        self.shell("ls -l .taskstate/tasks .taskstate/archives")
-        self.shell("taskstate show 100 --section 'Archived Summary'")
-        self.shell("taskstate session list 100")
-        self.shell("taskstate lint")
-
-    def break_it(self) -> None:
-        """Break a file in three ways, and show the findings of the linter."""
-        path = self.root / ".taskstate/tasks/task-101-state.md"
-        good = path.read_text(encoding="utf-8")
-        for what, old, new in _FAULTS:
-            self.say(f"\n== Broken on purpose: {what}\n$ sed -i 's/{old}/{new}/' {path.relative_to(self.root)}")
-            path.write_text(_replaced(good, old, new), encoding="utf-8")
-            self.shell("taskstate lint", fails=True)
-        path.write_text(good, encoding="utf-8")
-
-    def commit(self) -> None:
-        """Show that git refuses a broken file and accepts the repaired one."""
-        self.say("\n== git refuses a broken file …")
-        path = self.root / ".taskstate/tasks/task-101-state.md"
-        good = path.read_text(encoding="utf-8")
-        _, old, new = _FAULTS[0]
-        path.write_text(_replaced(good, old, new), encoding="utf-8")
         self.shell("git add --all")
-        self.shell("git commit --message 'Work on tokens'", fails=True)
+        self.shell("git commit --quiet --message 'Plan slugs'")
+        self.say("\n== Nothing runs because it stands in a file: the check is looked at, and allowed")
+        self.shell("taskstate trust 101")
+
+    def stop_a_regression(self) -> None:
+        """Let the implementer break what worked, and mend it."""
+        self.say("\n== The implementer begins, with a baseline and all there is to read")
+        self.shell("taskstate start 101 --role implementer --agent ann")
+        self.say("\n== It breaks what worked: the turn is not done")
+        self.write("slug.py", _WRONG)
+        self.write("test_slug.py", _TEST + _UMLAUT_TEST)
+        finish = (
+            "taskstate finish 101 --did 'Spelled umlauts out.' --state 'Tested with one.' --next 'Review it.'"
+            " --pass slug-1"
+        )
+        self.shell(finish, status=1)
+        self.say("\n== It mends that, and gives the same command again")
+        self.write("slug.py", _RIGHT)
+        self.shell(finish)
+        self.shell("git add --all")
+        self.shell("git commit --quiet --message 'Umlauts for task 101'")
+
+    def stop_a_drift(self) -> None:
+        """Edit a file behind the implementer's back, and have the reviewer told."""
+        self.say("\n== Somebody edits by hand, and tells nobody: the reviewer cannot begin")
+        self.write("slug.py", _RIGHT.replace("title.lower()", "title.casefold()"))
+        self.shell("taskstate start 101 --role reviewer --agent bob", status=2)
+        self.say("\n== The edit is taken back")
+        self.shell("git restore slug.py")
+
+    def review(self) -> None:
+        """Review the implementer's work."""
+        self.say("\n== The reviewer begins, and sees the whole change, although it is committed")
+        self.shell("taskstate start 101 --role reviewer --agent bob")
+        self.shell("taskstate snapshot diff 101 --role implementer")
+        self.shell(
+            "taskstate finish 101 --did 'Read the diff.' --state 'Nothing is open.' --next 'Validate it.' --check 1"
+        )
+
+    def refuse_a_broken_file(self) -> None:
+        """Show that git refuses a broken state file and accepts the repaired one."""
+        path = self.root / _STATE_FILE
+        good = path.read_text(encoding="utf-8")
+        self.say(f"\n== git refuses a broken state file …\n$ sed -i 's/{_GOOD}/{_BROKEN}/' {_STATE_FILE}")
+        path.write_text(_replaced(good, _GOOD, _BROKEN), encoding="utf-8")
+        self.shell("git add --all")
+        self.shell("git commit --message 'Review task 101'", status=1)
         self.say("\n== … and takes the mended one")
         path.write_text(good, encoding="utf-8")
         self.shell("git add --all")
-        self.shell("git commit --message 'Work on tokens'")
+        self.shell("git commit --message 'Review task 101'")
 
-    def shell(self, command: str, *, fails: bool = False) -> None:
+    def write(self, name: str, text: str) -> None:
+        """Write a file, showing what it then holds."""
+        (self.root / name).write_text(text, encoding="utf-8")
+        self.say(f"$ cat {name}\n{_indented(text)}")
+
+    def shell(self, command: str, *, status: int = 0) -> None:
         """Run a command, printing it as a user would type it, and its output.
 
         Raises:
@@ -153,7 +173,7 @@ class Demo:
         self.say(f"$ {command}")
         process = self.quietly(command)
         self.say(_indented(process.stdout))
-        if bool(process.returncode) != fails:
+        if process.returncode != status:
             raise TaskstateError(
                 f"`{command[:80]}` ended with status {process.returncode}", help="look above", code="demo"
             )

@@ -47,7 +47,7 @@ def run_show(invocation: Invocation) -> int:
     """Show an excerpt compared with its source."""
     from taskstate.verification.excerpts import SAME, citation, listed, show
 
-    task = invocation.task
+    task = invocation.load_parsed_task().state.id
     if not invocation.args.evidence:
         excerpts = listed(invocation.workspace, task)
         lines = [citation(each, task) for each in excerpts]

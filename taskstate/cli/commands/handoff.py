@@ -11,11 +11,19 @@ from taskstate.cli.invocation import Invocation
 if TYPE_CHECKING:
     from taskstate.handoff.create import HandoffResult
     from taskstate.handoff.document import Handoff
+    from taskstate.handoff.document_files import HandoffDocuments
+    from taskstate.handoff.invalid import InvalidHandoff
+    from taskstate.workspace.workspace import Workspace
 
 _TEXTS = (
     ("--phase", "phase", "P", "phase to hand over (default: the current one)"),
     ("--action", "action", "TEXT", "the next step, in one paragraph"),
-    ("--file", "file", "PATH", "file to work on, from the root of the repository"),
+    (
+        "--file",
+        "file",
+        "PATH",
+        "file to work on, from the root of the repository; one that does not exist is marked so",
+    ),
     ("--location", "location", "TEXT", "location in the file, such as `line 88, after the signature check`"),
     ("--goal", "goal", "TEXT", "condition that holds when the step is done"),
 )
@@ -23,7 +31,7 @@ _LISTS = (
     ("--decision", "decisions", "D: R", "decision and its rationale"),
     ("--avoid", "avoid", "A: W", "approach to avoid, and why it failed"),
     ("--context", "context", "TEXT", "fact that is needed to continue; at most 5"),
-    ("--ref", "references", "PATH", "file to read when stuck: `PATH`, or `PATH, what to look for`"),
+    ("--ref", "references", "PATH", "file to read when stuck: `PATH`, or `PATH, what to look for`, also `LABEL: PATH`"),
     ("--do-not-reread", "do_not_reread", "PATH", "large file that need not be read again"),
 )
 
@@ -76,7 +84,9 @@ def run_new(invocation: Invocation) -> int:
     from taskstate.workflow.hand_over import hand_over
 
     args = invocation.args
-    handoff_request = HandoffRequest(_given(invocation), draft=args.draft, force=args.force)
+    handoff_request = HandoffRequest(
+        _given(invocation), draft=args.draft, force=args.force, source=_source(invocation.workspace, args.source)
+    )
     written = hand_over(invocation.workspace, invocation.task, handoff_request, invocation.request())
     if written.outcome is None:
         return _print_draft(invocation, written)
@@ -116,6 +126,16 @@ def _aside(invocation: Invocation, *lines: str) -> None:
         invocation.print_notes(lines)
 
 
+def _source(workspace: Workspace, name: str | None) -> str:
+    """Return the path from the state folder of the file that a handoff is read from; empty for any outside of it."""
+    from pathlib import Path
+
+    if name in (None, "-"):
+        return ""
+    path, root = Path(str(name)).resolve(), workspace.state_root.resolve()
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else ""
+
+
 def _given(invocation: Invocation) -> Handoff:
     """Return the handoff from the flags and the file given."""
     from taskstate.handoff.document import Handoff
@@ -131,28 +151,63 @@ def _given(invocation: Invocation) -> Handoff:
 
 
 def run_show(invocation: Invocation) -> int:
-    """Show the open handoff, or the newest one."""
+    """Show the open handoff, or the newest one; a document that is not valid comes before all others."""
     from taskstate.handoff.accept import fields_of, show
+    from taskstate.handoff.invalid import pending
+    from taskstate.workflow.hand_over import handoff_errors
 
-    shown = show(invocation.workspace, invocation.task)
+    documents, invalid = _listed(invocation)
+    unresolved = pending(documents, invalid)
+    if unresolved:
+        return _show_invalid(invocation, unresolved)
+    shown = show(invocation.workspace, invocation.task, errors_in=handoff_errors(invocation.workspace))
     document = shown.file.document
     body = shown.file.reading.body.of(document.text)
     notes = [f"! {note}" for note in shown.notes] or ["all that was verified still holds"]
     path = f"{invocation.workspace.config.root}/{shown.file.path}"
     data = fields_of(shown.file) | {"handoff_path": path, "holds": not shown.notes, "notes": list(shown.notes)}
+    data |= {"valid": True, "findings": []}
     return invocation.print_result(
         data, "\n".join([body, "", f"{path}: {shown.file.status or 'without a status'}", *notes])
     )
+
+
+def _listed(invocation: Invocation) -> tuple[HandoffDocuments, tuple[InvalidHandoff, ...]]:
+    """Return the documents of the task, and those of them that are not valid."""
+    from taskstate.handoff.document_files import list_documents
+    from taskstate.handoff.invalid import invalid_documents
+    from taskstate.workflow.hand_over import handoff_errors
+
+    workspace, task = invocation.workspace, invocation.load_task().state.id
+    documents = list_documents(workspace, task)
+    return documents, invalid_documents(workspace, task, documents, handoff_errors(workspace))
+
+
+def _show_invalid(invocation: Invocation, invalid: tuple[InvalidHandoff, ...]) -> int:
+    """Print documents that are not valid, with what is wrong with each; the exit status is that of a finding."""
+    from taskstate.handoff.accept import fields_of
+    from taskstate.handoff.invalid import cure
+
+    root, lines = invocation.workspace.config.root, list[str]()
+    for each in invalid:
+        path, document = f"{root}/{each.file.path}", each.file.document
+        lines += [each.file.reading.body.of(document.text), "", f"{path}: not valid"]
+        lines += [*(f"! error: {finding}" for finding in each.findings), cure(invocation.task, path)]
+    data = fields_of(invalid[0].file) | {"handoff_path": f"{root}/{invalid[0].file.path}", "valid": False}
+    data |= {"holds": False, "notes": [], "findings": list(invalid[0].findings)}
+    return invocation.print_result(data, "\n".join(lines), status=1)
 
 
 def run_accept(invocation: Invocation) -> int:
     """Accept the open handoff."""
     from taskstate.handoff.accept import accept
     from taskstate.syntax.escaping import one_line
+    from taskstate.workflow.hand_over import handoff_errors
 
     args, request = invocation.args, invocation.request()
     agent = one_line(args.agent, what="--agent") if args.agent else request.metadata.actor
-    accepted = accept(invocation.workspace, invocation.task, agent, request)
+    errors_in = handoff_errors(invocation.workspace)
+    accepted = accept(invocation.workspace, invocation.task, agent, request, errors_in=errors_in)
     return invocation.print_outcome(
         accepted.outcome, text=f"{accepted.path}: accepted by {agent}", handoff_path=accepted.path, agent=agent
     )
@@ -160,11 +215,13 @@ def run_accept(invocation: Invocation) -> int:
 
 def run_list(invocation: Invocation) -> int:
     """List the handoffs of a task."""
-    from taskstate.handoff.document_files import list_documents
+    from taskstate.handoff.document import OPEN
+    from taskstate.handoff.verified_facts import newer_sessions
 
-    workspace = invocation.workspace
-    task = invocation.load_task().state.id
-    documents, unreadable = list_documents(workspace, task)
+    workspace, state = invocation.workspace, invocation.load_task().state
+    documents, invalid = _listed(invocation)
+    wrong = {each.file.path: each for each in invalid}
+    valid = [each for each in documents.read if each.path not in wrong]
     keys = ("status", "phase", "created_at", "from_agent", "accepted_by")
     data: list[dict[str, Any]] = [
         {
@@ -172,25 +229,31 @@ def run_list(invocation: Invocation) -> int:
             **{key: each.values.get(key) for key in keys},
             "action": each.reading.handoff.action,
             "fault": None,
+            "newer_sessions": newer_sessions(each.verified, state) if each.status == OPEN else "",
         }
-        for each in documents
+        for each in valid
     ]
     lines = [
         f"{each['status'] or '?':8}  {each['created_at']}  phase {each['phase']}  {each['handoff_path']}"
         for each in data
     ]
-    for path, fault in unreadable:
+    lines += [f"! {each['newer_sessions']}" for each in data if each["newer_sessions"]]
+    faults = [("invalid", path, "; ".join(each.findings)) for path, each in wrong.items()]
+    for word, path, fault in (*faults, *(("unread", *each) for each in documents.unreadable)):
         where = f"{workspace.config.root}/{path}"
-        data.append({"handoff_path": where, **dict.fromkeys((*keys, "action")), "fault": fault})
-        lines.append(f"unread    {where}: {fault}")
-    return invocation.print_result(data, "\n".join(lines) or f"task {task} has no handoffs")
+        data.append({"handoff_path": where, **dict.fromkeys((*keys, "action")), "fault": fault, "newer_sessions": ""})
+        lines.append(f"{word:8}  {where}: {fault}")
+    text = "\n".join(lines) or f"task {state.id} has no handoffs"
+    return invocation.print_result(data, text, status=1 if wrong else 0)
 
 
 def run_successor(invocation: Invocation) -> int:
     """Print the prompt for the next agent."""
     from taskstate.handoff.prompt import prompt
+    from taskstate.workflow.hand_over import handoff_errors
 
-    prompt_result = prompt(invocation.workspace, invocation.task)
+    errors_in = handoff_errors(invocation.workspace)
+    prompt_result = prompt(invocation.workspace, invocation.task, errors_in=errors_in)
     if prompt_result.file.status != "open":
         _aside(
             invocation, f"nothing is handed over at the moment; this is from {prompt_result.path}, which was accepted"

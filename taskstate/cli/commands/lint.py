@@ -89,11 +89,11 @@ def _codes(text: str) -> tuple[str, ...]:
     Raises:
         TaskstateError: no rule has such a code.
     """
-    from taskstate.lint.registry import TABLE
+    from taskstate.lint.registry import known_codes
 
     codes = tuple(code.strip().upper() for code in text.split(",") if code.strip())
     for code in codes:
-        if not any(row.code.startswith(code) for row in TABLE):
+        if not any(known.startswith(code) for known in known_codes()):
             raise usage_error(f"no lint rule has the code {code}", help="`taskstate rule` lists the rules")
     return codes
 

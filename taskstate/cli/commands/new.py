@@ -35,6 +35,12 @@ def configure(parser: Parser) -> None:
         "--priority", default="", choices=("P0", "P1", "P2", "P3"), help="priority, P0 being the most urgent"
     )
     parser.add_argument("--area", default="", metavar="NAME", help="part of the product, such as backend")
+    parser.add_argument("--prd", default="", metavar="PLACE", help="path or address of the requirements")
+    parser.add_argument("--epic", default="", metavar="NAME", help="larger undertaking that the task belongs to")
+    parser.add_argument("--repository", default="", metavar="NAME", help="repository that the task changes")
+    parser.add_argument("--agent", default="", metavar="NAME", help="who works on the task")
+    parser.add_repeatable("--validation", "CMD", "validation command")
+    parser.add_repeatable("--path", "P", "repository path: a path, a glob or a macro")
     parser.add_writing(run=run)
 
 
@@ -68,6 +74,12 @@ def _task(invocation: Invocation) -> NewTask:
         depends_on=tuple(dict.fromkeys(invocation.task_id(upstream) for upstream in args.depends_on)),
         priority=args.priority,
         area=args.area,
+        prd=args.prd,
+        epic=args.epic,
+        repository=args.repository,
+        agent=args.agent,
+        commands=tuple(args.validation),
+        paths=tuple(dict.fromkeys(args.path)),
     )
     if args.source is None:
         return task

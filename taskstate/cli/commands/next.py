@@ -28,6 +28,7 @@ def run(invocation: Invocation) -> int:
         raise usage_error(f"--count {count} names nothing", help="give 1 or more")
     choice = choose(invocation.workspace, max(count, _MAX_LISTED) if invocation.as_json else count)
     invocation.report_all_damage(choice.unreadable)
+    invocation.print_notes(choice.elsewhere)
     return invocation.print_result(_shape(choice), "\n".join(_lines(choice)))
 
 

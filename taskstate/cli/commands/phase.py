@@ -96,11 +96,12 @@ def run_tried(invocation: Invocation) -> int:
 
 
 def run_show(invocation: Invocation) -> int:
-    """Show the phases, or one."""
+    """Show the phases, or one; of a task without phases that there are none, whichever is asked for."""
     from taskstate.handoff.phases import find_phase, read_phases
+    from taskstate.model.phases import phases_in
 
     state = invocation.load_task().state
-    if invocation.args.phase is not None:
+    if invocation.args.phase is not None and phases_in(state):
         value = find_phase(state, invocation.args.phase).value
         return invocation.print_result(value, "\n".join(_table(value)))
     values = [phase.value for phase in read_phases(state)]

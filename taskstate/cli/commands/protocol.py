@@ -15,7 +15,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--agent", default="", metavar="A", help="claude, codex, cursor or generic: add how this agent ends a session"
     )
-    parser.add_argument("--short", action="store_true", help="print the short form, which is part of every brief")
+    parser.add_argument("--short", action="store_true", help="print the short form, with which every brief begins")
     parser.add_common(run=run)
 
 
@@ -24,12 +24,19 @@ def run(invocation: Invocation) -> int:
     from taskstate.handoff import protocol
 
     args = invocation.args
-    task, kind = invocation.task if args.id else "", ""
-    if task:
-        path = invocation.workspace.locate(task)  # fails if there is no such task
-        kind = invocation.workspace.load(path).state.kind if args.short else ""
-    text = protocol.text(
-        invocation.any_workspace, role=args.role, agent=args.agent, short=args.short, task=(task, kind)
-    )
-    shape = {"id": task or None, "role": args.role or None, "agent": args.agent or None, "text": text}
+    subject = protocol.Subject()
+    if args.id:
+        path = invocation.workspace.locate(invocation.task)  # fails if there is no such task
+        subject = protocol.Subject(invocation.task, invocation.workspace.load(path).state.kind)
+    workspace = invocation.any_workspace
+    if args.short:
+        text = protocol.short(workspace, subject, role=args.role) + "\n"
+    else:
+        text = protocol.text(workspace, subject, role=args.role, agent=args.agent)
+    shape = {
+        "id": invocation.task if args.id else None,
+        "role": args.role or None,
+        "agent": args.agent or None,
+        "text": text,
+    }
     return invocation.print_result(shape, text)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation, read_bytes
 from taskstate.errors import TaskstateError
+from taskstate.messages import first_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from taskstate.model.tool_blocks import CheckResult
-    from taskstate.verification.qa.record import RoleComparison
+    from taskstate.verification.qa.record import RecordResult, Results, RoleComparison
+    from taskstate.verification.qa.run import CommandRun
 
+_MAX_FILES = 10  # named in a warning
 _DIGITS = 10  # of an exit status, which on some systems is a large number
 
 
@@ -28,9 +32,20 @@ def configure(parser: Parser) -> None:
         "--from", dest="log", metavar="LOG", required=True, help="log of the checks; - reads standard input"
     )
     record.add_argument("--role", metavar="R", default="", help="role that ran the checks")
-    record.add_repeatable("--result", "NAME=TEXT", 'result that is not in the log, such as test="212 passed, 1 failed"')
-    record.add_repeatable("--exit-status", "NAME=N", "exit status of a check, such as lint=0")
+    _add_given_results(record)
     record.add_writing(run=run_record)
+    baseline = parser.add_action(
+        "baseline",
+        "run the validation commands, and record the baseline",
+        "Run the validation commands that `taskstate trust` has allowed, and record their results as the baseline.",
+    )
+    baseline.add_argument(
+        "--qa-log", metavar="F", help="log of the checks, which are not run then; - reads standard input"
+    )
+    _add_given_results(baseline)
+    baseline.add_argument("--redo", action="store_true", help="replace the baseline that is recorded; needs --note")
+    baseline.add_argument("--note", metavar="T", help="why it is replaced, for the audit")
+    baseline.add_writing(run=run_baseline)
     compare = parser.add_action(
         "compare",
         "compare a role's results with the baseline",
@@ -40,18 +55,97 @@ def configure(parser: Parser) -> None:
     compare.add_common(run=run_compare)
 
 
+def _add_given_results(parser: Parser) -> None:
+    parser.add_repeatable("--result", "NAME=TEXT", 'result that is not in the log, such as test="212 passed, 1 failed"')
+    parser.add_repeatable("--exit-status", "NAME=N", "exit status of a check, such as lint=0")
+
+
 def run_record(invocation: Invocation) -> int:
     """Record the results in a log."""
-    from taskstate.verification.qa.record import QaRequest, record
+    from taskstate.verification.qa.record import record_baseline, record_role
+
+    args, workspace = invocation.args, invocation.workspace
+    found = _results_of(invocation, args.log)
+    if not args.role:
+        return _print_recorded(invocation, record_baseline(workspace, invocation.task, found, invocation.request()))
+    recorded = record_role(workspace, invocation.task, found, invocation.request(), role=args.role)
+    return _print_recorded(invocation, recorded, role=args.role)
+
+
+def run_baseline(invocation: Invocation) -> int:
+    """Run the validation commands, or read a log, and record the baseline."""
+    from taskstate.verification.qa.record import Results, record_baseline
+
+    args = invocation.args
+    note = invocation.flag_value("note")
+    if args.redo != bool(note):
+        raise usage_error("--redo and --note go together", help="say with --note why the baseline is replaced")
+    if args.qa_log is None and (args.result or args.exit_status):
+        raise usage_error("--result and --exit-status go with --qa-log", help="give the log of the checks")
+    ran = _run_commands(invocation, note) if args.qa_log is None else None
+    found = Results(ran.results, ran.log) if ran else _results_of(invocation, args.qa_log)
+    recorded = record_baseline(invocation.workspace, invocation.task, found, invocation.request(), redo=note)
+    changed, untracked = (ran.changed, ran.untracked) if ran else ((), ())
+    if changed:
+        invocation.print_problems((f"warning: the commands changed tracked files: {_names(changed)}",))
+    notes = (f"they left untracked files: {_names(untracked)}",) if untracked else ()
+    outcome = recorded.outcome._replace(notes=(*recorded.outcome.notes, *notes))
+    return _print_recorded(invocation, recorded._replace(outcome=outcome), changed_files=changed)
+
+
+def _names(paths: Sequence[str]) -> str:
+    from taskstate.storage import files
+
+    return first_of([files.shown(path) for path in paths], _MAX_FILES)
+
+
+def _run_commands(invocation: Invocation, redo: str) -> CommandRun:
+    """Run the validation commands of the task.
+
+    Raises:
+        TaskstateError: code "no-commands": there are none; code "untrusted"; or another baseline is recorded.
+    """
+    from taskstate.cli.terminal import is_terminal
+    from taskstate.verification.qa.record import require_baseline_possible
+    from taskstate.verification.qa.run import run_commands
+    from taskstate.verification.qa.trust import require_trusted
+
+    workspace, task = invocation.workspace, invocation.task
+    loaded = require_baseline_possible(workspace, task, redo=redo)
+    instead = f"run them yourself: `taskstate qa baseline {task} --qa-log LOG`"
+    commands = require_trusted(workspace, loaded, instead=instead)
+    if not commands:
+        message = f"neither task {task} nor the configuration names validation commands"
+        raise TaskstateError(
+            message, help=f"give their log: `taskstate qa baseline {task} --qa-log LOG`", code="no-commands"
+        )
+
+    def progress(line: str) -> None:
+        if is_terminal(sys.stderr):
+            invocation.print_notes((line,))
+
+    return run_commands(workspace, commands, timeout=workspace.config.validation_run.timeout, progress=progress)
+
+
+def _print_recorded(
+    invocation: Invocation, recorded: RecordResult, *, role: str = "", changed_files: Sequence[str] = ()
+) -> int:
+    """Print what was recorded, and return the exit status; `changed_files` are those that the commands changed."""
+    results = {name: result._asdict() for name, result in sorted(recorded.results.items())}
+    owner = f"results of the {role}" if role else "baseline"
+    text = "\n".join([f"{owner} recorded", *_table(recorded.results)])
+    return invocation.print_outcome(
+        recorded.outcome, text, role=role or None, results=results, changed_files=[*changed_files]
+    )
+
+
+def _results_of(invocation: Invocation, log: str) -> Results:
+    """Return the results in a log, with those given by hand."""
+    from taskstate.verification.qa.record import QaRequest, results_of
 
     args = invocation.args
     texts = dict(_pairs(args.result, "--result", 'test="212 passed"'))
-    qa_request = QaRequest(_log(args.log), texts, dict(_statuses(args.exit_status)))
-    recorded = record(invocation.workspace, invocation.task, qa_request, invocation.request(), role=args.role)
-    results = {name: result._asdict() for name, result in sorted(recorded.results.items())}
-    owner = f"results of the {args.role}" if args.role else "baseline"
-    lines = [f"{owner} recorded", *_table(recorded.results)]
-    return invocation.print_outcome(recorded.outcome, "\n".join(lines), role=args.role or None, results=results)
+    return results_of(invocation.workspace, QaRequest(_log(log), texts, dict(_statuses(args.exit_status))))
 
 
 def _log(name: str) -> bytes:

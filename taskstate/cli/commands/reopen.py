@@ -1,4 +1,4 @@
-"""`taskstate reopen`: reopens a complete task."""
+"""`taskstate reopen`: reopens a task that is complete or dropped."""
 
 from __future__ import annotations
 

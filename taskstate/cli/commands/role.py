@@ -55,7 +55,7 @@ def run_show(invocation: Invocation) -> int:
     from taskstate.workflow.status import role_table, roles_shape
 
     workspace = invocation.workspace
-    loaded = invocation.load_task()
+    loaded = invocation.load_parsed_task()
     names = workspace.config.roles
     data = {"id": loaded.state.id, "path": loaded.relative, "roles": roles_shape(loaded, names)}
     return invocation.print_result(data, role_table(loaded, names))

@@ -26,20 +26,27 @@ def configure(parser: Parser) -> None:
 
 
 def _configure_add(parser: Parser) -> None:
+    add_words(parser)
+    parser.add_argument("--agent", default="", metavar="NAME", help="name of the agent")
+    parser.add_writing(run=run_add)
+
+
+def add_words(parser: Parser) -> None:
+    """Add the flags that give the words of a session."""
     parser.add_repeatable("--did", "TEXT", "work done")
     parser.add_repeatable("--issue", "TEXT", "issue encountered", dest="issues")
     parser.add_argument("--state", default="", metavar="TEXT", help="current state of the work")
     parser.add_repeatable("--next", "TEXT", "next step")
-    parser.add_repeatable("--commit", "SHA", "commit made", dest="commits")
+    parser.add_repeatable(
+        "--commit", "SHA", "commit made, which must exist here; recorded by its full id", dest="commits"
+    )
     parser.add_repeatable("--verified", "TEXT", "what was verified, and how", dest="verification")
-    parser.add_argument("--agent", default="", metavar="NAME", help="name of the agent")
     parser.add_argument(
         "--from",
         dest="source",
         metavar="FILE",
         help="read the session from JSON with the keys did, issues, state, next, commits, …",
     )
-    parser.add_writing(run=run_add)
 
 
 def run_add(invocation: Invocation) -> int:
@@ -47,27 +54,43 @@ def run_add(invocation: Invocation) -> int:
     from taskstate.tasks.overview import warning
     from taskstate.tasks.sessions import add
 
-    outcome = add(invocation.workspace, invocation.task, _entry(invocation), invocation.request())
+    outcome = add(invocation.workspace, invocation.task, words_of(invocation), invocation.request())
     status = invocation.print_outcome(outcome, "session added")
     invocation.print_warning(warning(outcome.state, invocation.workspace.config.size))
     return status
 
 
-def _entry(invocation: Invocation) -> NewSession:
+def words_of(invocation: Invocation) -> NewSession:
+    """Return the session that the flags give, or the file of --from, to which they add.
+
+    Raises:
+        TaskstateError: one of what every session says is missing.
+    """
+    words = given_words(invocation)
+    if words is None:
+        raise usage_error("session add: --did is missing", help="say what was done, the state, and the next step")
+    return words
+
+
+def given_words(invocation: Invocation) -> NewSession | None:
+    """Return the session that the flags give, or None where none of them is given.
+
+    Raises:
+        TaskstateError: one of what every session says is missing.
+    """
     from taskstate.tasks.sessions import NewSession
 
-    values = (
-        {}
-        if invocation.args.source is None
-        else _from_json(invocation.read(invocation.args.source), invocation.args.source)
-    )
+    args = invocation.args
+    values = {} if args.source is None else _from_json(invocation.read(args.source), args.source)
     for key in _LISTS:
-        values[key] = (*values.get(key, ()), *(invocation.text_of(text) for text in getattr(invocation.args, key)))
+        values[key] = (*values.get(key, ()), *(invocation.text_of(text) for text in getattr(args, key)))
     for key in _TEXTS:
-        values[key] = invocation.text_of(getattr(invocation.args, key)) or values.get(key, "")
+        values[key] = invocation.text_of(getattr(args, key, "") or "") or values.get(key, "")
+    if not any(values.values()):
+        return None
     for key, flag in (("did", "--did"), ("state", "--state"), ("next", "--next")):
         if not values[key]:
-            raise usage_error(f"session add: {flag} is missing", help="say what was done, the state, and the next step")
+            raise usage_error(f"{flag} is missing", help="say what was done, the state, and the next step")
     return NewSession(**values)
 
 

@@ -38,7 +38,7 @@ def _section(loaded: Loaded, name: str) -> Section:
     from taskstate.model.document_kinds import section_key
     from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 
-    sections = [section for section in loaded.document.sections if section.level in (SECTION_LEVEL, PART_LEVEL)]
+    sections = [section for section in loaded.document.sections if section.level <= PART_LEVEL]
     for section in sections:
         if section_key(section.title) == section_key(name.lstrip("# ")):
             return section

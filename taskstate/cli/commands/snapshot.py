@@ -37,13 +37,15 @@ def configure(parser: Parser) -> None:
         help="first restore these files from the snapshot; for a name that begins with -: --restore=./-name",
     )
     verify.add_writing(run=run_verify)
-    diff = parser.add_action("diff", "show the diff of a role", "Show the diff that a role's snapshot kept.")
-    _add_role(diff)
+    diff = parser.add_action("diff", "show the diff of a role", "Show what a role changed, or what changed since.")
+    diff.add_argument("--role", metavar="R", default="", help="role of the snapshot, such as implementer")
     diff.add_argument(
         "--type",
-        choices=("from-base", "incremental"),
+        choices=("from-base", "incremental", "now", "seen"),
         default="from-base",
-        help="diff from the base commit, or from the previous role's snapshot (default: from-base)",
+        help="from the base to what the role left; from the previous role's snapshot to its own; from what the role "
+        "left, or without --role the last turn, to the working tree now; from what the role saw last to now "
+        "(default: from-base)",
     )
     diff.add_argument("--path", action="store_true", help="print the path of the gzipped diff instead")
     diff.add_common(run=run_diff)
@@ -76,7 +78,7 @@ def run_verify(invocation: Invocation) -> int:
     from taskstate.verification.snapshots.verify import compare, count_up
 
     args, workspace = invocation.args, invocation.workspace
-    task = invocation.task
+    task = invocation.load_parsed_task().state.id
     require_role(args.role, workspace.config.roles)
     restored: tuple[str, ...] = ()
     if args.restore:
@@ -99,6 +101,10 @@ def run_verify(invocation: Invocation) -> int:
         "files": [each.as_json() for each in report.files],
         "notes": list(report.notes),
         "message": report.message,
+        "explained": [each._asdict() for each in report.explained],
+        "committed": list(report.committed),
+        "commits": list(report.commits),
+        "at_work": report.at_work,
         **({"restored": list(restored)} if args.restore else {}),
     }
     lines = [*_restored_lines(restored, dry_run=args.dry_run), *_report(report, args.role)]
@@ -113,8 +119,11 @@ def _restored_lines(restored: tuple[str, ...], *, dry_run: bool) -> list[str]:
 
 def _report(report: DriftReport, role: str) -> list[str]:
     notes = [f"  note: {note}" for note in report.notes]
+    if report.at_work:
+        return [f"{report.at_work} is at work on what {role} left", *map(_line, report.files), *notes]
     if not report.drift:
-        return [f"the working tree is as {role} left it", *notes]
+        what = "differs only by what is explained from what" if report.explained else "is as"
+        return [f"the working tree {what} {role} left{'' if report.explained else ' it'}", *notes]
     failed = [f"  {check.name}: {check.detail}" for check in report.checks if not check.ok]
     listed = [_line(each) for each in report.files]
     return [f"drift: {report.message}", *listed, "failed checks:", *failed, *notes, f"what to do: {report.help}"]
@@ -133,17 +142,18 @@ def _line(each: Difference) -> str:
 
 def run_diff(invocation: Invocation) -> int:
     """Show a diff: verbatim into a pipe or a file, printable and in colour on a terminal."""
-    from taskstate.verification.snapshots.restore import diff_of
+    from taskstate.verification.snapshots.diffs import diff_of
 
     args = invocation.args
     diff = diff_of(invocation.workspace, invocation.task, args.role, args.type)
+    data = {"path": diff.path, "role": args.role, "type": args.type}
     if args.path:
-        return invocation.print_result({"path": diff.path, "role": args.role, "type": args.type}, diff.path)
+        return invocation.print_result(data, diff.path)
     if invocation.as_json:
         text = diff.content.decode("utf-8", "replace")
-        return invocation.print_result({"path": diff.path, "role": args.role, "type": args.type, "diff": text}, "")
+        return invocation.print_result({**data, "came_in": list(diff.came_in), "diff": text}, "")
     if not args.quiet:
-        _show(invocation, diff.content)
+        _show(invocation, "".join(f"# {line}\n" for line in diff.came_in).encode() + diff.content)
     return 0
 
 

@@ -19,12 +19,10 @@ def run(invocation: Invocation) -> int:
     from taskstate.workflow.status import active_tasks, status_shape, status_text
 
     workspace, task = invocation.workspace, invocation.args.id
-    names = workspace.config.roles
     if task is not None:
-        loaded = workspace.load(workspace.locate(invocation.task_id(task)))
-        return invocation.print_result(status_shape(loaded, names), status_text((loaded,), names))
+        loaded = invocation.load_parsed_task()
+        return invocation.print_result(status_shape(workspace, loaded), status_text(workspace, (loaded,)))
     tasks, unreadable = active_tasks(workspace)
     invocation.report_all_damage(unreadable)
-    return invocation.print_result(
-        {"tasks": [status_shape(loaded, names) for loaded in tasks]}, status_text(tasks, names)
-    )
+    text = status_text(workspace, tasks) if tasks or not unreadable else "no other task is in progress"
+    return invocation.print_result({"tasks": [status_shape(workspace, loaded) for loaded in tasks]}, text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.facts.json_values import json_value
-from taskstate.model.statuses import COMPLETE
+from taskstate.model.statuses import CLOSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,6 +46,6 @@ def captured_citations(value: JsonValue) -> Iterator[CapturedCitation]:
             yield CapturedCitation(texts, node, number)
 
 
-def is_complete(facts: Facts) -> bool:
-    """Return whether the task is complete: its sources may change from then on without making it stale."""
-    return facts.values.get("status") == COMPLETE
+def is_closed(facts: Facts) -> bool:
+    """Return whether the task is complete or dropped: from then on its sources may change without making it stale."""
+    return facts.values.get("status") in CLOSED

@@ -59,6 +59,7 @@ class _Facts(NamedTuple):
     file_type: str
     task_id: str | None
     queries: Queries = NO_QUERIES
+    folder: str = ""  # from the repository's root
 
 
 class Facts(_Facts):

@@ -11,6 +11,7 @@ from taskstate.handoff.document import HandoffReader
 from taskstate.lint.diagnostics import WARNING
 from taskstate.lint.facts.outline import Outline
 from taskstate.model.document_kinds import HANDOFF, kind
+from taskstate.model.names import ACCEPTED_FOLDER, HANDOFF_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,11 +33,17 @@ class HandoffFacts(NamedTuple):
         """Whether the document has our front matter."""
         return not self.facts.foreign
 
+    @property
+    def is_stray(self) -> bool:
+        """Whether it has not, and lies among the open handoffs of a task: then somebody handed over by hand."""
+        folder, open_ones = self.facts.folder, f"{self.facts.config.root}/{HANDOFF_FOLDER}/task-"
+        return self.facts.foreign and folder.startswith(open_ones) and not folder.endswith(f"/{ACCEPTED_FOLDER}")
+
     def at(self, rule: Rule, span: Span, message: str, *, help: str) -> Iterator[Diagnostic]:  # noqa: A002 - as in `Rule.at`
-        """Yield a finding, unless its place cannot be read; in another tool's document it is a warning."""
+        """Yield a finding, unless its place cannot be read; in another tool's document elsewhere it is a warning."""
         unreadable = self.facts.unreadable_body
         if unreadable is None or span.start < unreadable.start:
-            yield rule.at(span, message, help=help, severity="" if self.is_ours else WARNING)
+            yield rule.at(span, message, help=help, severity="" if self.is_ours or self.is_stray else WARNING)
 
 
 def handoff_facts(facts: Facts) -> HandoffFacts | None:

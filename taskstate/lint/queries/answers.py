@@ -38,7 +38,6 @@ MARKS: Mapping[str, Callable[..., str]] = {
     "is_future": tasks.is_future_mark,
     "leads_outside": artifacts.leads_outside_mark,
     "missing_commits": tasks.missing_commits_mark,
-    "changed_since": context.head_mark,
     "same_id": tasks.same_id_mark,
     "standard": context.source_mark,
     "upstream": tasks.upstream_mark,
@@ -171,7 +170,3 @@ class RepositoryQueries(Queries):
         """Compute the ids that git may give a file."""
         self._record("blob_ids", path)
         return context.blob_ids(self.file, path)
-
-    def changed_since(self, commit: str) -> tuple[str, ...] | None:
-        """List the paths that differ between a commit and HEAD, without our own files."""
-        return context.changed_since(self.file, commit, self._record("changed_since", commit))

@@ -1,4 +1,4 @@
-"""Answers queries about the sources of a sealed context: cited standards, the task file, commits since it was sealed.
+"""Answers queries about the sources of a sealed context: cited standards, and the task file.
 
 Many tasks cite the same standards, so answers are kept for the whole run.
 """
@@ -9,9 +9,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskstate.errors import GitFailed, TaskstateError
+from taskstate.errors import TaskstateError
 from taskstate.storage import files
-from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
     from taskstate.context.citations import Standard
@@ -51,29 +50,6 @@ def source_mark(file: File, path: str) -> str:
         return repository.source.mark(source) if source else "out"
 
     return repository.once(("mark", path), mark)
-
-
-def changed_since(file: File, commit: str, head: str) -> tuple[str, ...] | None:
-    """List the paths that differ between a commit and HEAD, without our own files; None for an unknown commit."""
-    repository = file.repository
-    return repository.once(("moved", commit, head), lambda: _changed_since(repository, commit))
-
-
-def _changed_since(repository: Repository, commit: str) -> tuple[str, ...] | None:
-    from taskstate.storage.git import log as git_log
-
-    workspace = repository.workspace
-    try:
-        touched = git_log.changed_paths(workspace.root, commit)
-    except GitFailed:
-        return None  # the commit is not in this clone, as after a rebase or in a shallow clone
-    return tuple(path for path in touched if not workspace.is_ours(path))
-
-
-def head_mark(file: File, _commit: str) -> str:
-    """Return the id of the commit that HEAD names."""
-    repository = file.repository
-    return repository.once(("head",), lambda: git.head(repository.workspace.root) or "")
 
 
 def _read(repository: Repository, path: str, most: int) -> bytes | None:

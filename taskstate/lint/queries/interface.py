@@ -106,9 +106,5 @@ class Queries:
         """Return the object ids that git may give a file, whatever its line ends; empty where it cannot be read."""
         return None
 
-    def changed_since(self, commit: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is answered here
-        """Return the paths that differ between a commit and HEAD, without our own files."""
-        return None
-
 
 NO_QUERIES = Queries()

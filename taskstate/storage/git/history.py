@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 REFS, STASH, REFLOG = "refs", "stash", "reflog"
 _COMMITS = {
-    # HEAD is not among `--all` where it is detached; the stash is, and counts for itself.
-    REFS: ("log", "--format=%H", "--exclude=refs/stash", "--all", "HEAD"),
+    # HEAD is among `--all`, also where it is detached. So is the stash, which counts for itself.
+    REFS: ("log", "--format=%H", "--exclude=refs/stash", "--all"),
     REFLOG: ("log", "--format=%H", "--reflog"),
 }
 _AT_ONCE = 20  # commits whose files are asked for together

@@ -44,6 +44,46 @@ def log(root: Path, *, since: str = "", after: str = "", digits: int = 10) -> tu
     return tuple(Commit(*entry) for entry in entries)
 
 
+class Touch(NamedTuple):
+    """A commit that touched a file, and when it was committed, in seconds."""
+
+    id: str
+    time: float
+
+
+def last_touches(root: Path, since: float) -> dict[str, Touch]:
+    """Return the newest commit that touched each path, from `root`, among the commits of HEAD made after `since`.
+
+    Of a merge, the files that differ from its first parent are touched by it.
+
+    Raises:
+        GitFailed: git fails.
+    """
+    newest = git.head(root)
+    if newest is None:
+        return {}
+    form = ("--format=%x01%H %ct", "--name-only", "--no-renames", "-z", "-m", "--first-parent", "--no-show-signature")
+    arguments = [
+        "log",
+        *form,
+        "--relative",
+        "--no-ext-diff",
+        f"--since=@{int(since)}",
+        "--end-of-options",
+        newest,
+        "--",
+    ]
+    touches: dict[str, Touch] = {}
+    touch = Touch("", 0)
+    for part in git.run(arguments, root).split(b"\0"):
+        head = re.fullmatch(rb"\x01([0-9a-f]{40,64}) (\d+)", part)
+        if head:
+            touch = Touch(head[1].decode(), float(head[2]))
+        elif part:
+            touches.setdefault(os.fsdecode(part.removeprefix(b"\n")), touch)
+    return touches
+
+
 def changed_paths(root: Path, since: str) -> tuple[str, ...]:
     """Return the paths, from `root`, that differ between the commit `since` and HEAD; a rename counts as two paths.
 

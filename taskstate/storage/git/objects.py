@@ -264,3 +264,10 @@ def new_objects(entries: Iterable[TreeEntry]) -> Iterator[str]:
         # A submodule's id names a commit of another repository.
         if each.new_id and each.new_mode != GITLINK:
             yield each.new_id
+
+
+def old_objects(entries: Iterable[TreeEntry]) -> Iterator[str]:
+    """Yield the ids of the objects that the first tree has and the second has not, at the same path."""
+    for each in entries:
+        if each.old_id and each.old_mode != GITLINK:
+            yield each.old_id

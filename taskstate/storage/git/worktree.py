@@ -163,7 +163,7 @@ def update_index(place: Scratch, is_ours: Callable[[str], bool], folder: str) ->
     sparse = ("--sparse",) if _is_sparse(place.folders) else ()
     _clear_index_flags(place)
     try:
-        place.run([*_FAST_ADD, "add", "--all", *sparse, "--", *_pathspecs_without(folder)])
+        _add_all(place, (*_FAST_ADD, "add", "--all", *sparse, "--"), folder)
     except GitFailed as error:
         unborn = _repository_without_commit(place, folder)
         if unborn:
@@ -172,6 +172,16 @@ def update_index(place: Scratch, is_ours: Callable[[str], bool], folder: str) ->
             raise GitFailed(message, help=help_) from error
         raise GitFailed(error.message, help="mend that, or have git ignore the file") from error
     return _own_paths(place.run(["ls-files", "-z", "--cached", "--", *_own_pathspecs(folder)]), is_ours)
+
+
+def _add_all(place: Scratch, command: tuple[str, ...], folder: str) -> None:
+    """Stage all files; those in `folder` may be among them, since the caller removes them."""
+    try:
+        place.run([*command, *_pathspecs_without(folder)])
+    except GitFailed:
+        if not folder:
+            raise
+        place.run([*command, "."])  # `git add` refuses a pathspec that excludes a folder which git ignores
 
 
 def _repository_without_commit(place: Scratch, folder: str) -> str:

@@ -1,1 +1,1 @@
-"""Results of checks (tests, linters, ...): read from logs, recorded per role, and compared with the baseline."""
+"""Results of checks (tests, linters, ...): commands run, logs read, recorded per role, compared with the baseline."""

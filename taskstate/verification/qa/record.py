@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names, roles
-from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
+from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
@@ -19,19 +19,20 @@ from taskstate.verification.qa import results as qa_results
 from taskstate.verification.qa.log_parser import read_log, text_chunks
 from taskstate.workspace import artifacts, secret_check
 from taskstate.workspace.change import Change
+from taskstate.workspace.event_log import add_event
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.model.tool_blocks import Baseline, CheckResult, Context, Role, ToolBlocks
-    from taskstate.storage.journal import Plan
+    from taskstate.model.tool_blocks import Baseline, CheckResult, Context, ToolBlocks
     from taskstate.verification.qa.results import Comparison
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
 BASELINE = "baseline"
 _COORDINATION, _RECORDED = "coordination", "recorded"
+_REDONE = "baseline-redone"  # the event of a baseline that took another's place
 _LARGE = 10 * 1024**2  # bytes of a log that are worth a warning
 _TABLE = "[[tool.taskstate.qa]]"
 
@@ -42,6 +43,13 @@ class QaRequest(NamedTuple):
     log: bytes
     texts: Mapping[str, str]
     exit_statuses: Mapping[str, int]
+
+
+class Results(NamedTuple):
+    """Results to record by the name of the check, and the log that shows them."""
+
+    results: Mapping[str, CheckResult]
+    log: bytes
 
 
 class RecordResult(NamedTuple):
@@ -59,8 +67,8 @@ class RoleComparison(NamedTuple):
     comparison: Comparison
 
 
-def results_of(workspace: Workspace, qa: QaRequest) -> dict[str, CheckResult]:
-    """Return the results of a log, with those given by hand, which override it.
+def results_of(workspace: Workspace, qa: QaRequest) -> Results:
+    """Return a log with its results and those given by hand, which override it.
 
     Raises:
         TaskstateError: code "log-unknown": there are no results; code "usage", "too-long" or "several-lines": one that
@@ -78,7 +86,7 @@ def results_of(workspace: Workspace, qa: QaRequest) -> dict[str, CheckResult]:
             f'name what it shows, such as --result test="12 passed, 0 failed", or teach taskstate to read it: {_TABLE}'
         )
         raise TaskstateError(message, help=help_, code="log-unknown")
-    return results
+    return Results(results, qa.log)
 
 
 def _line(name: str, text: str) -> str:
@@ -89,57 +97,111 @@ def _line(name: str, text: str) -> str:
     return line
 
 
-def record(workspace: Workspace, task_id: str, qa: QaRequest, request: Request, *, role: str = "") -> RecordResult:
-    """Record the results of a log as the task's baseline, or as those of a role.
+def record_role(workspace: Workspace, task_id: str, found: Results, request: Request, *, role: str) -> RecordResult:
+    """Record results as those of a role.
 
     Raises:
-        TaskstateError: the log has no known results; the task file changed since it was sealed (code
-            "task-file-changed"); the working tree differs from the role's snapshot (code "drift"), or an earlier drift
-            is unresolved; the log contains what looks like a credential (code "secret").
+        TaskstateError: the task file changed since it was sealed (code "task-file-changed"); the working tree differs
+            from the role's snapshot (code "drift"), or an earlier drift is unresolved; the log contains what looks like
+            a credential (code "secret").
     """
-    if role:
-        roles.require_role(role, workspace.config.roles)
-    results = results_of(workspace, qa)
-    secret_check.check_text(workspace, [f"{each.text}\n" for each in results.values()], request, name="the results")
-    checked = secret_check.check_text(workspace, text_chunks(qa.log), request, name="the log")
-    if role:
-        _require_no_drift(workspace, task_id, role, request)
+    roles.require_role(role, workspace.config.roles)
+    checked = _checked(workspace, found, request)
+    _require_no_drift(workspace, task_id, role, request)
 
     def job(loaded: Loaded) -> Change[artifacts.Artifact]:
         blocks = blocks_of(loaded.document)
         require_task_file(workspace, blocks.context, loaded.state.id)
-        if role:
-            roles.require_no_drift(blocks, loaded.state.id)
-        log_file = log_artifact(loaded.state.id, role or BASELINE, qa.log)
-        log = (log_file.path, files.digest(qa.log))
-        key = _COORDINATION if role else BASELINE
-        block = _block(blocks, key, loaded.state.id)
-        new: Mapping[str, object]
-        if role:
-            before = blocks.role(role).qa_log_path
-            changed = {role: _role(blocks.role(role), results, log)}
-            new = roles.with_roles_in_order(block, changed, workspace.config.roles)
-            notes = _missing_snapshot_note(blocks, role)
-        else:
-            before = blocks.baseline.log
-            new, notes = _baseline(blocks.baseline, results, log, request)
-        text = apply(loaded.document.text, set_front_matter(loaded.document, key, new))
-        archive_plan: Plan = ()
-        if text != loaded.document.text:
-            text, archive_plan = checked.with_event(workspace, text)
-        replaced = () if before is None else (before,)
-        return Change(
-            text=text,
-            before=archive_plan,
-            notes=notes,
-            artifacts=(log_file,),
-            obsolete_artifacts=replaced,
-            result=log_file,
-        )
+        roles.require_no_drift(blocks, loaded.state.id)
+        log_file = log_artifact(loaded.state.id, role, found.log)
+        _require_map(blocks, _COORDINATION, loaded.state.id)
+        new = roles.with_role_values(blocks, {role: _role(found, log_file)}, workspace.config.roles)
+        text = apply(loaded.document.text, set_front_matter(loaded.document, _COORDINATION, new))
+        text, archive_plan = checked.with_event(workspace, text) if text != loaded.document.text else (text, ())
+        planned = _change(text, log_file, blocks.role(role).qa_log_path)
+        return planned._replace(before=archive_plan, notes=_missing_snapshot_note(blocks, role))
 
     outcome = change(workspace, task_id, job, request)
-    warnings = (*_size_warning(qa.log, len(outcome.result.data)), *checked.warnings, *outcome.warnings)
-    return RecordResult(outcome._replace(warnings=warnings), results)
+    return RecordResult(_with_warnings(outcome, found, checked), found.results)
+
+
+def record_baseline(
+    workspace: Workspace, task_id: str, found: Results, request: Request, *, redo: str = ""
+) -> RecordResult:
+    """Record results as the task's baseline. It is a fixed point: only with a note, `redo`, another one replaces it.
+
+    The same results of the same log are no other baseline, and change nothing.
+
+    Raises:
+        TaskstateError: there is another baseline, and no note (code "baseline-recorded"); the task file changed since
+            it was sealed (code "task-file-changed"); the log contains what looks like a credential (code "secret").
+    """
+    checked = _checked(workspace, found, request)
+    redo = escaping.clean(redo, what="--note") if redo else ""
+
+    def job(loaded: Loaded) -> Change[artifacts.Artifact]:
+        blocks = blocks_of(loaded.document)
+        require_task_file(workspace, blocks.context, loaded.state.id)
+        log_file = log_artifact(loaded.state.id, BASELINE, found.log)
+        _require_map(blocks, BASELINE, loaded.state.id)
+        before = blocks.baseline
+        new = _baseline(before, found, log_file, request)
+        if new == before.values:
+            return _change(loaded.document.text, log_file, before.log)
+        text = apply(loaded.document.text, set_front_matter(loaded.document, BASELINE, new))
+        if before.status != _RECORDED:
+            text, archive_plan = checked.with_event(workspace, text)
+            return _change(text, log_file, before.log)._replace(before=archive_plan)
+        _require_redo(before, loaded.state.id, redo)
+        event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": _REDONE, "note": redo}
+        text = with_event(text, checked.event) if checked.event else text
+        text, archive_plan = add_event(workspace, text, event)
+        notes = (f"it takes the place of the baseline of {before.recorded_at}",)
+        return _change(text, log_file, before.log)._replace(before=archive_plan, notes=notes)
+
+    outcome = change(workspace, task_id, job, request)
+    return RecordResult(_with_warnings(outcome, found, checked), found.results)
+
+
+def require_baseline_possible(workspace: Workspace, task_id: str, *, redo: str = "") -> Loaded:
+    """Return the task, for which a baseline may be recorded: to be asked before the long run of its commands.
+
+    Raises:
+        TaskstateError: as `record_baseline` has it for a log other than that of the recorded baseline.
+    """
+    loaded = workspace.load(workspace.locate(task_id))
+    blocks = blocks_of(loaded.document)
+    require_task_file(workspace, blocks.context, loaded.state.id)
+    if blocks.baseline.status == _RECORDED:
+        _require_redo(blocks.baseline, loaded.state.id, redo)
+    return loaded
+
+
+def _require_redo(baseline: Baseline, task_id: str, redo: str) -> None:
+    if redo:
+        return
+    message = f"task {task_id} has the baseline of {baseline.recorded_at}, with which all later work is compared"
+    help_ = f'if it was wrong, replace it: `taskstate qa baseline {task_id} --redo --note "WHY"`'
+    raise TaskstateError(message, help=help_, code="baseline-recorded")
+
+
+def _checked(workspace: Workspace, found: Results, request: Request) -> secret_check.AcceptedText:
+    """Refuse results and a log that contain possible credentials, unless the write is forced."""
+    lines = [f"{each.text}\n" for each in found.results.values()]
+    secret_check.check_text(workspace, lines, request, name="the results")
+    return secret_check.check_text(workspace, text_chunks(found.log), request, name="the log")
+
+
+def _change(text: str, log: artifacts.Artifact, before: str | None) -> Change[artifacts.Artifact]:
+    """Return the change to a state file's `text`; the log takes the place of the one that was kept `before`."""
+    return Change(text=text, artifacts=(log,), obsolete_artifacts=() if before is None else (before,), result=log)
+
+
+def _with_warnings(
+    outcome: Outcome[artifacts.Artifact], found: Results, checked: secret_check.AcceptedText
+) -> Outcome[artifacts.Artifact]:
+    size = _size_warning(found.log, len(outcome.result.data))
+    return outcome._replace(warnings=(*size, *checked.warnings, *outcome.warnings))
 
 
 def log_artifact(task_id: str, owner: str, log: bytes) -> artifacts.Artifact:
@@ -155,24 +217,19 @@ def _size_warning(log: bytes, packed: int) -> tuple[str, ...]:
     return (f"warning: {sizes}; the end of it, where tools tell their results, would do",)
 
 
-def _baseline(
-    before: Baseline, results: Mapping[str, CheckResult], log: tuple[str, str], request: Request
-) -> tuple[Mapping[str, object], tuple[str, ...]]:
-    """Return the new baseline block, and notes; the same results of the same log keep their time."""
-    path, sha256 = log
-    new = {"results": qa_results.front_matter_results(results), "log": path, "log_sha256": sha256}
-    recorded = before.status == _RECORDED
-    if recorded and all(before.values.get(key) == value for key, value in new.items()):
-        return before.values, ()
-    notes = (f"it takes the place of the baseline of {before.recorded_at}",) if recorded else ()
-    return {**before.values, "status": _RECORDED, "recorded_at": timestamp(request.metadata.now), **new}, notes
+def _baseline(before: Baseline, found: Results, log: artifacts.Artifact, request: Request) -> Mapping[str, object]:
+    """Return the new baseline block; the same results of the same log keep their time."""
+    results = qa_results.front_matter_results(found.results)
+    new = {"results": results, "log": log.path, "log_sha256": files.digest(found.log)}
+    if before.status == _RECORDED and all(before.values.get(key) == value for key, value in new.items()):
+        return before.values
+    return {**before.values, "status": _RECORDED, "recorded_at": timestamp(request.metadata.now), **new}
 
 
-def _role(before: Role, results: Mapping[str, CheckResult], log: tuple[str, str]) -> dict[str, object]:
-    """Return a role's block with the results of its checks; a role without a block has not begun."""
-    path, sha256 = log
-    new = {"qa": qa_results.front_matter_results(results), "qa_log_path": path, "qa_log_sha256": sha256}
-    return {"blocking_findings": [], "drift_budget": 0, **before.values, **new}
+def _role(found: Results, log: artifacts.Artifact) -> dict[str, object]:
+    """Return the values of a role with the results of its checks."""
+    results = qa_results.front_matter_results(found.results)
+    return {"qa": results, "qa_log_path": log.path, "qa_log_sha256": files.digest(found.log)}
 
 
 def _missing_snapshot_note(blocks: ToolBlocks, role: str) -> tuple[str, ...]:
@@ -181,12 +238,11 @@ def _missing_snapshot_note(blocks: ToolBlocks, role: str) -> tuple[str, ...]:
     return (f"{role} has left no snapshot yet, so nothing says which files were tested",)
 
 
-def _block(blocks: ToolBlocks, key: str, task_id: str) -> Mapping[str, object]:
+def _require_map(blocks: ToolBlocks, key: str, task_id: str) -> None:
     block = blocks.values.get(key)
     if block is not None and not isinstance(block, dict):
         message = f"task {task_id}: `{key}` is no map"
         raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
-    return block or {}
 
 
 def _require_no_drift(workspace: Workspace, task_id: str, role: str, request: Request) -> None:

@@ -107,12 +107,22 @@ def front_matter_results(results: Mapping[str, CheckResult]) -> dict[str, object
 # Two runs
 
 
+def regressions(
+    baseline: Mapping[str, CheckResult] | None, results: Mapping[str, CheckResult]
+) -> tuple[Difference, ...]:
+    """Return what keeps a run of all commands from being accepted: what became worse than at the baseline.
+
+    Without a baseline every failing command counts. A command that has no result was not run, and does not pass.
+    """
+    return compare(baseline or {}, results).regressions
+
+
 def compare(baseline: Mapping[str, CheckResult], results: Mapping[str, CheckResult]) -> Comparison:
     """Return the differences between two runs.
 
-    Regressions are: a check that passed and now fails; more failures; coverage lower by more than two points; a check
-    that is missing; a new one that fails. Improvements are the opposite of the first three, and a new check that
-    passes.
+    Regressions are: a check that passed and now fails; more failures, or failures that it no longer counts; coverage
+    lower by more than two points; a check that is missing; a new one that fails.
+    Improvements are the opposite of the first three, and a new check that passes.
     """
     worse: list[Difference] = []
     better: list[Difference] = []
@@ -143,10 +153,19 @@ def _status(name: str, before: CheckResult, after: CheckResult) -> Iterable[tupl
         detail = "failed, and now passes" if after.ok else "passed, and now fails"
         yield after.ok, Difference(name, EXIT_STATUS, before.text, after.text, detail)
         return
-    old, new = failures(before.text), failures(after.text)
+    old, new = _reported_failures(before), _reported_failures(after)
     if old is not None and new is not None and old != new:
         detail = f"{'more' if new > old else 'fewer'} failures: {old}, now {new}"
         yield new < old, Difference(name, FAILURES, before.text, after.text, detail)
+    elif (old is None) != (new is None):  # what crashes has not run the rest: that is no proof of fewer failures
+        detail = "failures were counted, and now are not" if new is None else "failures were not counted, and now are"
+        yield old is None, Difference(name, FAILURES, before.text, after.text, detail)
+
+
+def _reported_failures(result: CheckResult) -> int | None:
+    """Return the number of failures of a result; None where it failed without a number."""
+    number = failures(result.text)
+    return None if not result.ok and not number else number
 
 
 def _figures(name: str, before: CheckResult, after: CheckResult) -> Iterable[tuple[bool, Difference]]:

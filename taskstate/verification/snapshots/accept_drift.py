@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
-from taskstate.model.tool_blocks import read_delta
+from taskstate.model.config import HELD
+from taskstate.model.delta_block import with_base, with_snapshots
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.storage.git.objects import leaves
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.verification.snapshots import base as snapshot_base
-from taskstate.verification.snapshots import drift
+from taskstate.verification.snapshots import drift, packs
 from taskstate.verification.snapshots.base import require_open
-from taskstate.verification.snapshots.take import ACCEPTED, SnapshotRequest, create_snapshot, sweep, with_snapshots
-from taskstate.verification.snapshots.verify import newest_role
+from taskstate.verification.snapshots.take import ACCEPTED, SnapshotRequest, create_snapshot, pinned
+from taskstate.verification.snapshots.verify import at_work, newest_role
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import add_event
 from taskstate.workspace.writer import change
@@ -24,7 +25,8 @@ from taskstate.workspace.writer import change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.model.tool_blocks import Snapshot, ToolBlocks
+    from taskstate.model.delta_block import Delta, Snapshot
+    from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.verification.snapshots.base import SnapshotBase
     from taskstate.verification.snapshots.take import NewSnapshot
     from taskstate.workspace.change import Outcome, Request
@@ -56,14 +58,14 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
         require_open(loaded.state)
         blocks = blocks_of(loaded.document)
         created: list[NewSnapshot] = []
-        delta = blocks.delta
-        with snapshot_base.snapshot_base(workspace, delta, head) as current:
-            plan = _plan(current, loaded, blocks, head)
+        with snapshot_base.snapshot_base(workspace, loaded.state.id, blocks.delta, head) as current:
+            plan, delta = _plan(current, loaded, blocks)
             for role in plan.retaken:
-                snapshot_request = SnapshotRequest(role, plan.base, request, clean=True)
-                created.append(create_snapshot(current, loaded.state, delta, snapshot_request))
-                delta = read_delta(with_snapshots(delta, created, plan.base))
-        text = _settled(loaded, blocks, with_snapshots(blocks.delta, created, plan.base))
+                created.append(
+                    create_snapshot(current, loaded.state, delta, SnapshotRequest(role, request, clean=True))
+                )
+                delta = with_snapshots(delta, {role: created[-1].record})
+        text = _settled(loaded, blocks, delta.values)
         events = [_event(role, plan, note, request) for role in plan.accepted or ("",)]
         for event in events[:-1]:
             text = with_event(text, event)
@@ -75,32 +77,47 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
         return change(workspace, task_id, job, request)
     finally:
         if not request.dry_run:
-            sweep(workspace, task_id)
+            packs.sweep(workspace, task_id)
 
 
-def _plan(current: SnapshotBase, loaded: Loaded, blocks: ToolBlocks, head: str) -> AcceptedDrift:
-    role_names, (base, snapshots, _) = current.workspace.config.roles, blocks.delta
-    newest, unresolved = newest_role(snapshots, role_names), roles.unresolved(blocks)
-    new_base = head if base is None else _new_base(current.workspace, loaded.state.id, base, head)
-    candidates = tuple(name for name in role_names if name in unresolved) or ((newest,) if newest else ())
-    affected = {name: snapshots[name] for name in candidates if name in snapshots}
-    state = (current.tree, new_base)
-    retaken = tuple(name for name, each in affected.items() if (each.tree, each.base_commit) != state)
-    if not unresolved and not retaken and new_base == (head if base is None else base):
-        message = f"nothing to resolve: the working tree and HEAD are as they were left in task {loaded.state.id}"
+def _plan(current: SnapshotBase, loaded: Loaded, blocks: ToolBlocks) -> tuple[AcceptedDrift, Delta]:
+    """Return what is accepted, and the delta block with the base that the work starts from now."""
+    names, snapshots = current.workspace.config.roles, blocks.delta.snapshots
+    newest, unresolved = newest_role(snapshots, names), roles.unresolved(blocks)
+    delta = _with_base(current, loaded.state.id, blocks.delta)
+    is_new_base = blocks.delta.base_commit is not None and delta.base_commit != blocks.delta.base_commit
+    candidates = tuple(name for name in names if name in unresolved) or ((newest,) if newest else ())
+    # What a role that is at work has edited belongs to its own snapshot, not to one of a role that is done.
+    affected = {name: snapshots[name] for name in candidates if name in snapshots and not at_work(blocks, name, names)}
+    retaken = tuple(name for name, each in affected.items() if each.tree != current.tree or is_new_base)
+    if not unresolved and not retaken and not is_new_base:
+        message = f"nothing to resolve: the working tree is as it was left in task {loaded.state.id}"
         raise TaskstateError(message, help="go on with the work", code="nothing-to-resolve")
     differing = {name: _differing(current, each) for name, each in affected.items()}
-    return AcceptedDrift(unresolved or retaken, retaken, new_base, differing)
+    return AcceptedDrift(unresolved or retaken, retaken, str(delta.base_commit), differing), delta
 
 
-def _new_base(workspace: Workspace, task_id: str, base: str, head: str) -> str:
-    """Return the new base commit: HEAD where work was committed since, or where the old one no longer exists."""
+def _with_base(current: SnapshotBase, task_id: str, delta: Delta) -> Delta:
+    """Return the delta block with the base from now on.
+
+    It is HEAD where the old one is not here any more, or where commits are held and work was committed since.
+    """
+    if delta.base_commit is not None and not _is_left_behind(current, task_id, delta):
+        return pinned(current, task_id, delta)
+    return with_base(delta, current.head, current.without_ours(current.head))
+
+
+def _is_left_behind(current: SnapshotBase, task_id: str, delta: Delta) -> bool:
+    if current.base_tree(delta) is None:
+        return True
+    if current.workspace.config.coordination.commits != HELD:
+        return False
     try:
-        return head if snapshot_base.committed_since(workspace, base, task_id) else base
+        return bool(snapshot_base.committed_since(current.workspace, str(delta.base_commit), task_id))
     except TaskstateError as error:
         if error.code != "no-commit":
             raise
-        return head
+        return True
 
 
 def _differing(current: SnapshotBase, snapshot: Snapshot) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from contextlib import closing, contextmanager
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
@@ -20,15 +19,16 @@ from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
-from taskstate.verification.snapshots import drift
-from taskstate.workspace import artifacts
+from taskstate.storage.git.objects import TREE, new_objects
+from taskstate.verification.snapshots import drift, packs
+from taskstate.workspace import preconditions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from taskstate.model.delta_block import Delta, Snapshot
     from taskstate.model.task_state import TaskState
-    from taskstate.model.tool_blocks import Delta, Snapshot
     from taskstate.storage.git.objects import Store
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -101,60 +101,6 @@ def no_commit(base: str, task_id: str) -> TaskstateError:
     return TaskstateError(message, help=help_, code="no-commit")
 
 
-def head_relation(workspace: Workspace, base: str) -> str:
-    """Return how HEAD relates to a commit: "after" it, "merged" with other work since, or "other" if unrelated."""
-    commits = git.run(["rev-list", "--parents", "--end-of-options", f"{base}..HEAD", "--"], workspace.root).split(b"\n")
-    try:
-        git.run(["merge-base", "--is-ancestor", "--end-of-options", base, "HEAD"], workspace.root)
-    except GitFailed:
-        return "other"
-    return "merged" if any(line.count(b" ") > 1 for line in commits) else "after"
-
-
-def object_folder(workspace: Workspace, snapshot: Snapshot) -> Path | None:
-    """Return the folder with the git objects of a snapshot, or None where it names no pack.
-
-    Raises:
-        TaskstateError: code "path-escapes": the path leads out of the artifacts.
-    """
-    if snapshot.pack is None:
-        return None
-    return artifacts.absolute_path(workspace, str(PurePosixPath(snapshot.pack).parent.parent))
-
-
-def is_purged(snapshot: Snapshot) -> bool:
-    """Return whether the artifacts of a snapshot were dropped by a purge."""
-    return "pack" in snapshot.values and snapshot.values["pack"] is None
-
-
-def artifact_state(workspace: Workspace, snapshot: Snapshot) -> drift.Artifacts:
-    """Return whether the artifacts of a snapshot are present, lost, or purged."""
-    if is_purged(snapshot):
-        return drift.Artifacts.PURGED
-    return drift.Artifacts.WHOLE if _has_pack(workspace, snapshot) else drift.Artifacts.LOST
-
-
-def _has_pack(workspace: Workspace, snapshot: Snapshot) -> bool:
-    """Return whether the pack of a snapshot is present and looks complete; only its two ends are read."""
-    match = re.fullmatch(f".*pack-({_COMMIT})[.]pack", snapshot.pack or "")
-    if match is None:
-        return False
-    pack, sha = artifacts.absolute_path(workspace, match[0]), bytes.fromhex(match[1])
-    # git names a pack by its checksum, with which the pack ends. The index file ends with the pack's checksum and its
-    # own. Comparing these catches a truncated copy without hashing the whole pack.
-    return _end(pack, len(sha)) == sha and _end(pack.with_suffix(".idx"), 2 * len(sha))[: len(sha)] == sha
-
-
-def _end(path: Path, size: int) -> bytes:
-    """Return the last `size` bytes of a file; empty where it cannot be read or is shorter."""
-    try:
-        with path.open("rb") as stream:
-            stream.seek(-size, os.SEEK_END)
-            return stream.read(size)
-    except OSError:
-        return b""
-
-
 def index_name(index: Path, tree: str | None, mark: str) -> str:
     """Return the file name under which a copy of the index is kept with a snapshot.
 
@@ -186,34 +132,62 @@ def is_certainly_unchanged(workspace: Workspace, snapshot: Snapshot, folder: Pat
             return not worktree.differs_from_index(workspace.root, kept_index, is_ours, state_folder, new=True)
         report = worktree.start_status(workspace.root, is_ours, state_folder)
         differs = worktree.differs_from_index(workspace.root, kept_index, is_ours, state_folder, new=False)
-        return files.digest(report()) == snapshot.status_report_sha and not differs
+        return files.digest(report()) == packs.status_report_sha(workspace, snapshot) and not differs
     except GitFailed:  # the kept index is damaged: compare the trees
         return False
 
 
 class SnapshotBase(NamedTuple):
-    """The current working tree as a git tree in temporary storage, with git's status report and the staged tree."""
+    """The current working tree as a git tree in temporary storage, with git's status report and the staged tree.
+
+    `head` is the commit that is checked out.
+    """
 
     workspace: Workspace
     scratch: worktree.Scratch
     store: Store
+    head: str
     tree: str
     report: bytes
     index_tree: str | None
 
+    def without_ours(self, commit: str) -> str:
+        """Return the id of a commit's tree under the root without taskstate's own files.
+
+        Raises:
+            TaskstateError: code "no-commit": there is no such commit.
+        """
+        tree = self.store.tree_of(commit)
+        changes = self.store.changes(tree, self.tree)  # the working tree's own tree has none of these files
+        is_ours = self.workspace.is_ours
+        ours = [each.path for each in changes if each.old_mode != TREE and is_ours(os.fsdecode(each.path))]
+        return self.store.without(tree, ours)
+
+    def base_tree(self, delta: Delta) -> str | None:
+        """Return the tree that the task's work starts from; None where neither it nor its commit is here."""
+        if delta.base_tree is not None and self.store.has(delta.base_tree):
+            return delta.base_tree
+        if not re.fullmatch(_COMMIT, delta.base_commit or ""):
+            return None
+        try:
+            return self.without_ours(str(delta.base_commit))
+        except TaskstateError as error:
+            if error.code != "no-commit":
+                raise
+            return None
+
 
 @contextmanager
-def snapshot_base(workspace: Workspace, delta: Delta, head: str) -> Iterator[SnapshotBase]:
-    """Yield the current working tree as a git tree, next to which the objects of the task's snapshots can be read.
+def snapshot_base(workspace: Workspace, task_id: str, delta: Delta, head: str) -> Iterator[SnapshotBase]:
+    """Yield the current working tree as a git tree, next to which the trees that the task has kept can be read.
 
     Raises:
         GitFailed: git cannot read a file.
     """
     from taskstate.storage.git.objects import Store
 
-    object_folders = (object_folder(workspace, snapshot) for snapshot in delta.snapshots.values())
     folder = workspace.config.root
-    with worktree.scratch(workspace.root, *filter(None, object_folders)) as scratch:
+    with worktree.scratch(workspace.root, *packs.object_folders(workspace, task_id, delta)) as scratch:
         report = worktree.start_status(workspace.root, workspace.is_ours, folder)
         stage = worktree.start_staged_tree(scratch, workspace.is_ours, folder)
         own_paths = worktree.update_index(scratch, workspace.is_ours, folder)
@@ -222,7 +196,45 @@ def snapshot_base(workspace: Workspace, delta: Delta, head: str) -> Iterator[Sna
             tree = store.without(full_tree, own_paths)
             index = stage()
             index_tree = index.tree and store.without(index.tree, index.ours)
-            yield SnapshotBase(workspace, scratch, store, tree, report(), index_tree)
+            yield SnapshotBase(workspace, scratch, store, head, tree, report(), index_tree)
+
+
+class CurrentTree(NamedTuple):
+    """The working tree as it is now: its tree id without taskstate's own files, HEAD, and the branch."""
+
+    tree: str
+    head: str
+    branch: str | None
+
+
+def current_tree(workspace: Workspace) -> CurrentTree:
+    """Return the working tree as it is now; nothing is kept of it.
+
+    Raises:
+        TaskstateError: the repository cannot be compared, as in `require_at_rest`.
+        GitFailed: git cannot read a file.
+    """
+    head = require_at_rest(workspace)
+    tree = worktree.tree_id(workspace.root, workspace.is_ours, folder=workspace.config.root)
+    return CurrentTree(str(tree), head, worktree.branch(workspace.root))
+
+
+def keep_current_tree(workspace: Workspace, loaded: Loaded) -> CurrentTree:
+    """Return the working tree as it is now, after keeping among the artifacts what HEAD lacks of it.
+
+    So it can be compared later, for as long as the delta block names it as the tree of a turn, as left, or as seen.
+
+    Raises:
+        TaskstateError: the repository cannot be compared, or the folder cannot be written.
+        GitFailed: git cannot read a file.
+    """
+    head, task_id = require_at_rest(workspace), loaded.state.id
+    with snapshot_base(workspace, task_id, blocks_of(loaded.document).delta, head) as current:
+        if not packs.has_tree(workspace, task_id, current.tree):
+            changes = current.store.changes(current.store.tree_of(head), current.tree)
+            folder = packs.tree_folder(workspace, task_id, current.tree)
+            current.store.pack(sorted({*new_objects(changes), current.tree}), folder)()
+        return CurrentTree(current.tree, head, worktree.branch(workspace.root))
 
 
 _STATUS = ("status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=none")
@@ -260,11 +272,12 @@ def _absent(root: Path) -> Iterator[str]:
 
 
 def require_open(state: TaskState) -> None:
-    """Refuse a task that is complete: its output is handed on, and its artifacts are dropped.
+    """Refuse a task that is complete or dropped: its artifacts are deleted.
 
     Raises:
-        TaskstateError: code "task-complete".
+        TaskstateError: code "task-complete" or "dropped".
     """
+    preconditions.require_not_dropped(state)
     if state.status == COMPLETE:
         message = f"task {state.id} is complete, so its snapshots stay as they are"
         help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'
@@ -282,7 +295,7 @@ def require_snapshot(workspace: Workspace, loaded: Loaded, role: str) -> Snapsho
     if snapshot is None or snapshot.tree is None:
         message = f"task {task_id}: {role} has left no snapshot of the working tree"
         help_ = f"take it when the role's work is done: `taskstate snapshot take {task_id} --role {role}`"
-        if files.names(artifacts.absolute_path(workspace, artifacts.relative_path(task_id, role))):
+        if packs.has_artifacts(workspace, task_id, role):
             help_ += "; if git has set the state file back, `taskstate doctor --fix` brings back what it said"
         raise TaskstateError(message, help=help_, code="no-snapshot")
     roles.require_ids(snapshot, f"task {task_id}: the snapshot of {role}")

@@ -12,15 +12,16 @@ from taskstate.storage import files
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK
 from taskstate.verification.snapshots import drift
-from taskstate.verification.snapshots.drift import ChangedFile, quoted
+from taskstate.verification.snapshots.drift import quoted
+from taskstate.verification.snapshots.file_list import ChangedFile, item, read_file_list
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from taskstate.model.config import Config
+    from taskstate.model.delta_block import Snapshot
     from taskstate.model.task_state import TaskState
-    from taskstate.model.tool_blocks import Snapshot
     from taskstate.storage.git.objects import TreeEntry
     from taskstate.verification.snapshots.base import SnapshotBase
     from taskstate.workspace.workspace import Workspace
@@ -78,14 +79,26 @@ def object_hashes(current: SnapshotBase, objects: Iterable[tuple[str, str]]) -> 
 
 
 def recorded_files(workspace: Workspace, snapshot: Snapshot) -> tuple[ChangedFile, ...] | None:
-    """Return the changed files that a snapshot recorded; None where the artifact listing them is lost or changed."""
+    """Return the changed files that a snapshot recorded; None where neither the state file nor the artifact lists them.
+
+    The artifact has the list in full. It counts where it says what the state file says.
+    """
+    brief = None if snapshot.files_changed is None else read_file_list(snapshot.files_changed)
     listed = snapshot.file_list
-    if listed is None:
-        return drift.read_file_list(snapshot.files_changed)
-    data = None if listed.path is None else artifacts.read(workspace, listed.path)
-    if data is None or files.digest(data) != listed.sha256:
+    data = artifacts.read(workspace, listed.path) if listed and listed.path is not None else None
+    if listed is None or data is None or (listed.sha256 is not None and files.digest(data) != listed.sha256):
+        return brief
+    full = read_file_list(_json(data))
+    if brief is not None and full is not None and [*map(item, full)] != [*map(item, brief)]:
+        return brief
+    return full if listed.sha256 is not None or brief is not None else None
+
+
+def _json(data: bytes) -> object:
+    try:
+        return json.loads(data)
+    except ValueError:
         return None
-    return drift.read_file_list(json.loads(data))
 
 
 def scope_of(state: TaskState, config: Config) -> Scope:

@@ -1,7 +1,8 @@
-"""Compares lists of changed files and describes drift: what differs from a snapshot, why, and what to do about it.
+"""Describes drift: what differs from a snapshot, why, and what to do about it.
 
 Pure. A comparison consists of seven checks. The messages distinguish the causes, since the remedy differs: a file
-edited by hand, work committed too early, a branch rebased or merged, changes stashed or reset.
+edited by hand, another branch checked out, changes stashed or reset. What commits or another task explain is told, and
+is no drift; nor is what differs while a later role is at work.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.messages import first_of
-from taskstate.model.canonical_json import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from taskstate.storage.git.movement import Commit
     from taskstate.storage.git.objects import TreeEntry
 
 SHOWN = 5  # paths listed in a message
-LISTED = 20  # changed files listed in a state file; longer lists become an artifact
+COMMITS = "commits"  # explains what came in by them; another explanation is the id of a task
 STAGED_OTHERWISE = "only what is staged differs from the snapshot"
 
 _SUBMODULE = "160000"
@@ -29,17 +30,6 @@ _EMPTY = {  # blob ids of an empty file, SHA-1 and SHA-256: two empty files do n
     "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
     "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
 }
-
-
-class ChangedFile(NamedTuple):
-    """A changed file as a snapshot records it; `status` is git's letter for its change since the base commit."""
-
-    path: str
-    status: str
-    mode: str | None
-    size: int
-    sha256: str | None
-    previous_sha256: str | None
 
 
 class Difference(NamedTuple):
@@ -68,6 +58,11 @@ class Artifacts(Enum):
     LOST = "the snapshot's artifacts are lost or broken, as in another clone: it can be compared, and not restored"
     PURGED = "the snapshot's artifacts were purged: it can be compared, and not restored"
 
+    @property
+    def fate(self) -> str:
+        """What became of artifacts that are not here, in words."""
+        return "were purged" if self is Artifacts.PURGED else "are lost"
+
 
 class Check(NamedTuple):
     """One of the seven checks."""
@@ -77,8 +72,20 @@ class Check(NamedTuple):
     detail: str = ""
 
 
+class Explained(NamedTuple):
+    """A file that differs from a snapshot and is no drift: `by` commits, or by the task with this id."""
+
+    path: str
+    change: str
+    by: str
+
+
 class DriftReport(NamedTuple):
-    """The result of a comparison; `help` says what to do about drift, `notes` are remarks that are not drift."""
+    """The result of a comparison; `help` says what to do about drift, `notes` are remarks that are not drift.
+
+    `files` are those that drifted, or that differ so far while the role `at_work` works on. `committed` are files that
+    were committed as they had been left, and `commits` what HEAD has got since, in words.
+    """
 
     drift: bool
     checks: tuple[Check, ...]
@@ -86,6 +93,10 @@ class DriftReport(NamedTuple):
     notes: tuple[str, ...] = ()
     message: str = ""
     help: str = ""
+    explained: tuple[Explained, ...] = ()
+    committed: tuple[str, ...] = ()
+    commits: tuple[str, ...] = ()
+    at_work: str = ""
 
 
 # Paths
@@ -144,21 +155,6 @@ def diff_sha256(diff: bytes) -> str:
     return hashlib.sha256(text if text.endswith(b"\n") or not text else text + b"\n").hexdigest()
 
 
-def file_list_json(changed: Iterable[ChangedFile]) -> str:
-    """Return the list of changed files as canonical JSON."""
-    return canonical_json([each._asdict() for each in changed])
-
-
-def read_file_list(entries: object) -> tuple[ChangedFile, ...] | None:
-    """Return the changed files of a list from a front matter or an artifact; None where it is malformed."""
-    if not isinstance(entries, (list, tuple)) or not all(isinstance(each, dict) and "path" in each for each in entries):
-        return None
-    return tuple(
-        ChangedFile(*(each.get(field, 0 if field == "size" else None) for field in ChangedFile._fields))
-        for each in entries
-    )
-
-
 def scope_hash(paths: Iterable[str]) -> str:
     """Return the hash of the paths in a task's scope: its first 16 hex digits."""
     import hashlib
@@ -206,27 +202,6 @@ def _change(entry: TreeEntry) -> str:
     return "mode" if entry.old_id == entry.new_id else "modified"
 
 
-def listed_differences(then: Sequence[ChangedFile], now: Sequence[ChangedFile]) -> tuple[Difference, ...]:
-    """Return the differences between two lists of changed files, for a snapshot whose tree is lost."""
-    before, after = ({each.path: each for each in files} for files in (then, now))
-    differing = [_listed(path, before.get(path), after.get(path)) for path in sorted({*before, *after})]
-    return tuple(each for each in differing if each)
-
-
-def _listed(path: str, then: ChangedFile | None, now: ChangedFile | None) -> Difference | None:
-    """Return the difference of one path between two lists of changes since the same base commit, or None."""
-    # A file that only one list names had, in the other one, the content of the base commit.
-    expected = then.sha256 if then else now.previous_sha256 if now else None
-    current = now.sha256 if now else then.previous_sha256 if then else None
-    if then and now and (then.sha256, then.mode) == (now.sha256, now.mode):
-        return None
-    if expected == current:
-        change = "mode"
-    else:
-        change = "added" if expected is None else "removed" if current is None else "modified"
-    return Difference(path, change, expected, current)
-
-
 def changed_modes(entries: Iterable[TreeEntry]) -> tuple[str, ...]:
     """Return the paths of the files whose mode changed, apart from added and removed ones."""
     both = (each for each in entries if each.old_id and each.new_id and each.old_mode != each.new_mode)
@@ -236,22 +211,28 @@ def changed_modes(entries: Iterable[TreeEntry]) -> tuple[str, ...]:
 class TreeDifferences(NamedTuple):
     """What a comparison by trees found; `drift_report` turns it into a report.
 
-    - `committed`: files, without ours, that differ between the base commit and HEAD;
-    - `own`: those of them that contain the snapshot's own changes; None where that cannot be determined;
-    - `history`: how HEAD relates to the base commit: "after", "merged" or "other";
+    - `files`: those that differ and that nothing explains, None where that cannot be told;
+    - `explained`: those that commits or another task explain;
+    - `head`: the commit that was checked out then; `commits`: what HEAD has got since;
+    - `left`: commits that HEAD had then and lacks now, None where the commit of then is not here;
+    - `committed`: files that were committed as they had been left;
+    - `held`: files that commits touched although work must not be committed; None where it may be;
     - `is_clean`: nothing differs from HEAD any more, though the snapshot had changes;
-    - `ignored`: files of the snapshot that exist, but are ignored by git now.
+    - `ignored`: files of the snapshot that exist, but are ignored by git now;
+    - `at_work`: a later role that is in progress, or an empty text.
     """
 
     task_id: str
     role: str
-    base: str
+    head: str = ""
+    commits: tuple[Commit, ...] = ()
+    left: tuple[Commit, ...] | None = ()
     committed: tuple[str, ...] = ()
-    own: tuple[str, ...] | None = None
-    history: str = "after"
+    held: tuple[str, ...] | None = None
     same_tree: bool = True
     is_clean: bool = False
     files: tuple[Difference, ...] | None = ()
+    explained: tuple[Explained, ...] = ()
     modes: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     same_status: bool = True
@@ -259,40 +240,81 @@ class TreeDifferences(NamedTuple):
     outside: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     artifacts: Artifacts = Artifacts.WHOLE
+    at_work: str = ""
 
     @property
-    def purged(self) -> bool:
-        """Whether the snapshot's artifacts were dropped, so that nothing can be restored from it."""
-        return self.artifacts is Artifacts.PURGED
+    def is_drift(self) -> bool:
+        """Whether something differs that nothing explains, or that has moved although it must not."""
+        return not self.at_work and (bool(self.held) or self.files is None or bool(self.files))
 
 
 def drift_report(found: TreeDifferences) -> DriftReport:
     """Return the report on a comparison: the seven checks, the probable cause, and what to do."""
-    drift = bool(found.committed) or not found.same_tree
-    notes = (*filter(None, [found.artifacts.value]), *found.notes)
-    if not found.same_status and not drift:
-        notes = (*notes, STAGED_OTHERWISE)
+    message, help_ = _cause(found) if found.is_drift else ("", "")
+    return DriftReport(
+        found.is_drift,
+        _checks(found),
+        found.files or (),
+        _notes(found),
+        message,
+        help_,
+        found.explained,
+        found.committed,
+        tuple(each.words for each in found.commits),
+        found.at_work,
+    )
+
+
+def _notes(found: TreeDifferences) -> tuple[str, ...]:
+    notes = [found.artifacts.value, *found.notes]
+    if found.at_work:
+        count = count_files(len(found.files or ()))
+        notes.append(f"{found.at_work} is at work since: {count} differ so far, and none of it counts as drift")
+    if found.committed and not found.held:
+        told = f"{first_paths(found.committed)} ({_commits_of(found, found.committed)})"
+        notes.append(f"committed since, as {found.role} left it: {told}")
+    notes += [_explanation(found, by) for by in sorted({each.by for each in found.explained})]
+    if not found.same_status and not found.is_drift and not found.commits:
+        notes.append(STAGED_OTHERWISE)
     if found.outside:
-        notes = (*notes, f"outside of the task's Repository Paths: {first_paths(found.outside)}")
-    message, help_ = _cause(found) if drift else ("", "")
-    return DriftReport(drift, _checks(found, drift=drift), found.files or (), notes, message, help_)
+        notes.append(f"outside of the task's Repository Paths: {first_paths(found.outside)}")
+    return tuple(filter(None, notes))
 
 
-def _checks(found: TreeDifferences, *, drift: bool) -> tuple[Check, ...]:
+def _explanation(found: TreeDifferences, by: str) -> str:
+    paths = tuple(each.path for each in found.explained if each.by == by)
+    if by != COMMITS:
+        return f"task {by} changed, which is no drift: {first_paths(paths)}"
+    return f"came in by commits, which is no drift: {first_paths(paths)} ({_commits_of(found, paths)})"
+
+
+def _commits_of(found: TreeDifferences, paths: Sequence[str]) -> str:
+    """Return the commits that touched some paths."""
+    wanted = {unquoted(path) for path in paths}
+    touching = [each for each in found.commits if wanted & {*map(_path_in_bytes, each.paths)}]
+    return first_of([each.words for each in touching or found.commits], SHOWN)
+
+
+def _path_in_bytes(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")
+
+
+def _checks(found: TreeDifferences) -> tuple[Check, ...]:
     contents = [each.path for each in found.files or () if each.change != "mode"]
-    lost = f"the snapshot's list of files {'was purged' if found.purged else 'is lost'}" if found.files is None else ""
-    committed = f"{count_files(len(found.committed))} committed since: {first_paths(found.committed)}"
+    lost = f"the snapshot's list of files {found.artifacts.fate}" if found.files is None else ""
+    held, drift = found.held or (), found.is_drift
     checks = {
-        "base_commit": (not found.committed, committed),
-        "tree_state": (not found.is_clean, "nothing differs from HEAD any more"),
+        "base_commit": (not held, f"{count_files(len(held))} committed since: {first_paths(held)}"),
+        "tree_state": (not found.is_clean or not drift, "nothing differs from HEAD any more"),
         "checksums": (not contents and not lost, lost or f"{count_files(len(contents))}: {first_paths(contents)}"),
         "status": (found.same_status or not drift, "git's status report is another one"),
         "metadata": (not found.modes, f"another mode: {first_paths(found.modes)}"),
-        "scope": (found.same_scope, "files within the Repository Paths appeared, vanished or were renamed"),
-        "diff": (found.same_tree, "the diff from the base commit is another one"),
+        "scope": (found.same_scope or not drift, "files in the Repository Paths appeared, vanished or were renamed"),
+        "diff": (found.same_tree or not drift, "the diff from the base is another one"),
     }
+    checks |= {name: (True, "") for name in checks if found.at_work}
     results = [Check(name, ok, "" if ok else detail) for name, (ok, detail) in checks.items()]
-    if drift or found.same_status:
+    if STAGED_OTHERWISE not in _notes(found):
         return tuple(results)
     return tuple(each._replace(detail=STAGED_OTHERWISE) if each.name == "status" else each for each in results)
 
@@ -301,25 +323,17 @@ def _cause(found: TreeDifferences) -> tuple[str, str]:
     """Return the cause of the drift, and the advice."""
     accept = f'`taskstate snapshot resolve {found.task_id} --note "WHY"`'
     tree = f"the working tree is not what {found.role} left"
-    changed = "" if found.same_tree else f"; {tree}: {_differing_paths(found)}"
-    if found.committed and found.history == "other":
-        cause = f"the branch was rebased, reset or switched: HEAD does not come after the base commit {found.base[:10]}"
-        return f"{cause}{changed}", f"go back to where the work began, or accept what is there: {accept}"
-    if found.committed and (found.history == "merged" or found.own == ()):
-        cause = f"other work was merged or pulled in since the base commit {found.base[:10]}"
-        return f"{cause}: {first_paths(found.committed)}{changed}", f"accept what is there: {accept}"
-    if found.committed:
-        paths = first_paths(found.own or found.committed)
-        cause = f"work was committed too early, before the task was complete: {paths}"
-        help_ = f"take the commit back with `git reset --soft {found.base[:10]}`, or accept it: {accept}"
-        return f"{cause}{changed}", help_
-    return _edited(found, tree, accept)
+    if not found.held:
+        return _edited(found, tree, accept)
+    changed = f"; {tree}: {_differing_paths(found)}" if found.files is None or found.files else ""
+    what = f"commits are held, and work was committed before the task was complete: {first_paths(found.held)}"
+    return f"{what}{changed}", f"accept what is there: {accept}"
 
 
 def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
-    """Return cause and remedy for drift without commits since the snapshot."""
+    """Return cause and remedy for files that differ."""
     restore = f"`taskstate snapshot verify {found.task_id} --role {found.role} --restore FILE`"
-    if found.purged:
+    if found.artifacts is Artifacts.PURGED:
         cause = "nothing differs from HEAD any more" if found.is_clean else f"changed since: {_differing_paths(found)}"
         return f"{tree}; {cause}", f"the snapshot was purged, so nothing can be put back from it; accept this: {accept}"
     paths = [each.path for each in found.files or ()]
@@ -332,6 +346,10 @@ def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
         help_ = "check out the expected commit there (`git -C SUBMODULE checkout COMMIT`), or accept it"
         return cause, f"{help_}: {accept}"
     ignored = f"; git ignores now: {first_paths(found.ignored)}" if found.ignored else ""
+    if found.left:
+        cause = f"{tree}: HEAD is on another line, without {first_of([each.words for each in found.left], SHOWN)}"
+        help_ = f"go back to that line, or accept what is there: {accept}"
+        return f"{cause}; {_differing_paths(found)}{ignored}", help_
     if found.is_clean:
         gone = f"the changes that {found.role} left are gone from the working tree"
         cause = f"{gone}: they were stashed or reset{ignored}"
@@ -339,12 +357,13 @@ def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
     by_hand = [each for each in paths if each not in found.ignored]
     which = _differing_paths(found) if found.files is None else first_paths(by_hand)
     help_ = f"put files back by {restore}, or accept them: {accept}"
+    if found.artifacts is Artifacts.LOST:
+        help_ = f"accept what is there: {accept}"
     return f"{tree}; edited by hand since: {which}{ignored}", help_
 
 
 def _differing_paths(found: TreeDifferences) -> str:
     """Return the paths that differ, or the reason why they are unknown."""
     if found.files is None:
-        reason = "were purged" if found.purged else "are lost"
-        return f"which files differ cannot be told, since the snapshot's artifacts {reason}"
+        return f"which files differ cannot be told, since the snapshot's artifacts {found.artifacts.fate}"
     return first_paths([each.path for each in found.files])

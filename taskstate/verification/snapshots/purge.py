@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from taskstate.errors import TaskstateError
 from taskstate.model import roles
-from taskstate.model.tool_blocks import with_snapshots
+from taskstate.model.delta_block import with_snapshots
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -18,7 +19,10 @@ from taskstate.workspace.event_log import add_event
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
-    from taskstate.model.tool_blocks import Snapshot, ToolBlocks
+    from collections.abc import Mapping
+
+    from taskstate.model.delta_block import Snapshot
+    from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.model.write_metadata import WriteMetadata
     from taskstate.storage import journal
     from taskstate.workspace.change import Outcome, Request
@@ -42,22 +46,25 @@ def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
         text, archive_plan = purged_text(workspace, loaded.document.text, request.metadata)
         return Change(text=text, before=archive_plan)
 
-    outcome = change(workspace, task_id, job, request)
+    outcome = change(workspace, task_id, job, request._replace(even_dropped=True))
     if request.dry_run:
         return outcome
     removed = remove(workspace, outcome.state.id)
     return outcome._replace(changed=outcome.changed or removed)
 
 
-def purged_text(workspace: Workspace, text: str, metadata: WriteMetadata) -> tuple[str, journal.Plan]:
+def purged_text(
+    workspace: Workspace, text: str, metadata: WriteMetadata, *last_events: Mapping[str, object]
+) -> tuple[str, journal.Plan]:
     """Return a state file's text without artifact paths, and the archive change that its oldest events may need.
 
-    Call `remove` to delete the artifacts themselves after that text is written.
+    `last_events` follow those that tell of the snapshots. Call `remove` or `without_artifacts` to delete the artifacts
+    themselves after that text is written.
     """
     document = parse(text)
     blocks = blocks_of(document)
     unpurged = {name: snapshot for name, snapshot in blocks.delta.snapshots.items() if _is_unpurged(snapshot)}
-    events = [_event(name, snapshot, metadata) for name, snapshot in unpurged.items()]
+    events = [*(_event(name, snapshot, metadata) for name, snapshot in unpurged.items()), *last_events]
     for key, value in _without_paths(blocks, unpurged).items():
         document = parse(apply(document.text, set_front_matter(document, key, value)))
     if not events:
@@ -77,6 +84,20 @@ def remove(workspace: Workspace, task_id: str) -> bool:
     return artifacts.remove_all(workspace, task_id)
 
 
+def without_artifacts(workspace: Workspace, outcome: Outcome) -> Outcome:
+    """Delete the artifacts of a task that was closed, and return the outcome of that.
+
+    A failure is only a warning, since the task is closed already.
+    """
+    task_id = outcome.state.id
+    try:
+        remove(workspace, task_id)
+    except TaskstateError as error:
+        warning = f"{error}; `taskstate purge {task_id}` tries again"
+        return outcome._replace(warnings=(*outcome.warnings, warning))
+    return outcome
+
+
 def _is_unpurged(snapshot: Snapshot) -> bool:
     """Return whether a snapshot has not been purged yet."""
     return _FILE_LIST in snapshot.values or any(snapshot.values.get(key) for key in _SNAPSHOT_PATHS)
@@ -93,7 +114,8 @@ def _without_paths(blocks: ToolBlocks, unpurged: dict[str, Snapshot]) -> dict[st
     """Return the front matter blocks that name artifacts, by key, without those paths."""
     blocks_without: dict[str, object] = {}
     if unpurged:
-        blocks_without["delta"] = with_snapshots(blocks.delta, {name: _bare(each) for name, each in unpurged.items()})
+        bare = {name: _bare(each) for name, each in unpurged.items()}
+        blocks_without["delta"] = with_snapshots(blocks.delta, bare).values
     logs = {name: {"qa_log_path": None} for name, role in blocks.roles.items() if role.values.get("qa_log_path")}
     if logs:
         blocks_without["coordination"] = roles.with_role_values(blocks, logs)

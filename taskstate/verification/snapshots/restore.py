@@ -1,38 +1,29 @@
-"""Restores what a snapshot recorded: single files into the working tree, and the diffs that it kept."""
+"""Restores files of a snapshot in the working tree."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-import zlib
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.storage import files
-from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK, LINK, TREE, Store
 from taskstate.verification.snapshots import base as snapshot_base
-from taskstate.verification.snapshots import drift
+from taskstate.verification.snapshots import drift, packs
 from taskstate.verification.snapshots.base import require_open, require_snapshot
 from taskstate.verification.snapshots.changed_files import recorded_files
-from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from taskstate.model.tool_blocks import Snapshot
+    from taskstate.model.delta_block import Snapshot
     from taskstate.workspace.workspace import Workspace
-
-FROM_BASE, INCREMENTAL = "from-base", "incremental"
-_GZIP = 16 + zlib.MAX_WBITS
-
-
-# Files
 
 
 class _SnapshotFile(NamedTuple):
@@ -77,7 +68,7 @@ def restore(
     require_open(loaded.state)
     snapshot = require_snapshot(workspace, loaded, role)
     snapshot_base.require_at_rest(workspace)
-    folders, tree = filter(None, [snapshot_base.object_folder(workspace, snapshot)]), str(snapshot.tree)
+    folders, tree = filter(None, [packs.object_folder(workspace, snapshot)]), str(snapshot.tree)
     with worktree.scratch(workspace.root, *folders) as scratch, closing(Store(scratch, tree)) as store:
         by_path = {each.path: each for each in (_find(workspace, store, snapshot, name) for name in names)}
         ordered = sorted(by_path.values(), key=lambda each: (not each.has_attributes, each.path.count("/")))
@@ -141,7 +132,7 @@ def _require_writable_path(root: Path, file: _SnapshotFile) -> None:
 
 def objects_lost(snapshot: Snapshot) -> TaskstateError:
     """Return the error for a snapshot whose git objects are missing."""
-    if snapshot_base.is_purged(snapshot):
+    if packs.is_purged(snapshot):
         message, help_ = "the snapshot was purged: nothing can be put back from it", "git may have the file in a commit"
         return TaskstateError(message, help=help_, code="objects-lost")
     message = "the objects of the snapshot are not here: its artifacts are lost or broken"
@@ -207,65 +198,3 @@ def _filter_note(workspace: Workspace, snapshot: Snapshot, contents: Mapping[_Sn
     if not changed:
         return ()
     return (f"as git checks them out, with other line ends or filters than then: {drift.first_paths(changed)}",)
-
-
-# Diffs
-
-
-class Diff(NamedTuple):
-    """A diff that a snapshot kept: the path of its artifact, its content, and its summary in numbers."""
-
-    path: str
-    content: bytes
-    stat: str | None
-
-
-def diff_of(workspace: Workspace, task_id: str, role: str, kind: str) -> Diff:
-    """Return a diff that a role's snapshot kept.
-
-    Raises:
-        TaskstateError: code "no-snapshot", "no-diff", "artifact-lost" or "artifact-broken".
-    """
-    roles.require_role(role, workspace.config.roles)
-    loaded = workspace.load(workspace.locate(task_id))
-    snapshot = require_snapshot(workspace, loaded, role)
-    relative, sha = (
-        (snapshot.diff_from_base, snapshot.diff_sha)
-        if kind == FROM_BASE
-        else (snapshot.incremental_diff, snapshot.incremental_diff_sha)
-    )
-    if relative is None:
-        raise _no_diff(snapshot, role, kind)
-    path = artifacts.absolute_path(workspace, relative)
-    if files.size(path) is None:
-        message = f"the artifact {files.shown(relative)} is not here"
-        help_ = "artifacts are not in git: copy it from the clone in which the snapshot was taken"
-        raise TaskstateError(message, help=help_, code="artifact-lost")
-    with files.os_errors("read", path):
-        packed = path.read_bytes()
-    content = _unpacked(packed)
-    if content is None or drift.diff_sha256(content) != sha:
-        message = f"the artifact {files.shown(relative)} is broken: it is not what the snapshot recorded"
-        help_ = f"`taskstate snapshot take {task_id} --role {role}` makes it anew"
-        raise TaskstateError(message, help=help_, code="artifact-broken")
-    return Diff(workspace.relative(path), content, snapshot.diff_stat if kind == FROM_BASE else None)
-
-
-def _unpacked(packed: bytes) -> bytes | None:
-    try:
-        return zlib.decompress(packed, _GZIP)
-    except zlib.error:
-        return None
-
-
-def _no_diff(snapshot: Snapshot, role: str, kind: str) -> TaskstateError:
-    """Return the error that says why a snapshot has no diff of this kind."""
-    error = snapshot.incremental_diff_error
-    if kind == FROM_BASE or snapshot.incremental_diff_sha:
-        message, help_ = f"the diff of {role} was purged", "its numbers and its hash are in the file's events"
-    elif error is not None:
-        message, help_ = f"{role} has no incremental diff: {git.printable(error)}", "see its diff from the base commit"
-    else:
-        message = f"{role} has no incremental diff: no role comes before it"
-        help_ = "its diff from the base commit is all that it did: leave --type out"
-    return TaskstateError(message, help=help_, code="no-diff")

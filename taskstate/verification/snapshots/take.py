@@ -7,39 +7,42 @@ deleted afterwards.
 
 from __future__ import annotations
 
-import os
 import shutil
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.errors import GitFailed, LockTimeout, TaskstateError
-from taskstate.model import roles, tool_blocks
+from taskstate.errors import GitFailed, TaskstateError
+from taskstate.model import roles
 from taskstate.model.canonical_json import canonical_json, sha256
+from taskstate.model.config import HELD
+from taskstate.model.delta_block import with_base, with_snapshots
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
 from taskstate.storage import files
 from taskstate.storage.git import worktree
-from taskstate.storage.git.objects import GITLINK, TREE, leaves, new_objects
+from taskstate.storage.git.objects import GITLINK, leaves, new_objects, old_objects
 from taskstate.syntax.edits import apply
 from taskstate.validation import secrets
 from taskstate.verification.snapshots import base as snapshot_base
-from taskstate.verification.snapshots import drift
+from taskstate.verification.snapshots import drift, packs
 from taskstate.verification.snapshots.base import require_open
 from taskstate.verification.snapshots.changed_files import changed_files, paths_outside, scope_hash, scope_of
+from taskstate.verification.snapshots.file_list import LISTED, file_list_json, item
+from taskstate.verification.snapshots.verify import require_match
 from taskstate.workspace import artifacts
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from taskstate.context.path_scope import Scope
     from taskstate.model.config import Config
+    from taskstate.model.delta_block import Delta
     from taskstate.model.task_state import TaskState
-    from taskstate.model.tool_blocks import Delta, ToolBlocks
+    from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.storage.git.objects import TreeEntry
     from taskstate.verification.snapshots.base import SnapshotBase
-    from taskstate.verification.snapshots.drift import ChangedFile
+    from taskstate.verification.snapshots.file_list import ChangedFile
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -52,40 +55,90 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Out
     """Record the working tree as `role` leaves it.
 
     Raises:
-        TaskstateError: code "nothing-to-snapshot": nothing differs from the base commit, and no earlier role left work;
-            code "committed": work was committed since; code "drift-unresolved" or "task-complete"; or the repository
-            cannot be compared.
+        TaskstateError: code "nothing-to-snapshot": nothing differs from the base, and no earlier role left work; code
+            "committed": work was committed although commits are held; code "role-status": the role is done; code
+            "drift": it has not begun, and the previous role left another tree; code "drift-unresolved" or
+            "task-complete"; or the repository cannot be compared.
     """
-    roles.require_role(role, workspace.config.roles)
+    names = workspace.config.roles
+    roles.require_role(role, names)
     head = snapshot_base.require_at_rest(workspace)
+    loaded = workspace.load(workspace.locate(task_id))
+    require_open(loaded.state)
+    roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
+    previous = roles.snapshot_needed_to_take(blocks_of(loaded.document), role, names, loaded.state.id)
+    if previous is not None:
+        require_match(workspace, task_id, previous, request)
 
     def job(loaded: Loaded) -> Change[NewSnapshot]:
-        blocks = blocks_of(loaded.document)
-        require_open(loaded.state)
-        roles.require_no_drift(blocks, loaded.state.id)
-        base = head if blocks.delta.base_commit is None else blocks.delta.base_commit
-        _require_unmoved(workspace, loaded.state.id, base)
-        with snapshot_base.snapshot_base(workspace, blocks.delta, head) as current:
-            snapshot_request = SnapshotRequest(role, base, request, clean=_may_be_clean(workspace, blocks, role))
-            snapshot = create_snapshot(current, loaded.state, blocks.delta, snapshot_request)
-            if not request.dry_run:
-                worktree.sweep(current.scratch)
-        delta = with_snapshots(blocks.delta, (snapshot,))
-        text = apply(loaded.document.text, set_front_matter(loaded.document, "delta", delta))
-        return Change(text=text, notes=snapshot.notes, result=snapshot)
+        roles.snapshot_needed_to_take(blocks_of(loaded.document), role, names, loaded.state.id)
+        return planned(workspace, loaded, role, head, request)
 
     try:
         return change(workspace, task_id, job, request)
     finally:  # after a failure too, or the artifacts of an unrecorded snapshot would stay
         if not request.dry_run:
-            sweep(workspace, task_id)
+            packs.sweep(workspace, task_id)
+
+
+def planned(workspace: Workspace, loaded: Loaded, role: str, head: str, request: Request) -> Change[NewSnapshot]:
+    """Return the change that records the working tree as `role` leaves it; the artifacts are written already.
+
+    For a job that changes more of the file in the same write. `head` is what `base.require_at_rest` gives; it has to be
+    called before, and `packs.sweep` afterwards.
+
+    Raises:
+        TaskstateError: as `take`.
+    """
+    blocks, state = blocks_of(loaded.document), loaded.state
+    require_open(state)
+    roles.require_no_drift(blocks, state.id)
+    if workspace.config.coordination.commits == HELD:
+        base = blocks.delta.base_commit
+        _require_unmoved(workspace, state.id, head if base is None else base)
+    with snapshot_base.snapshot_base(workspace, state.id, blocks.delta, head) as current:
+        delta = pinned(current, state.id, blocks.delta)
+        snapshot_request = SnapshotRequest(role, request, clean=_may_be_clean(workspace, blocks, role))
+        snapshot = create_snapshot(current, state, delta, snapshot_request)
+        if not request.dry_run:
+            worktree.sweep(current.scratch)
+    values = with_snapshots(delta, {role: snapshot.record}).values
+    text = apply(loaded.document.text, set_front_matter(loaded.document, "delta", values))
+    return Change(text=text, notes=snapshot.notes, result=snapshot)
+
+
+def pinned(current: SnapshotBase, task_id: str, delta: Delta) -> Delta:
+    """Return the delta block with a base: the recorded one, or HEAD the first time.
+
+    Raises:
+        TaskstateError: code "no-commit": the recorded base is not in this repository.
+    """
+    commit = current.head if delta.base_commit is None else delta.base_commit
+    tree = current.without_ours(commit) if delta.base_commit is None else current.base_tree(delta)
+    if tree is None:
+        raise snapshot_base.no_commit(commit, task_id)
+    return delta if delta.base_tree else with_base(delta, commit, tree)
+
+
+def start_tree(delta: Delta, role: str, previous_role: str | None) -> str | None:
+    """Return the tree that a role began with: of its turn, of the snapshot it has, or as the previous role left it."""
+    turn, left, own = delta.turn, delta.left, delta.snapshots.get(role)
+    if turn and turn.role == role and turn.tree:
+        return (left and left.start_tree) or turn.tree
+    if own and own.start_tree:
+        return own.start_tree
+    previous = delta.snapshots.get(previous_role or "")
+    return (previous and previous.tree) or delta.base_tree
 
 
 def _may_be_clean(workspace: Workspace, blocks: ToolBlocks, role: str) -> bool:
-    """Return whether a role may leave an unchanged tree: where earlier roles left work, or it was committed.
+    """Return whether a role may leave an unchanged tree: where earlier roles left work, or drift was accepted.
 
-    A role may revert all earlier work; and committed work that was accepted is part of the base commit.
+    A role may revert all earlier work; committed work that was accepted may be part of the base; and a turn, such as a
+    review, may change nothing.
     """
+    if blocks.delta.turn:
+        return True
     names = workspace.config.roles
     if any(name in blocks.delta.snapshots for name in names[: names.index(role)]):
         return True
@@ -95,23 +148,15 @@ def _may_be_clean(workspace: Workspace, blocks: ToolBlocks, role: str) -> bool:
 def _require_unmoved(workspace: Workspace, task_id: str, base: str) -> None:
     committed = snapshot_base.committed_since(workspace, base, task_id)
     if committed:
-        message = f"{drift.count_files(len(committed))} committed since the base commit {base[:10]}"
+        message = f"commits are held, and {drift.count_files(len(committed))} were committed since {base[:10]}"
         help_ = f'if that is right, begin anew at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
         raise TaskstateError(f"{message}: {drift.first_paths(committed)}", help=help_, code="committed")
 
 
-def with_snapshots(delta: Delta, created: Sequence[NewSnapshot], base: str = "") -> dict[str, object]:
-    """Return the delta block with new snapshots, each in place of its role's earlier one."""
-    base_commit = base or delta.values.get("base_commit") or created[0].record["base_commit"]
-    started = delta._replace(values={**delta.values, "base_commit": base_commit})
-    return tool_blocks.with_snapshots(started, {each.role: each.record for each in created})
-
-
 class SnapshotRequest(NamedTuple):
-    """The snapshot to take: its role, its base commit, and whether an unchanged tree is allowed (`clean`)."""
+    """The snapshot to take: its role, how it is written, and whether an unchanged tree is allowed (`clean`)."""
 
     role: str
-    base: str
     write_request: Request
     clean: bool = False
 
@@ -129,12 +174,15 @@ class NewSnapshot(NamedTuple):
 def create_snapshot(current: SnapshotBase, state: TaskState, delta: Delta, request: SnapshotRequest) -> NewSnapshot:
     """Take a snapshot of the current working tree and write its artifacts; its record is for the `delta` block.
 
+    The block has its base already (see `pinned`).
+
     Raises:
         TaskstateError: code "nothing-to-snapshot"; or git or the disk fails.
     """
     content = _read_content(delta, current, request)
     if not content.entries and not request.clean:
-        message = f"nothing to snapshot: the working tree does not differ from the base commit {request.base[:10]}"
+        base = str(delta.base_commit)[:10]
+        message = f"nothing to snapshot: the working tree does not differ from the base commit {base}"
         help_ = "take it when work is there; what git ignores is no part of a snapshot"
         raise TaskstateError(message, help=help_, code="nothing-to-snapshot")
     config = current.workspace.config
@@ -147,6 +195,7 @@ def create_snapshot(current: SnapshotBase, state: TaskState, delta: Delta, reque
 class _Content(NamedTuple):
     """What a snapshot records of the working tree; `nested` are repositories in it that are no submodules."""
 
+    start_tree: str | None
     entries: tuple[TreeEntry, ...]
     objects: tuple[str, ...]
     files: tuple[ChangedFile, ...]
@@ -169,19 +218,28 @@ class _Draft(NamedTuple):
 def _read_content(delta: Delta, current: SnapshotBase, request: SnapshotRequest) -> _Content:
     """Read from git and from disk what a snapshot records."""
     workspace, store, tree = current.workspace, current.store, current.tree
-    base_tree = store.tree_of(request.base)
-    changes = store.changes(base_tree, tree)
+    previous_role = roles.previous_role(request.role, workspace.config.roles)
+    start, base = start_tree(delta, request.role, previous_role), str(current.base_tree(delta))
+    changes = store.changes(base, tree)
     entries = leaves(changes, workspace.is_ours)
-    base_without_ours = _without_ours(current, base_tree, changes)
-    staged = store.changes(base_tree, current.index_tree) if current.index_tree else ()
-    objects = {*new_objects(changes), *new_objects(staged), tree, *filter(None, [current.index_tree])}
-    read_diff = store.diff(base_without_ours, tree)
+    staged = store.changes(base, current.index_tree) if current.index_tree else ()
+    # Both sides of each change are packed, so that start and end can be compared when no commit holds them any more.
+    objects = {*new_objects(changes), *old_objects(changes), *new_objects(staged), base, tree}
+    objects |= {*filter(None, [current.index_tree]), *_objects_of_change(current, start)}
+    read_diff = store.diff(base, tree)
     files = changed_files(current, entries)
     stat, diff = read_diff()
-    previous_role = roles.previous_role(request.role, workspace.config.roles)
     incremental, error = _incremental(current, delta, previous_role) if previous_role else (None, None)
     nested = _nested(changes, staged)
-    return _Content(entries, tuple(sorted(objects)), files, stat, diff, incremental, error, nested)
+    return _Content(start, entries, tuple(sorted(objects)), files, stat, diff, incremental, error, nested)
+
+
+def _objects_of_change(current: SnapshotBase, start: str | None) -> set[str]:
+    """Return the objects in which the tree that a role began with differs from the current one; none if it is lost."""
+    if start is None or not current.store.has(start):
+        return set()
+    changes = current.store.changes(start, current.tree)
+    return {start, *old_objects(changes), *new_objects(changes)}
 
 
 def _nested(changed: Iterable[TreeEntry], staged: Iterable[TreeEntry]) -> tuple[str, ...]:
@@ -196,13 +254,6 @@ def _nested(changed: Iterable[TreeEntry], staged: Iterable[TreeEntry]) -> tuple[
         if tree_mode == GITLINK != (index[path].new_mode if path in index else in_tree[path].old_mode):
             result.append(drift.quoted(path))
     return tuple(result)
-
-
-def _without_ours(current: SnapshotBase, tree: str, changed: Iterable[TreeEntry]) -> str:
-    """Return the id of a commit's tree without our files, which are among the changes since that commit."""
-    is_ours = current.workspace.is_ours
-    ours = [each.path for each in changed if each.old_mode != TREE and is_ours(os.fsdecode(each.path))]
-    return current.store.without(tree, ours)
 
 
 def _incremental(current: SnapshotBase, delta: Delta, previous_role: str) -> tuple[bytes | None, str | None]:
@@ -221,55 +272,53 @@ def _incremental(current: SnapshotBase, delta: Delta, previous_role: str) -> tup
 
 def _record(state: TaskState, draft: _Draft) -> dict[str, object]:
     current, content, request, scope = draft
+    metadata, incremental = request.write_request.metadata, content.incremental
+    brief = [item(each) for each in content.files]
+    listed = {"count": len(brief), "sha256": sha256(file_list_json(content.files))}
+    is_staged = current.index_tree != current.without_ours(current.head)
     record: dict[str, object] = {
-        "base_commit": request.base,
-        "snapshot_time": timestamp(request.write_request.metadata.now),
-        "actor": request.write_request.metadata.actor,
+        "snapshot_time": timestamp(metadata.now),
+        "actor": metadata.actor,
+        "head": current.head,
+        "start_tree": content.start_tree,
         "tree": current.tree,
-        "index_tree": current.index_tree,
-        "diff_from_base": None,
+        "index_tree": current.index_tree if is_staged else None,
         "diff_sha": drift.diff_sha256(content.diff),
         "diff_stat": content.stat or _UNCHANGED,
-        "status_report_sha": files.digest(current.report),
         "scope_hash": scope_hash(current, scope),
-        "files_changed": None,
+        "files_changed": brief if len(brief) <= LISTED else listed,
+        "incremental_diff_sha": None if incremental is None else drift.diff_sha256(incremental),
+        "incremental_diff_error": content.incremental_error,
     }
-    if roles.previous_role(request.role, current.workspace.config.roles):
-        record["incremental_diff"] = None
-        record["incremental_diff_sha"] = None if content.incremental is None else drift.diff_sha256(content.incremental)
-        record["incremental_diff_error"] = content.incremental_error
-    _store(state.id, draft, record)
-    return record
+    return {**record, "pack": _store(state.id, draft, record)}
 
 
-def _store(task_id: str, draft: _Draft, record: dict[str, object]) -> None:
-    """Write the artifacts of a snapshot, and add their paths to its record; for a dry run only the paths."""
+def _store(task_id: str, draft: _Draft, record: Mapping[str, object]) -> str:
+    """Write the artifacts of a snapshot, and return the path of their folder; for a dry run only the path."""
     current, content, request, _ = draft
-    workspace, role, real = current.workspace, request.role, not request.write_request.dry_run
-    file_list = drift.file_list_json(content.files)
+    workspace, role = current.workspace, request.role
+    file_list = file_list_json(content.files)
     # The time and the actor stay out of the folder's name, so that an unchanged tree taken again keeps its folder.
     hashed = {key: value for key, value in record.items() if key not in {"snapshot_time", "actor"}}
-    folder = f"{role}/{sha256(canonical_json(hashed) + file_list)[:16]}"
-    kept = artifacts.absolute_path(workspace, artifacts.relative_path(task_id, folder))
-    target = kept if real else current.scratch.folder / "kept"
+    digest = sha256(canonical_json(hashed) + file_list + files.digest(current.report))[:16]
+    folder = f"{role}/{digest}"
+    relative = artifacts.relative_path(task_id, folder)
+    if request.write_request.dry_run:
+        return relative
+    target = artifacts.absolute_path(workspace, relative)
     packed = current.store.pack(content.objects, target)
-
-    def written(name: str, data: bytes) -> str:
-        if real:
-            return artifacts.write(workspace, task_id, f"{folder}/{name}", data)
-        return artifacts.relative_path(task_id, f"{folder}/{name}")
-
-    written(f"{role}-status", current.report)
-    record["diff_from_base"] = written(f"{role}-from-base.diff.gz", artifacts.gzipped(content.diff))
+    written = {
+        "status": current.report,
+        "from-base.diff.gz": artifacts.gzipped(content.diff),
+        "files.json": file_list.encode(),
+    }
     if content.incremental is not None:
-        record["incremental_diff"] = written(f"{role}-incremental.diff.gz", artifacts.gzipped(content.incremental))
-    record["files_changed"] = [each._asdict() for each in content.files]
-    if len(content.files) > drift.LISTED:
-        path = written(f"{role}-files.json", file_list.encode())
-        record["files_changed"] = {"count": len(content.files), "sha256": sha256(file_list), "path": path}
-    if real:
-        _keep_index(current, target, trusted=not content.nested)
-    record["pack"] = artifacts.relative_path(task_id, f"{folder}/pack/{packed().name}")
+        written["incremental.diff.gz"] = artifacts.gzipped(content.incremental)
+    for name, data in written.items():
+        artifacts.write(workspace, task_id, f"{folder}/{role}-{name}", data)
+    _keep_index(current, target, trusted=not content.nested)
+    packed()
+    return relative
 
 
 def _keep_index(current: SnapshotBase, folder: Path, *, trusted: bool) -> None:
@@ -285,19 +334,6 @@ def _keep_index(current: SnapshotBase, folder: Path, *, trusted: bool) -> None:
             older.unlink()
         if trusted:
             shutil.copy2(index, copy)
-
-
-def sweep(workspace: Workspace, task_id: str) -> None:
-    """Delete the folders of a task's roles that no snapshot names."""
-    with suppress(LockTimeout), workspace.locked():  # the next snapshot sweeps again
-        loaded = workspace.load(workspace.locate(task_id))
-        snapshots = blocks_of(loaded.document).delta.snapshots
-        task_folder = artifacts.absolute_path(workspace, artifacts.relative_path(loaded.state.id))
-        for role in workspace.config.roles:
-            object_folder = snapshot_base.object_folder(workspace, snapshots[role]) if role in snapshots else None
-            for name in files.names(task_folder / role):
-                if task_folder / role / name != object_folder:
-                    shutil.rmtree(task_folder / role / name, ignore_errors=True)
 
 
 # Notes

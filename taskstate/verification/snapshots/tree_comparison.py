@@ -11,7 +11,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.storage.git.objects import GITLINK, leaves
 from taskstate.verification.snapshots import base as snapshot_base
-from taskstate.verification.snapshots import drift
+from taskstate.verification.snapshots import drift, packs
 from taskstate.verification.snapshots.changed_files import (
     changed_files,
     file_size_and_hash,
@@ -21,35 +21,55 @@ from taskstate.verification.snapshots.changed_files import (
     scope_hash,
     scope_of,
 )
-from taskstate.verification.snapshots.drift import Artifacts, ChangedFile, Difference, DriftReport, TreeDifferences
+from taskstate.verification.snapshots.drift import Artifacts, Difference, Explained, TreeDifferences
+from taskstate.verification.snapshots.explained import Explainer
+from taskstate.verification.snapshots.file_list import listed_differences, not_comparable, untracked_paths
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.model.tool_blocks import Snapshot
+    from taskstate.model.delta_block import Snapshot
     from taskstate.storage.git.objects import TreeEntry
     from taskstate.verification.snapshots.base import SnapshotBase
+    from taskstate.verification.snapshots.file_list import ChangedFile
     from taskstate.workspace.workspace import Loaded, Workspace
 
+NO_DIFF = "the tree of then is not here, so there is no diff: files are compared by the lists in the state file"
 
-def compare_trees(workspace: Workspace, loaded: Loaded, snapshot: Snapshot, found: TreeDifferences) -> DriftReport:
-    """Return how the working tree and HEAD differ from a snapshot, added to `found`; the git trees decide.
+
+class Earlier(NamedTuple):
+    """A working tree of before: its tree, the commit that was checked out, and the snapshot that recorded it."""
+
+    tree: str
+    head: str | None
+    snapshot: Snapshot | None = None
+
+
+def compare_trees(workspace: Workspace, loaded: Loaded, earlier: Earlier, found: TreeDifferences) -> TreeDifferences:
+    """Return how the working tree differs from an earlier one, added to `found`; the git trees decide.
 
     Raises:
-        TaskstateError: code "no-commit"; or the repository cannot be compared.
+        TaskstateError: the repository cannot be compared.
     """
-    head, base = snapshot_base.require_at_rest(workspace), found.base
-    committed = snapshot_base.committed_since(workspace, base, found.task_id) if head != base else ()
-    with snapshot_base.snapshot_base(workspace, blocks_of(loaded.document).delta, head) as current:
-        found = found._replace(
-            committed=committed,
-            history=snapshot_base.head_relation(workspace, base) if committed else "after",
-            same_tree=current.tree == snapshot.tree,
-            same_status=current.index_tree == snapshot.index_tree,
-        )
-        if found.same_tree and not committed:
-            return drift.drift_report(found)
-        return drift.drift_report(_Comparison(loaded, snapshot, current).complete(found, head))
+    head, delta = snapshot_base.require_at_rest(workspace), blocks_of(loaded.document).delta
+    with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, head) as current:
+        return compare_with_current(current, loaded, earlier, found)
+
+
+def compare_with_current(
+    current: SnapshotBase, loaded: Loaded, earlier: Earlier, found: TreeDifferences
+) -> TreeDifferences:
+    """Return how a working tree that was read already differs from an earlier one, added to `found`."""
+    explainer = Explainer(loaded, current, earlier.head)
+    comparison = _Comparison(loaded, earlier, current, explainer)
+    found = found._replace(
+        same_tree=current.tree == earlier.tree,
+        same_status=comparison.has_same_stage(),
+        committed=explainer.committed(earlier.tree),
+        commits=explainer.commits,
+        left=explainer.left,
+    )
+    return found if found.same_tree else comparison.complete(found)
 
 
 def _is_file(root: Path, path: bytes) -> bool:
@@ -63,51 +83,68 @@ def _is_file(root: Path, path: bytes) -> bool:
 
 class _ComparisonFields(NamedTuple):  # apart, since cached properties need the `__dict__` of a subclass
     loaded: Loaded
-    snapshot: Snapshot
+    earlier: Earlier
     current: SnapshotBase
+    explainer: Explainer
 
 
 class _Comparison(_ComparisonFields):
-    """A snapshot and the current working tree, compared file by file."""
+    """An earlier tree and the current working tree, compared file by file."""
 
     @cached_property
     def _recorded(self) -> tuple[ChangedFile, ...] | None:
-        return recorded_files(self.current.workspace, self.snapshot)
+        snapshot = self.earlier.snapshot
+        return recorded_files(self.current.workspace, snapshot) if snapshot else None
 
     @cached_property
     def _hashes(self) -> dict[str, str | None]:
-        return {each.path: each.sha256 for each in self._recorded or ()}
+        return {each.path: each.sha256 for each in self._recorded or () if each.content}
 
-    def complete(self, found: TreeDifferences, head: str) -> TreeDifferences:
+    def has_same_stage(self) -> bool:
+        """Return whether the user's index holds what it held then, as far as that is known."""
+        snapshot, movement = self.earlier.snapshot, self.explainer.movement
+        if snapshot is None or movement is None or movement.came or movement.lost:
+            return True
+        # What is not recorded was as HEAD had it.
+        recorded = snapshot.index_tree or self.current.without_ours(self.current.head)
+        return self.current.index_tree == recorded
+
+    def complete(self, found: TreeDifferences) -> TreeDifferences:
         """Return `found` with the differences of each file."""
-        store, tree = self.current.store, str(self.snapshot.tree)
-        is_ours = self.current.workspace.is_ours
         try:
-            entries = leaves(store.changes(tree, self.current.tree), is_ours)
-            differences: tuple[Difference, ...] | None = drift.differences(entries, self._hash_then, self._hash_now)
-            modes = drift.changed_modes(entries)
+            entries = leaves(
+                self.current.store.changes(self.earlier.tree, self.current.tree), self.current.workspace.is_ours
+            )
         except GitFailed:
-            if found.artifacts is Artifacts.WHOLE:  # the quick test of the pack's two ends was wrong
-                found = found._replace(artifacts=Artifacts.LOST)
-            differences = self._by_list(found.base)
-            modes = tuple(each.path for each in differences or () if each.change == "mode")
-        head_tree = store.tree_of(head)
-        since_head = store.changes(head_tree, self.current.tree)
-        scope = scope_of(self.loaded.state, self.current.workspace.config)
-        recorded_scope = self.snapshot.scope_hash
+            return self._by_list(found)
+        explained = {each.path: by for each in entries if (by := self.explainer.by(each.path))}
+        drifted = [each for each in entries if each.path not in explained]
+        changed = drift.differences(drifted, self._hash_then, self._hash_now)
+        told = drift.differences([each for each in entries if each.path in explained], _no_hash, _no_hash)
+        found = found._replace(
+            files=changed,
+            explained=tuple(Explained(each.path, each.change, explained[drift.unquoted(each.path)]) for each in told),
+            modes=drift.changed_modes(drifted),
+        )
+        return self._with_circumstances(found)
+
+    def _with_circumstances(self, found: TreeDifferences) -> TreeDifferences:
+        """Return `found` with what else differs: status, scope, and what is ignored or gone."""
+        workspace, snapshot = self.current.workspace, self.earlier.snapshot
+        scope = scope_of(self.loaded.state, workspace.config)
+        paths = [each.path for each in found.files or ()]
+        report = packs.status_report_sha(workspace, snapshot) if snapshot else None
+        recorded_scope = snapshot.scope_hash if snapshot else None
         return found._replace(
-            files=differences,
-            modes=modes,
-            own=self._own(found.committed, head_tree, store.tree_of(found.base)),
-            ignored=self._ignored([each.path for each in differences or () if each.change == "removed"]),
-            is_clean=not leaves(since_head, is_ours) and self.snapshot.files_changed != (),
-            same_status=files.digest(self.current.report) == self.snapshot.status_report_sha,
+            ignored=self._ignored([each.path for each in found.files or () if each.change == "removed"]),
+            is_clean=not self.explainer.dirty and bool(snapshot and snapshot.files_changed != ()),
+            same_status=report is None or files.digest(self.current.report) == report,
             same_scope=recorded_scope is None or scope_hash(self.current, scope) == recorded_scope,
-            outside=paths_outside(scope, [each.path for each in differences or ()]),
+            outside=paths_outside(scope, paths),
         )
 
     def _hash_then(self, entry: TreeEntry) -> str | None:
-        """Return the hash of a file in the snapshot: as recorded on disk then, else of the git object."""
+        """Return the hash of a file in the earlier tree: as recorded on disk then, else of the git object."""
         path = drift.quoted(entry.path)
         if entry.old_mode == GITLINK:
             return entry.old_id
@@ -117,19 +154,6 @@ class _Comparison(_ComparisonFields):
 
     def _hash_now(self, entry: TreeEntry) -> str | None:
         return entry.new_id if entry.new_mode == GITLINK else file_size_and_hash(self.current, entry)[1]
-
-    def _own(self, committed: tuple[str, ...], head: str, base: str) -> tuple[str, ...] | None:
-        """Return the committed files that contain the snapshot's work, in HEAD or in a commit since that was reverted.
-
-        Such a file is in HEAD as in the snapshot, as in the working tree, or (reverted) as at the base commit.
-        """
-        store = self.current.store
-        trees = (str(self.snapshot.tree), self.current.tree, base)
-        changed = [path for path in committed if drift.quoted(os.fsencode(path)) in self._hashes]
-        if self._recorded is None or not store.has(*trees):
-            return None
-        at_head = ((path, store.at(head, path)) for path in changed)
-        return tuple(path for path, entry in at_head if entry in [store.at(tree, path) for tree in trees])
 
     def _ignored(self, removed: list[str]) -> tuple[str, ...]:
         """Return those of the paths missing from the tree that exist, but are ignored by git."""
@@ -144,10 +168,39 @@ class _Comparison(_ComparisonFields):
             return ()
         return tuple(each for each in existing if drift.unquoted(each) in ignored.split(b"\0"))
 
-    def _by_list(self, base: str) -> tuple[Difference, ...] | None:
-        """Return the differences by the lists of changed files alone, where the snapshot's tree is lost."""
-        if self._recorded is None:
-            return None
-        changed = self.current.store.changes(self.current.store.tree_of(base), self.current.tree)
-        current_files = changed_files(self.current, leaves(changed, self.current.workspace.is_ours))
-        return drift.listed_differences(self._recorded, current_files)
+    def _by_list(self, found: TreeDifferences) -> TreeDifferences:
+        """Return `found` with the differences by the lists of changed files alone, where the earlier tree is not here.
+
+        In another clone only files that git tracks count: those of another machine that it does not track are not here.
+        """
+        if found.artifacts is Artifacts.WHOLE:  # the quick test of the pack's two ends was wrong
+            found = found._replace(artifacts=Artifacts.LOST)
+        base = self.current.base_tree(blocks_of(self.loaded.document).delta)
+        if self._recorded is None or base is None:
+            return self._with_circumstances(found._replace(files=None))
+        changes = leaves(self.current.store.changes(base, self.current.tree), self.current.workspace.is_ours)
+        now = changed_files(self.current, changes)
+        unknown = [each for each in not_comparable(self._recorded, now) if self._is_doubtful(drift.unquoted(each))]
+        # A list without hashes is not the one of the artifacts, which are on the machine where it was left.
+        is_elsewhere = not all(each.content for each in self._recorded)
+        not_here = untracked_paths(self._recorded, now) if is_elsewhere else ()
+        differing = {each.path: each for each in listed_differences(self._recorded, now) if each.path not in not_here}
+        differing |= {path: Difference(path, "modified", None, None) for path in unknown}
+        explained = {path: by for path in differing if (by := self.explainer.by(drift.unquoted(path)))}
+        drifted = tuple(each for path, each in sorted(differing.items()) if path not in explained)
+        found = found._replace(
+            files=drifted,
+            explained=tuple(Explained(path, differing[path].change, by) for path, by in sorted(explained.items())),
+            modes=tuple(each.path for each in drifted if each.change == "mode"),
+            notes=(*found.notes, NO_DIFF),
+        )
+        return self._with_circumstances(found)
+
+    def _is_doubtful(self, path: bytes) -> bool:
+        """Return whether a file of which the lists say too little may differ: not if it is as HEAD has it."""
+        movement = self.explainer.movement
+        return path in self.explainer.dirty or movement is None or not movement.keeps_all
+
+
+def _no_hash(entry: TreeEntry) -> None:  # noqa: ARG001 - what is explained is told without hashes
+    return None

@@ -1,8 +1,9 @@
 """Compares the working tree with a role's snapshot, and counts drift.
 
 The common case is cheap: git's status report is that of the snapshot, and no file differs from the kept copy of the
-index. Otherwise the tree ids decide, and only where those differ are files compared one by one. `compare` changes
-nothing; `verify` adds each drift to the budget of the role whose snapshot it failed.
+index. Otherwise the tree ids decide, and only where those differ are files compared one by one, and what commits or
+other tasks explain is set apart. `compare` changes nothing; `verify` adds each drift to the budget of the role whose
+snapshot it failed.
 """
 
 from __future__ import annotations
@@ -12,18 +13,23 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
+from taskstate.model.config import HELD
+from taskstate.model.statuses import BLOCKED, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of, set_front_matter
 from taskstate.storage.git import client as git
+from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
 from taskstate.syntax.edits import apply
 from taskstate.verification.snapshots import base as snapshot_base
-from taskstate.verification.snapshots import drift
+from taskstate.verification.snapshots import drift, packs
 from taskstate.verification.snapshots.base import require_open, require_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-    from taskstate.model.tool_blocks import Snapshot
+    from taskstate.model.delta_block import Snapshot
+    from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.verification.snapshots.drift import DriftReport
     from taskstate.workspace.change import Change, Request
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -72,29 +78,67 @@ def count_up(workspace: Workspace, task_id: str, role: str, request: Request) ->
 def compare(workspace: Workspace, loaded: Loaded, role: str) -> DriftReport:
     """Compare the working tree with the snapshot of a role, without writing anything.
 
+    Content is compared, wherever HEAD is. What differs while a later role is in progress is that role's work so far.
+
     Raises:
-        TaskstateError: code "task-complete"; code "no-snapshot"; code "no-commit": its base commit is missing; or the
-            repository cannot be compared.
+        TaskstateError: code "task-complete"; code "no-snapshot"; code "no-commit": commits are held, and the base
+            commit is missing; or the repository cannot be compared.
     """
     require_open(loaded.state)
     snapshot_base.require_no_git_operation(workspace)
     snapshot = require_snapshot(workspace, loaded, role)
-    object_folder = snapshot_base.object_folder(workspace, snapshot)
-    artifacts = snapshot_base.artifact_state(workspace, snapshot)
-    notes = snapshot_base.submodule_notes(workspace.root)
-    is_unmoved = object_folder is not None and _is_unmoved(workspace, str(snapshot.base_commit), loaded.state.id)
-    found = drift.TreeDifferences(loaded.state.id, role, str(snapshot.base_commit), notes=notes, artifacts=artifacts)
-    if object_folder and is_unmoved and snapshot_base.is_certainly_unchanged(workspace, snapshot, object_folder):
+    object_folder = packs.object_folder(workspace, snapshot)
+    found = drift.TreeDifferences(
+        loaded.state.id,
+        role,
+        snapshot.head or "",
+        notes=snapshot_base.submodule_notes(workspace.root),
+        artifacts=packs.artifact_state(workspace, snapshot),
+        held=held_paths(workspace, loaded),
+        at_work=at_work(blocks_of(loaded.document), role, workspace.config.roles),
+    )
+    if object_folder and not found.held and _is_unchanged(workspace, snapshot, object_folder):
         return drift.drift_report(found)
-    from taskstate.verification.snapshots.tree_comparison import compare_trees
+    from taskstate.verification.snapshots.tree_comparison import Earlier, compare_trees
 
-    return compare_trees(workspace, loaded, snapshot, found)
+    earlier = Earlier(str(snapshot.tree), snapshot.head, snapshot)
+    return drift.drift_report(compare_trees(workspace, loaded, earlier, found))
 
 
-def _is_unmoved(workspace: Workspace, base: str, task_id: str) -> bool:
-    """Return whether no commit since the base commit touched files other than our own."""
+def at_work(blocks: ToolBlocks, role: str, names: tuple[str, ...]) -> str:
+    """Return the role after this one that is in progress, or an empty text."""
+    later = names[names.index(role) + 1 :]
+    return next((name for name in later if blocks.role(name).status in {IN_PROGRESS, BLOCKED}), "")
+
+
+def held_paths(workspace: Workspace, loaded: Loaded) -> tuple[str, ...] | None:
+    """Return the files that commits touched since the base commit, where commits are held; None where they are free.
+
+    Raises:
+        TaskstateError: code "no-commit": commits are held, and the base commit is missing.
+    """
+    base = blocks_of(loaded.document).delta.base_commit
+    if workspace.config.coordination.commits != HELD:
+        return None
+    return () if base is None else snapshot_base.committed_since(workspace, base, loaded.state.id)
+
+
+def _is_unchanged(workspace: Workspace, snapshot: Snapshot, folder: Path) -> bool:
+    """Return whether the quick check proves that nothing has changed; HEAD must not have moved, since that is told."""
+    return _is_where_it_was(workspace, snapshot) and snapshot_base.is_certainly_unchanged(workspace, snapshot, folder)
+
+
+def _is_where_it_was(workspace: Workspace, snapshot: Snapshot) -> bool:
+    """Return whether HEAD has no commit since the snapshot, except of taskstate's own files."""
     head = git.head(workspace.root)
-    return head is not None and (head == base or not snapshot_base.committed_since(workspace, base, task_id))
+    if head is None or snapshot.head is None:
+        return False
+    try:
+        return head == snapshot.head or not any(
+            not workspace.is_ours(path) for path in git_log.changed_paths(workspace.root, snapshot.head)
+        )
+    except GitFailed:  # the commit is not here
+        return False
 
 
 def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
@@ -110,7 +154,7 @@ def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
     if newest is None or head is None:
         return False
     snapshot = snapshots[newest]
-    folders = filter(None, [snapshot_base.object_folder(workspace, snapshot)])
+    folders = filter(None, [packs.object_folder(workspace, snapshot)])
     with worktree.scratch(workspace.root, *folders) as scratch, closing(Store(scratch, head)) as store:
         try:
             changed = store.changes(store.tree_of(head), str(snapshot.tree))

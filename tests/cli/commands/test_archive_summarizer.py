@@ -56,5 +56,19 @@ def test_empty_summarizer_leaves_the_configured_one_out(cli: Cli, place: Place, 
     place.configure(f"[archive]\nsummarizer = {json.dumps(command(f'open({str(ran)!r}, chr(119))'))}\n")
     assert "warning" not in cli.ok("archive", "101", "--force", "--keep", "2", "--summarizer", "")
     assert not ran.exists()
+    cli.ok("trust")
     assert "it printed no JSON" in cli.ok("archive", "101", "--force", "--keep", "1")
     assert ran.exists()
+
+
+def test_hook_runs_no_configured_summarizer(cli: Cli, place: Place, tmp_path: Path) -> None:
+    """The hook archives with the built-in summary and says so, also where the program may run otherwise."""
+    place.fill(1, 2, 3, 4, 5, 6, 7)
+    ran = tmp_path / "ran"
+    program = json.dumps(command(f"open({str(ran)!r}, chr(119))"))
+    place.configure(f"[size]\nmax-kb = 2\nwarn-kb = 1\n[archive]\nsummarizer = {program}\n")
+    cli.ok("trust")
+    out = cli.ok("archive", "--check", "--fix")
+    assert "  the summarizer of the configuration is not run by --check: the built-in summary serves\n" in out
+    assert not ran.exists()
+    assert "- did 1 (S1)\n" in place.text

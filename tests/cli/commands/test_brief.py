@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def test_brief_is_printed(cli: Cli, reviewed: Place) -> None:
     """A brief is text on standard output, within its budget, and changes nothing."""
     before = tree(reviewed.root)
-    result = cli("brief", "TASK-101", "--budget", "800")
+    result = cli("brief", "TASK-101", "--budget", "500")
     assert (result.status, result.err) == (0, "")
     assert result.out.startswith("# Task 101: JWT Service\n")
     assert "## Next step\n\n- Decide on 30 s of leeway\n" in result.out
@@ -36,10 +36,10 @@ def test_brief_for_a_role(cli: Cli) -> None:
 @pytest.mark.usefixtures("reviewed")
 def test_brief_in_json(cli: Cli) -> None:
     """A program gets the text with its tokens, and what was cut."""
-    data = cli.json("brief", "101", "--budget", "700")
-    assert data["text"] == cli.ok("brief", "101", "--budget", "700")
-    assert (data["budget"], data["role"], data["fits"]) == (700, None, True)
-    assert data["tokens"] <= 700
+    data = cli.json("brief", "101", "--budget", "500")
+    assert data["text"] == cli.ok("brief", "101", "--budget", "500")
+    assert (data["budget"], data["role"], data["fits"]) == (500, None, True)
+    assert data["tokens"] <= 500
     assert {"what", "command"} == set(data["cut"][0])
 
 

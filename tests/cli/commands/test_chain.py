@@ -171,7 +171,15 @@ def test_dry_run_shows_and_changes_nothing(cli: Cli, place: Chained) -> None:
         (("output",), "required: ID"),
         (("output", "9"), "there is no task 9"),
         (("output", "102"), "task 102 has no output"),
-        (("output", "101", "--part", "api"), "did you mean api-contract?"),
+        (("output", "101", "--part", "aip"), "did you mean api?"),
+        (("output", "101", "102"), "chain output takes one task, and not '102'"),
+        (("output", "101", "--from", "x"), "chain output does not take --from"),
+        (("output", "101", "--dry-run"), "chain output does not take --dry-run"),
+        (("output", "set", "101", "summary"), "chain output set takes a task, a part and its content"),
+        (("output", "set", "101", "summary", "--from", "app.py", "--code"), "chain output set does not take --code"),
+        (("output", "set", "101", "sumary", "--from", "app.py"), "did you mean summary?"),
+        (("output", "set", "101", "summary", "--from", "-"), "the part 'Summary' is empty"),
+        (("output", "set", "9", "summary", "--from", "app.py"), "there is no task 9"),
         (("pull",), "either the tasks' ids or --all"),
         (("pull", "101", "--all"), "either the tasks' ids or --all"),
         (("pull", "9"), "there is no task 9"),
@@ -186,6 +194,33 @@ def test_what_cannot_be_done_is_refused(cli: Cli, place: Chained, arguments: tup
     """A wrong argument gives a one-line error, and nothing changes."""
     place.output()
     assert what in cli.refused("chain", *arguments)
+
+
+def test_part_of_an_output_is_written(cli: Cli, place: Chained) -> None:
+    """A part comes from a file or from standard input; what it says is data, and a dry run writes nothing."""
+    where = STATE.format(101)
+    command = ("chain", "output", "set", "101")
+    before = tree(place.root)
+    assert "+print()\n" in cli.ok(*command, "summary", "--from", "app.py", "--dry-run")
+    assert tree(place.root) == before
+    assert cli.ok(*command, "files", "--from", "-", stdin="- `app.py`\n\n## 7. More\n") == (
+        f"{where}: Files Created/Modified written\n"
+    )
+    data = cli.json(*command, "Integration Notes for Downstream Tasks", "--from", "-", stdin="Call verify().\n")
+    assert (data["part"], data["changed"]) == ("Integration Notes for Downstream Tasks", True)
+    cli.ok(*command, "summary", "--from", "app.py")
+    assert cli.ok("chain", "output", "101") == (
+        "### Summary\n\nprint()\n\n### Files Created/Modified\n\n- `app.py`\n\n\\## 7. More\n\n"
+        "### Integration Notes for Downstream Tasks\n\nCall verify().\n"
+    )
+    place.write("101", "status: created", "status: complete")
+    assert "taskstate reopen 101" in cli.refused(*command, "summary", "--from", "app.py")
+
+
+def test_task_with_the_name_of_the_action(cli: Cli, place: Chained) -> None:
+    """A task whose id is `set` is named with #."""
+    place.new("set", title="Sets")
+    assert "task set has no output" in cli.refused("chain", "output", "#set")
 
 
 def test_upstream_that_does_not_parse_is_one_error(cli: Cli, place: Chained) -> None:

@@ -68,7 +68,7 @@ def test_reopened_task_is_told(cli: Cli, place: Chained) -> None:
     assert cli.ok("reopen", "101", "--note", "x").startswith(
         f"{STATE}: in progress again\n  .taskstate/tasks/task-102-state.md holds what was handed down"
     )
-    assert "task 101 is in_progress, and not complete" in cli.refused("reopen", "101", "--note", "x")
+    assert "task 101 is in_progress, and neither complete nor dropped" in cli.refused("reopen", "101", "--note", "x")
 
 
 def test_missing_things_are_let_pass_with_a_reason(cli: Cli, place: Chained) -> None:
@@ -101,7 +101,7 @@ def test_dry_run_changes_nothing(cli: Cli, place: Chained) -> None:
         (("complete", "101", "--expect-revision", "9"), "is at revision 1-"),
         (("reopen", "101"), "required: --note"),
         (("reopen", "101", "--note", ""), "--note is empty"),
-        (("reopen", "101", "--note", "x"), "task 101 is created, and not complete"),
+        (("reopen", "101", "--note", "x"), "task 101 is created, and neither complete nor dropped"),
         (("reopen", "9", "--note", "x"), "there is no task 9"),
     ],
 )

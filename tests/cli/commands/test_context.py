@@ -116,12 +116,12 @@ def test_task_file_may_lie_elsewhere(cli: Cli, sources: Place) -> None:
     """`--from` names another task file, from where one stands; outside the repository it is refused."""
     write(sources, "plans/new.yaml", TASK_FILE)
     cli.ok("context", "init", "101", "--from", "plans/new.yaml")
-    assert "  task_file: plans/new.yaml\n" in sources.text
+    assert " task_file: plans/new.yaml, " in sources.text
     (sources.root / "plans/new.yaml").rename(sources.root / "plans/newer.yaml")
     assert "plans/new.yaml does not exist" in cli.refused("context", "rebuild", "101")
     cli.monkeypatch.chdir(sources.root / "plans")
     cli.ok("context", "rebuild", "101", "--from", "newer.yaml")
-    assert "  task_file: plans/newer.yaml\n" in sources.text
+    assert " task_file: plans/newer.yaml, " in sources.text
     outside = sources.root.parent / "x.yaml"
     outside.write_text(TASK_FILE, encoding="utf-8")
     assert "lies outside the repository" in cli.refused("context", "rebuild", "101", "--from", outside)
@@ -176,7 +176,7 @@ def test_a_damaged_fence_is_no_empty_list(cli: Cli, sources: Place) -> None:
     message = f"{STATE}, line {line}: the fence of citations cannot be used: "
     assert cli.refused("context", "export", "101", "--role", "reviewer").startswith(message)
     assert cli.refused("context", "budget", "101").startswith(message)
-    assert "**Cannot be read:** the fence of citations cannot be used: " in cli.ok("brief", "101")
+    assert "- cannot be read: the fence of citations cannot be used: " in cli.ok("brief", "101")
     findings = cli.json("context", "check", "101", status=1)["findings"]
     assert [each["code"] for each in findings] == ["TS005", "TS601"]
     assert findings[0]["help"].endswith("or make it anew with `taskstate context rebuild 101`")

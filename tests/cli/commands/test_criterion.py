@@ -32,7 +32,7 @@ def test_dry_run_prints_the_diff(cli: Cli, place: Place) -> None:
     ("arguments", "what"),
     [
         ((), "required: ACTION"),
-        (("toggle", "101", "1"), "invalid choice"),
+        (("toggle", "101", "1"), "unknown action"),
         (("check", "101"), "required: N"),
         (("check", "101", "one"), "invalid int value"),
         (("check", "101", "0"), "has no criterion 0: it has 2, counted from 1"),

@@ -71,12 +71,11 @@ def test_it_is_shown_listed_and_accepted(cli: Cli, place: Place) -> None:
 
 
 def test_the_list_names_what_cannot_be_read(cli: Cli, place: Place) -> None:
-    """A document with conflict markers belongs to the task; one of another tool does not."""
+    """A document with conflict markers belongs to the task, and is named with what is wrong with it."""
     cli.ok(*NEW)
     path = cli.json("handoff", "list", "101")[0]["handoff_path"]
     where = place.root / path
     whole = where.read_text(encoding="utf-8")
-    where.with_name("phase-4-handoff-20260131T120000Z.md").write_text("# Another tool's\n", encoding="utf-8")
     where.write_text(whole.replace("status:", "<<<<<<< ours\nstatus:"), encoding="utf-8")
     assert cli.ok("handoff", "list", "101").startswith(f"unread    {path}: the front matter of handoffs/")
     (result,) = cli.json("handoff", "list", "101")
@@ -86,6 +85,113 @@ def test_the_list_names_what_cannot_be_read(cli: Cli, place: Place) -> None:
     assert cli.ok("handoff", "list", "101").startswith("unread    ")
     place.text = re.sub(r"open: handoffs/.*?([,}\n])", r"open: null\1", place.text)
     assert cli.refused("handoff", "show", "101").startswith("the front matter of handoffs/")
+
+
+BY_HAND = """# Handoff
+
+## Immediate Next Action
+
+Prove the modal case.
+
+## Current State
+
+- File: `app.py`
+- Location: line 88
+- Goal state: proved
+
+## Key Decisions Made
+
+None.
+
+## What NOT to Try
+
+None.
+
+## Critical Context
+
+None.
+
+## References
+
+None.
+"""
+
+
+def by_hand(place: Place, name: str, text: str) -> str:
+    """Write a document among the open handoffs of task 101, and return its path from the root."""
+    path = place.root / ".taskstate/handoffs/task-101" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path.relative_to(place.root).as_posix()
+
+
+@pytest.mark.parametrize("name", ["notes.md", "phase-3-handoff-20990101T000000Z.md"])
+def test_a_document_by_hand_is_not_passed_over(cli: Cli, place: Place, name: str) -> None:
+    """It is shown with all that is wrong with it instead of an older one, and neither accepted nor ignored."""
+    cli.ok(*NEW)
+    cli.ok("handoff", "accept", "101")
+    path = by_hand(place, name, BY_HAND.replace("- Location: line 88\n", "").replace("Prove the modal case.", "TBD"))
+    findings = ["no front matter", "'Immediate Next Action' is still to be completed", "no `- Location:`"]
+    findings += ["its name is not"] if name == "notes.md" else []
+    listed, shown = cli("handoff", "list", "101"), cli("handoff", "show", "101")
+    assert (listed.status, shown.status) == (1, 1)
+    assert f"invalid   {path}: " in listed.out
+    assert shown.out.startswith("# Handoff\n\n## Immediate Next Action\n\nTBD\n")
+    assert f"`taskstate handoff new 101 --from {path}` takes it over" in shown.out
+    assert len(re.findall("^! error: ", shown.out, re.MULTILINE)) == len(findings)
+    data = cli.json("handoff", "show", "101", status=1)
+    assert (data["valid"], data["handoff_path"], len(data["findings"])) == (False, path, len(findings))
+    assert {each["handoff_path"]: each["status"] for each in cli.json("handoff", "list", "101", status=1)}[path] is None
+    for command in ("accept", "successor"):
+        refused = cli.refused("handoff", command, "101")
+        assert all(finding in refused for finding in (f"the handoff {path} is not valid", *findings)), command
+    assert f"{path} lies among the open handoffs of task 101" in cli.refused(*NEW)
+
+
+def test_a_document_by_hand_is_taken_over(cli: Cli, place: Place) -> None:
+    """The command that is named makes a valid document of it, and keeps what was written in the archive."""
+    path = by_hand(place, "notes.md", BY_HAND)
+    assert cli("handoff", "show", "101").status == 1
+    written = cli.json("handoff", "new", "101", "--from", path)["handoff_path"]
+    assert not (place.root / path).exists()
+    assert (place.root / ".taskstate/handoffs/task-101/archive/notes.md").read_text(encoding="utf-8") == BY_HAND
+    assert (cli.json("handoff", "show", "101")["handoff_path"], cli("lint").status) == (written, 0)
+    cli.ok("handoff", "accept", "101")
+
+
+def test_a_document_that_was_never_completed_is_not_accepted(cli: Cli, place: Place) -> None:
+    """A draft saved among the handoffs is open and has placeholders: it is named, and can be completed from there."""
+    draft = cli("handoff", "new", "101", "--draft").out
+    path = by_hand(place, "phase-3-handoff-20990101T000000Z.md", draft)
+    assert "'Current State' has no `- File:`, `- Location:`" in cli.refused("handoff", "accept", "101")
+    written = cli.json("handoff", "new", "101", "--from", path, *WHERE)["handoff_path"]
+    assert cli.json("handoff", "show", "101")["handoff_path"] == written
+
+
+def test_an_older_document_by_hand_holds_nothing_up(cli: Cli, place: Place) -> None:
+    """Where a newer handoff is valid, the older document is only listed; a path that went since is no fault."""
+    path = by_hand(place, "phase-3-handoff-20200101T000000Z.md", "# By hand\n")
+    cli.ok(*NEW, "--force")
+    (place.root / "app.py").unlink()
+    assert cli.json("handoff", "show", "101")["valid"] is True
+    assert cli.json("handoff", "list", "101", status=1)[-1]["handoff_path"] == path
+    cli.ok("handoff", "accept", "101")
+
+
+def test_work_after_a_handoff_is_told(cli: Cli, place: Place) -> None:
+    """Sessions that were recorded after an open handoff are in no handoff, which show, list and accept say."""
+    cli.ok(*NEW)
+    assert "in no handoff" not in cli.ok("handoff", "list", "101")
+    place.add()
+    line = "session 1 was recorded after this handoff was written, and the work is in no handoff\n"
+    assert cli.ok("handoff", "list", "101").endswith(f"! {line}")
+    place.add()
+    line = "sessions 1-2 were recorded after this handoff was written, and the work is in no handoff\n"
+    assert f"! {line}" in cli.ok("handoff", "show", "101")
+    assert cli.json("handoff", "list", "101")[0]["newer_sessions"] == line.strip()
+    assert line in cli.ok("handoff", "accept", "101")
+    place.add()
+    assert "in no handoff" not in cli.ok("handoff", "list", "101")
 
 
 def test_a_draft_is_printed_completed_and_written(cli: Cli, place: Place) -> None:

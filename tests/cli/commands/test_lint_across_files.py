@@ -356,8 +356,12 @@ def test_commits_are_looked_up(cli: Cli, place: Place) -> None:
     git(place, "add", "-A")
     git(place, "commit", "-qm", "start")
     head = git(place, "rev-parse", "HEAD").strip()
-    place.add("Worked.", commits=(head[:7], "0badc0de"))
-    edit(place.path, ("## 5. Git History\n", f"## 5. Git History\n\n- `{head}` - start\n- `feedbeef` - gone\n"))
+    place.add("Worked.", commits=(head[:7],))
+    edit(
+        place.path,
+        (f"- `{head}`", f"- `{head[:7]}`\n- `0badc0de`"),
+        ("## 5. Git History\n", f"## 5. Git History\n\n- `{head}` - start\n- `feedbeef` - gone\n"),
+    )
     assert found(cli) == found(cli) == [("101", "TS410"), ("101", "TS410")]
     assert found(cli, "--staged") == []
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.model.static_context import read_static
 from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from tests.support.place import tree
@@ -35,7 +36,21 @@ def test_every_flag_has_its_place(cli: Cli, place: Place) -> None:
     data = cli.json(
         *("new", "#7", "--title", "T", "--description", "-", "--criterion", "A", "--criterion", "B"),
         *("--feature", "f-1=a = b", "--feature", "f-2=c", "--depends-on", "TASK-101", "--depends-on", "#101"),
-        *("--priority", "P0", "--area", "web"),
+        *(
+            "--priority",
+            "P0",
+            "--area",
+            "web",
+            "--prd",
+            "docs/p.md",
+            "--epic",
+            "E",
+            "--repository",
+            "R",
+            "--agent",
+            "A",
+        ),
+        *("--validation", "make test", "--validation", "make lint", "--path", "src/**", "--path", ":ui"),
         stdin="From outside.\n## 4. Progress Log\n",
     )
     assert data["id"] == "7"
@@ -46,6 +61,18 @@ def test_every_flag_has_its_place(cli: Cli, place: Place) -> None:
     assert [(each.id, each.description) for each in state.checklist.features] == [("f-1", "a = b"), ("f-2", "c")]
     assert state.depends_on == ("101",)
     assert (state.text("priority"), state.text("area")) == ("P0", "web")
+    assert [state.text(key) for key in ("prd", "epic", "repository", "agent")] == ["docs/p.md", "E", "R", "A"]
+    static = read_static(state)
+    assert (static.commands, static.paths) == (("make test", "make lint"), ("src/**", ":ui"))
+
+
+def test_unknown_key_of_the_task_file_is_a_warning(cli: Cli, place: Place) -> None:
+    """The task is created, and the key is named on standard error and in JSON."""
+    (place.root / "x.task.yaml").write_text("title: T\nvalidation: [make]\n", encoding="utf-8")
+    warning = "x.task.yaml, line 2: `validation` is no known key; did you mean `qa.commands`?"
+    result = cli("new", "7", "--from", "x.task.yaml")
+    assert (result.status, result.err) == (0, f"{warning}\n")
+    assert cli.json("new", "8", "--from", "x.task.yaml")["notes"] == [warning]
 
 
 def test_task_file_gives_the_rest(cli: Cli, place: Place) -> None:
@@ -90,6 +117,8 @@ def test_dry_run_prints_the_diff(cli: Cli, place: Place) -> None:
         (("7", "--title", "T", "--priority", "high"), "invalid choice"),
         (("7", "--title", "T", "--area", "a\nb"), "the area has several lines"),
         (("7", "--title", "T", "--expect-revision", "1"), "at no revision yet"),
+        (("7", "--title", "T", "--path", "../x"), "the repository path '../x'"),
+        (("7", "--title", "T", "--epic", "a\nb"), "the epic has several lines"),
         (("7", "--from", "nowhere.yaml"), "does not exist"),
         (("7", "--from", "/etc/hosts"), "outside the repository"),
         (("7", "--from", ".."), "outside the repository"),

@@ -42,11 +42,14 @@ def test_what_is_recorded_is_told_and_shown(cli: Cli) -> None:
 
 
 def test_a_task_without_phases_says_so(cli: Cli, place: Place) -> None:
-    """Nothing to show is no error; a phase that is missing is one."""
+    """Nothing to show is no error, even for a phase that is named; a phase that is missing among others is one."""
     place.new("102")
     assert cli.ok("phase", "show", "102") == "task 102 has no phases\n"
     assert cli.json("phase", "show", "102") == {"phases": []}
-    assert cli.refused("phase", "show", "102", "1").startswith("task 102 has no phase 1: `taskstate phase add 102 1")
+    assert cli.ok("phase", "show", "102", "1") == "task 102 has no phases\n"
+    assert cli.json("phase", "show", "102", "1") == {"phases": []}
+    assert cli.refused("phase", "show", "101", "9").startswith("task 101 has no phase 9: did you mean 3?")
+    assert cli.refused("phase", "export", "102", "1").startswith("task 102 has no phase 1: `taskstate phase add 102 1")
 
 
 def test_a_phase_is_written_as_a_file(cli: Cli, place: Place) -> None:

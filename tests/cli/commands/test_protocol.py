@@ -19,9 +19,18 @@ def test_it_is_printed_for_a_task_and_a_role(cli: Cli) -> None:
     before = tree(cli.place.root)
     output = cli.ok("protocol", "TASK-101", "--role", "validator", "--agent", "claude")
     assert output.startswith("# Session protocol of task 101 for the validator\n")
-    assert "`taskstate qa compare 101 --role validator`" in output
+    assert "`taskstate start 101 --role validator`" in output
     assert tree(cli.place.root) == before
-    assert len(cli.ok("protocol", "101", "--short")) < len(output) / 3
+    short = cli.ok("protocol", "101", "--short")
+    assert len(short) < len(output) / 3
+    assert short in cli.ok("brief", "101")
+
+
+def test_a_permanent_task_gets_its_own_steps(cli: Cli) -> None:
+    """No step of a protocol is one that the task's kind cannot take."""
+    cli.place.text = cli.place.text.replace("taskstate: 1\n", "taskstate: 1\nkind: permanent\n", 1)
+    assert "taskstate finish" not in cli.ok("protocol", "101")
+    assert cli.ok("protocol", "101", "--short") in cli.ok("brief", "101")
 
 
 def test_json_tells_what_it_is_for(cli: Cli) -> None:
@@ -48,5 +57,5 @@ def test_without_a_repository_it_is_printed_too(cli: Cli, tmp_path: Path, monkey
     empty = tmp_path / "empty"
     empty.mkdir()
     monkeypatch.chdir(empty)
-    assert "`taskstate brief ID`" in cli.ok("protocol")
+    assert "`taskstate start ID`" in cli.ok("protocol")
     assert not [*empty.iterdir()]

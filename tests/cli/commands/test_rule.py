@@ -32,6 +32,14 @@ def test_every_rule_has_a_page(cli: Cli, rule: str) -> None:
     assert len(cli.ok("rule", rule)) > 200
 
 
+@pytest.mark.parametrize("name", ["TS605", "head-moved"])
+def test_a_retired_rule_says_so(cli: Cli, name: str) -> None:
+    """Its page tells why it went; the list has it no more."""
+    assert "Retired: nothing is checked any more." in cli.ok("rule", name)
+    assert cli.json("rule", name)["retired"] is True
+    assert "TS605" not in cli.ok("rule")
+
+
 @pytest.mark.parametrize("name", ["TS999", "nope", "\x1b[31m"])
 def test_unknown_rule_is_refused(cli: Cli, name: str) -> None:
     """An unknown code is refused, with the command that lists the rules."""

@@ -168,10 +168,10 @@ def test_what_cannot_be_added_is_refused(cli: Cli, arguments: tuple[str, ...], w
 
 @pytest.mark.parametrize(
     ("arguments", "what"),
-    [((), "required: ACTION"), (("remove", "101"), "invalid choice"), (("show", "101", "x"), "invalid int")],
+    [((), "required: ACTION"), (("remove", "101"), "unknown action 'remove'"), (("show", "101", "x"), "invalid int")],
 )
 def test_wrong_action_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
-    """An unknown action is refused with the list of actions."""
+    """An unknown action is refused in one line."""
     assert what in cli.refused("session", *arguments)
 
 

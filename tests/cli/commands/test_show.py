@@ -83,3 +83,9 @@ def test_control_characters_are_never_printed_raw(cli: Cli, place: Place) -> Non
         assert not {"\x1b", "\x9b", "\u202e", "\r"} & set(cli.ok(*arguments))
         assert not {"\x1b", "\x9b", "\u202e", "\r"} & set(cli(*arguments, "--format", "json").out)
     assert cli.json("show", "101")["title"] == "a\x1b[31m\r\x9b\u202e"
+
+
+def test_title_is_a_section_too(cli: Cli, place: Place) -> None:
+    """By its title the whole document is shown, with the lines above the first section."""
+    place.text = place.text.replace("- State\n", "- State\n\nRead this first.\n", 1)
+    assert "\n\nRead this first.\n\n## 1." in cli.ok("show", "101", "--section", "Task #101: JWT Service - State")

@@ -172,6 +172,7 @@ def test_strange_names_are_shown_and_taken_back(cli: Cli, place: GitPlace) -> No
 
 def test_what_was_put_back_is_told_though_nothing_can_be_compared(cli: Cli, place: GitPlace) -> None:
     """Without the base commit, files are still restored, and this is reported even if the comparison fails."""
+    place.write("taskstate.toml", '[coordination]\ncommits = "held"\n')
     cli.ok(*TAKE)
     place.git("commit", "--quiet", "--amend", "--allow-empty", "--message=other")
     place.git("reflog", "expire", "--expire=now", "--all")
@@ -187,7 +188,7 @@ def test_link_that_leads_out_is_recorded_and_no_finding(cli: Cli, place: GitPlac
     """A link is recorded as itself, wherever it leads: lint finds nothing wrong with that."""
     (place.root / "out").symlink_to("/etc")
     cli.ok(*TAKE)
-    assert "path: out" in place.text or '"out"' in place.text
+    assert '"? out"' in place.text
     cli.ok("lint")
 
 

@@ -26,10 +26,10 @@ def test_a_file_that_cannot_be_read_is_complained_of(cli: Cli, place: Place) -> 
     """The others are shown nevertheless."""
     place.path.with_name("task-7-state.md").write_bytes(b"\xff")
     result = cli("status")
-    assert (result.status, result.out) == (1, "no task is in progress\n")
+    assert (result.status, result.out) == (1, "no other task is in progress\n")
     assert "not shown: .taskstate/tasks/task-7-state.md is not UTF-8" in result.err
     result = cli("status", "7")
-    assert (result.status, result.out) == (1, "")
+    assert (result.status, result.out, result.err.count("\n")) == (1, "", 1)
     assert "task-7-state.md is not UTF-8: byte 0 is 0xff, so it is damaged" in result.err
 
 

@@ -133,6 +133,13 @@ def _shared(place: GitPlace) -> GitPlace:
     return shared
 
 
+def _ignored(place: GitPlace) -> GitPlace:
+    place.git("rm", "-rq", "--cached", ".taskstate")
+    place.write(".git/info/exclude", ".taskstate/\n")
+    place.git("commit", "--quiet", "--message=ours are nobody's business")
+    return place
+
+
 FORMS: dict[str, Callable[[GitPlace], GitPlace]] = {
     "detached HEAD": _detached,
     "linked worktree": _linked,
@@ -140,6 +147,7 @@ FORMS: dict[str, Callable[[GitPlace], GitPlace]] = {
     "hooks": _hooked,
     "split index": _old_index,
     "shared clone": _shared,
+    "ignored state folder": _ignored,
 }
 
 
@@ -152,7 +160,7 @@ def test_snapshots_are_taken_in_every_form_of_a_repository(place: GitPlace, form
     before = place.kept_by_git()
     here.take()
     assert not here.verify().drift
-    paths = [each["path"] for each in here.snapshot()["files_changed"]]
+    paths = [each["path"] for each in here.changed_files()]
     assert paths == {"below the top": ["a.txt", "b.py", "new.txt"]}.get(form, ["data.bin", "new.txt"])
     assert b"+new\n" in here.diff()
     here.write("new.txt", "other\n")

@@ -45,7 +45,15 @@ def record(
 ) -> RecordResult:
     """Record what a log says."""
     text = QaRequest(log, result.get("texts", {}), result.get("statuses", {}))
-    return qa_record.record(place.workspace, TASK, text, request or place.request(), role=role)
+    return recorded(place, text, request or place.request(), role)
+
+
+def recorded(place: Place, text: QaRequest, request: Request, role: str = "", redo: str = "once more") -> RecordResult:
+    """Record results as the baseline, or as those of a role."""
+    workspace = place.workspace
+    if role:
+        return qa_record.record_role(workspace, TASK, qa_record.results_of(workspace, text), request, role=role)
+    return qa_record.record_baseline(workspace, TASK, qa_record.results_of(workspace, text), request, redo=redo)
 
 
 def values(place: Place) -> Any:  # noqa: ANN401 - a front matter
@@ -114,8 +122,6 @@ def test_results_of_a_role(place: Place) -> None:
         "qa": {"lint": {"ok": True, "text": "0 errors"}, "test": {"ok": False, "text": "41 passed, 1 failed"}},
         "qa_log_path": f"artifacts/task-101/qa-implementer-{hashlib.sha256(BAD).hexdigest()[:8]}.log.gz",
         "qa_log_sha256": hashlib.sha256(BAD).hexdigest(),
-        "blocking_findings": [],
-        "drift_budget": 0,
     }
     assert kept(place, block["implementer"]["qa_log_path"]) == BAD
     assert done.outcome.notes == ("implementer has left no snapshot yet, so nothing says which files were tested",)
@@ -125,7 +131,7 @@ def test_results_of_a_role(place: Place) -> None:
 
 def test_what_a_role_has_stays(place: Place) -> None:
     """Recording changes the results of a role and nothing else of it, nor of another."""
-    begun = {"status": "blocked", "session_id": "s1", "blocking_findings": ["slow"], "drift_budget": 0, "x-mine": 1}
+    begun = {"status": "blocked", "session_id": "s1", "findings": [{"id": 1, "text": "slow"}], "x-mine": 1}
     set_block(place, "coordination", {"implementer": begun, "reviewer": {"status": "pending"}})
     record(place, role="implementer")
     block = values(place)["coordination"]
@@ -135,12 +141,11 @@ def test_what_a_role_has_stays(place: Place) -> None:
 
 def test_keys_of_a_role_have_their_order(place: Place) -> None:
     """Whatever order a hand gave them, recording writes a role's keys in the order of the format, others behind."""
-    begun = {"x-mine": 1, "session_id": "s1", "completed_at": None, "status": "done"}
+    begun = {"x-mine": 1, "blocking_findings": ["slow"], "session_id": "s1", "completed_at": None, "status": "done"}
     set_block(place, "coordination", {"implementer": begun})
     record(place, role="implementer")
     assert [*values(place)["coordination"]["implementer"]] == [
-        *("status", "completed_at", "qa", "qa_log_path", "qa_log_sha256", "session_id", "blocking_findings"),
-        *("drift_budget", "x-mine"),
+        *("status", "qa", "qa_log_path", "qa_log_sha256", "session_id", "findings", "x-mine"),
     ]
 
 
@@ -216,7 +221,7 @@ def test_a_refused_write_leaves_the_old_log(place: Place) -> None:
     record(place)
     before, text = kept_logs(place), place.text
     bad_actor = place.request()._replace(metadata=WriteMetadata(actor="ghp_" + "a1B2c3D4e5" * 4, now=place.now))
-    error = refusal(lambda: qa_record.record(place.workspace, TASK, QaRequest(BAD, {}, {}), bad_actor))
+    error = refusal(lambda: recorded(place, QaRequest(BAD, {}, {}), bad_actor))
     assert error.code == "secret"
     assert (kept_logs(place), place.text) == (before, text)
 

@@ -7,7 +7,15 @@ import pytest
 from taskstate.model import names
 from taskstate.model.tool_blocks import CheckResult, read_tool_blocks
 from taskstate.verification.qa import results as qa_results
-from taskstate.verification.qa.results import Difference, compare, coverage, failures, is_success, result_of
+from taskstate.verification.qa.results import (
+    Difference,
+    compare,
+    coverage,
+    failures,
+    is_success,
+    regressions,
+    result_of,
+)
 from tests.support.place import refusal
 
 WELL = ("212 passed", "0 failed, 3 passed", "no errors", "0 errors, 4 warnings", "errors: 0", "2 passed, 1 xfailed")
@@ -120,7 +128,9 @@ def differing(before: str, after: str, name: str = "test") -> tuple[list[str], l
         ("80%, failed: too little", "70%, failed: too little", ["coverage"]),
         ("3 passed", "300 passed", []),
         ("0 errors", "0 errors, 9 warnings", []),
-        ("crashed", "1 failed", []),
+        ("1 failed", "crashed", ["failures"]),
+        ("1 failed", "exit status 2", ["failures"]),
+        ("crashed", "exit status 2", []),
         ("2 errors, coverage 80%", "3 errors, coverage 70%", ["failures", "coverage"]),
     ],
 )
@@ -158,3 +168,13 @@ def test_one_check_may_be_worse_and_better() -> None:
     assert [each.detail for each in comparison.regressions] == ["coverage fell by 8.5 points: 80%, now 71.5%"]
     assert [each.detail for each in comparison.improvements] == ["fewer failures: 3, now 2"]
     assert comparison.same == ("lint",)
+
+
+def test_what_keeps_a_run_from_being_accepted() -> None:
+    """What is worse than at the baseline; without one each failing command; and a command that was not run."""
+    well, ill = CheckResult(ok=True, text="3 passed"), CheckResult(ok=False, text="exit status 1")
+    assert regressions({"a": well, "b": ill}, {"a": well, "b": ill}) == ()
+    assert [each.name for each in regressions({"a": well, "b": ill}, {"a": ill, "b": well})] == ["a"]
+    assert [each.aspect for each in regressions({"a": well}, {})] == ["missing"]
+    assert [each.name for each in regressions(None, {"a": well, "b": ill})] == ["b"]
+    assert regressions(None, {"a": well}) == ()

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from taskstate.storage.git.movement import Commit
 from taskstate.verification.snapshots import drift
-from taskstate.verification.snapshots.drift import ChangedFile, Difference, TreeDifferences
+from taskstate.verification.snapshots.drift import COMMITS, Difference, Explained, TreeDifferences
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,45 +79,11 @@ def test_diff_hashes_alike_whatever_its_line_ends(diff: bytes, as_if: bytes) -> 
     assert drift.diff_sha256(diff) == hashlib.sha256(as_if).hexdigest()
 
 
-def test_list_of_files_is_read_back() -> None:
-    """What was written as a list gives the same files; what is none gives None."""
-    files = (ChangedFile("a", "M", "100644", 3, "0" * 64, None), ChangedFile("b", "D", None, 0, None, "1" * 64))
-    assert drift.read_file_list([each._asdict() for each in files]) == files
-    assert drift.read_file_list([{"path": "a", "status": "M"}]) == (ChangedFile("a", "M", None, 0, None, None),)
-    others: tuple[object, ...] = (None, {}, [1], [{"status": "M"}], "x")
-    assert [drift.read_file_list(result) for result in others] == [None] * 5
-
-
 def test_scope_hash_is_over_the_sorted_paths() -> None:
     """The hash is the same whatever the order, and another when a path is."""
     expected = hashlib.sha256(b"a/b\nc\n").hexdigest()[:16]
     assert drift.scope_hash(["c", "a/b"]) == drift.scope_hash(["a/b", "c"]) == expected
     assert drift.scope_hash(["a/b"]) != expected
-
-
-def test_lists_are_compared_where_the_tree_is_lost() -> None:
-    """Two lists of what differs from one base tell what differs between them."""
-    then = (
-        ChangedFile("back", "M", "100644", 1, "n", "o"),
-        ChangedFile("gone", "?", "100644", 1, "n", None),
-        ChangedFile("kept", "M", "100644", 1, "n", "o"),
-        ChangedFile("mode", "M", "100644", 1, "n", "o"),
-        ChangedFile("returned", "D", None, 0, None, "o"),
-    )
-    now = (
-        ChangedFile("kept", "M", "100644", 1, "n", "o"),
-        ChangedFile("later", "M", "100644", 1, "n", "o"),
-        ChangedFile("mode", "M", "100755", 1, "n", "o"),
-        ChangedFile("new", "?", "100644", 1, "n", None),
-    )
-    assert drift.listed_differences(then, now) == (
-        Difference("back", "modified", "n", "o"),
-        Difference("gone", "removed", "n", None),
-        Difference("later", "modified", "o", "n"),
-        Difference("mode", "mode", "n", "n"),
-        Difference("new", "added", None, "n"),
-        Difference("returned", "added", None, "o"),
-    )
 
 
 def test_verdict_without_anything_is_no_drift() -> None:
@@ -145,3 +112,27 @@ def test_difference_as_json() -> None:
     four = {"path": "a", "change": "modified", "expected": "1", "current": None}
     assert Difference("a", "modified", "1", None).as_json() == four
     assert Difference("a", "modified", "1", None, origin="b").as_json() == {**four, "from": "b"}
+
+
+def test_explained_files_are_told_with_the_commits_that_touched_them() -> None:
+    """What commits or another task explain is no drift, and of the commits those are named that touched the files."""
+    came = (Commit("a" * 40, 1, "first", ("x",)), Commit("b" * 40, 1, "second", ("y",)))
+    explained = (Explained("x", "modified", COMMITS), Explained("z", "added", "102"))
+    found = TreeDifferences("101", "implementer", same_tree=False, commits=came, explained=explained)
+    report = drift.drift_report(found)
+    assert (report.drift, report.notes) == (
+        False,
+        ("task 102 changed, which is no drift: z", "came in by commits, which is no drift: x (aaaaaaa first)"),
+    )
+    assert report.commits == ("aaaaaaa first", "bbbbbbb second")
+
+
+def test_role_at_work_has_no_drift() -> None:
+    """While a later role is in progress, what differs is listed and every check passes."""
+    changed = Difference("a", "modified", "1", "2")
+    report = drift.drift_report(
+        TreeDifferences("101", "implementer", same_tree=False, files=(changed,), at_work="reviewer", same_scope=False)
+    )
+    assert (report.drift, report.files, report.at_work, report.message) == (False, (changed,), "reviewer", "")
+    assert all(check.ok for check in report.checks)
+    assert report.notes == ("reviewer is at work since: 1 file differ so far, and none of it counts as drift",)

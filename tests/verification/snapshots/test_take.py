@@ -221,7 +221,8 @@ def test_each_changed_file_is_told_exactly(place: GitPlace, case: Case) -> None:
     os.utime(place.root / "data.bin", (1, 1))
     before = place.kept_by_git()
     place.take()
-    changed = place.snapshot()["files_changed"]
+    changed = place.changed_files()
+    assert place.snapshot()["files_changed"] == [f"{each['status']} {each['path']}" for each in changed]
     assert tuple((each["path"], each["status"], each["mode"]) for each in changed) == case.files
     for each in changed:
         data = _on_disk(place.root / os.fsdecode(unquoted(each["path"])))
@@ -262,7 +263,7 @@ def test_every_file_outlives_reset_and_clean_up(tmp_path: Path, case: str) -> No
     """After reset, clean and gc each file can be put back, byte for byte, and nothing drifted then."""
     place = _made(tmp_path, CASES[case])
     place.take()
-    changed, text = place.snapshot()["files_changed"], place.text
+    changed, text = place.changed_files(), place.text
     place.git("reset", "--quiet", "--hard")
     place.git("clean", "--quiet", "-fd", "--exclude=.taskstate")
     place.git("reflog", "expire", "--expire=now", "--all")

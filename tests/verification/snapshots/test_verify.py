@@ -14,9 +14,9 @@ import pytest
 from taskstate.model.tool_blocks import read_tool_blocks
 from taskstate.storage.git import log as git_log
 from taskstate.verification.snapshots import accept_drift
-from taskstate.verification.snapshots import restore as snapshot_restore
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.verification.snapshots import verify as snapshot_verify
+from taskstate.verification.snapshots.diffs import INCREMENTAL
 from taskstate.verification.snapshots.drift import STAGED_OTHERWISE, Artifacts
 from taskstate.workspace.startup import recover
 from tests.support.git_place import ROLE, GitPlace
@@ -57,8 +57,9 @@ def told(verified: DriftReport) -> list[tuple[str, str]]:
 
 
 def changed(place: GitPlace, path: str) -> dict[str, object]:
-    """Return what the snapshot says of a changed file."""
-    return next(each for each in place.snapshot()["files_changed"] if each["path"] == path)
+    """Return what the artifacts of the snapshot say of a changed file."""
+    result: dict[str, object] = next(each for each in place.changed_files() if each["path"] == path)
+    return result
 
 
 # No drift
@@ -159,9 +160,9 @@ def test_our_own_files_are_no_drift(place: GitPlace) -> None:
     (place.root / ".taskstate/tasks/notes.txt").unlink()
     assert not place.verify().drift
     place.take()
-    assert [each["path"] for each in place.snapshot()["files_changed"]] == ["a.txt", "new.txt", "src/b.py"]
+    assert place.snapshot()["files_changed"] == ["M a.txt", "? new.txt", "M src/b.py"]
     assert b"taskstate: 1" not in place.diff()
-    assert place.snapshot()["base_commit"] != place.git("rev-parse", "HEAD")
+    assert place.values["delta"]["base_commit"] != place.git("rev-parse", "HEAD")
 
 
 # Drift
@@ -237,27 +238,55 @@ def test_reset_and_stash_are_told(place: GitPlace) -> None:
     assert [each.path for each in verified.files] == ["a.txt", "new.txt", "src/b.py"]
 
 
-def test_premature_commit_is_told(place: GitPlace) -> None:
-    """A commit of the work, though the tree is the same, is drift, and says how to take it back."""
-    base = place.git("rev-parse", "HEAD")
-    place.commit("too early")
+def test_commit_of_the_same_content_is_a_note(place: GitPlace) -> None:
+    """Work that was committed as it was left is no drift: the files and the commit are told, and nothing is counted."""
+    commit = place.commit("too early")
     verified = place.verify()
-    assert verified.message == "work was committed too early, before the task was complete: a.txt, new.txt, src/b.py"
-    assert f"git reset --soft {base[:10]}" in verified.help
-    assert (verified.files, failed(verified)) == ((), {"base_commit", "tree_state", "status"})
-    place.git("reset", "--quiet", "--soft", base)
-    assert not place.verify().drift
+    assert (verified.drift, verified.files, failed(verified), place.budget()) == (False, (), set(), 0)
+    assert verified.committed == ("a.txt", "new.txt", "src/b.py")
+    assert verified.notes == (
+        f"committed since, as implementer left it: a.txt, new.txt, src/b.py ({commit[:7]} too early)",
+    )
+    place.git("commit", "--quiet", "--amend", "--message=better words")
+    assert (place.verify().drift, "better words" in place.verify().notes[0]) == (False, True)
+    place.git("reset", "--quiet", "--soft", "HEAD~1")
+    assert (place.verify().drift, place.verify().committed) == (False, ())
 
 
-def test_commit_that_was_taken_back_is_told(place: GitPlace) -> None:
-    """HEAD has moved over more than our files, though all is again as it was."""
+def test_edit_after_the_commit_is_drift(place: GitPlace) -> None:
+    """A file that was committed and then edited differs, and only that file is named."""
+    place.commit("early")
+    place.write("a.txt", "by hand\n")
+    verified = place.verify()
+    assert (verified.drift, told(verified), verified.explained) == (True, [("a.txt", "modified")], ())
+    place.commit("edited")
+    assert told(place.verify()) == [("a.txt", "modified")]  # the snapshot changed it, so a commit does not explain it
+
+
+def test_commit_that_was_taken_back_is_no_drift(place: GitPlace) -> None:
+    """Where all is again as it was, it does not matter which way HEAD went."""
     place.git("commit", "--quiet", "--message=early", "--only", "src/b.py")
     place.git("revert", "--no-edit", "--no-commit", "HEAD")
     place.git("commit", "--quiet", "--message=back")
     place.write("src/b.py", "b = 2\n")
+    assert (place.verify().drift, place.verify().files) == (False, ())
+
+
+def test_commits_are_drift_where_they_are_held(place: GitPlace) -> None:
+    """With `commits = "held"` a commit over more than our own files is drift, even of the same content."""
+    hold_commits(place)
+    resolve(place)
+    place.git("add", ".taskstate")
+    place.git("commit", "--quiet", "--message=ours", "--only", ".taskstate")
+    assert not place.verify().drift
+    place.commit("too early")
     verified = place.verify()
-    assert verified.message == "work was committed too early, before the task was complete: src/b.py"
-    assert (verified.files, "base_commit" in failed(verified)) == ((), True)
+    assert verified.message.startswith("commits are held, and work was committed before the task was complete: a.txt")
+    assert (verified.files, failed(verified)) == ((), {"base_commit"})
+    assert "git reset" not in verified.help
+    assert refusal(lambda: place.take("reviewer")).code == "drift-unresolved"
+    assert resolve(place).base == place.git("rev-parse", "HEAD")
+    assert not place.verify().drift
 
 
 def test_merge_of_other_work_is_seen_whatever_came_of_it(place: GitPlace) -> None:
@@ -274,32 +303,46 @@ def test_merge_of_other_work_is_seen_whatever_came_of_it(place: GitPlace) -> Non
     assert git_log.paths_touched_by_commits(place.root, base) == ("src/c.py",)
     assert git_log.paths_touched_by_commits(place.root / "src", base) == ("c.py",)
     assert git_log.paths_touched_by_commits(place.root / ".taskstate", base) == ()
-    assert place.verify().message.startswith("other work was merged or pulled in")
+    assert not place.verify().drift
 
 
 @pytest.mark.parametrize("how", ["merge", "rebase"])
-def test_merge_and_rebase_are_told(place: GitPlace, how: str) -> None:
-    """Other work that came in under the task's is reported as what it was."""
-    base, text = place.git("rev-parse", "HEAD"), place.text
-    place.git("stash", "--include-untracked")
-    place.git("switch", "--quiet", "--create", "other")
-    place.write("other.txt", "other\n")
-    place.git("add", "other.txt")
-    place.git("commit", "--quiet", "--message=other")
-    place.git("switch", "--quiet", "main")
+def test_other_work_that_comes_in_is_explained(place: GitPlace, how: str) -> None:
+    """What a merge, or a rebase of one's own commits, brought in is told with its commits, and is no drift."""
+    place.git("add", ".taskstate")
+    place.git("commit", "--quiet", "--message=ours")
+    place.git("worktree", "add", "--quiet", "../side", "HEAD~1")
+    (place.root.parent / "side/other.txt").write_text("other\n")
+    place.git("-C", "../side", "add", "other.txt")
+    place.git("-C", "../side", "commit", "--quiet", "--message=other")
+    other = place.git("-C", "../side", "rev-parse", "HEAD")
+    text = place.text
     if how == "merge":
-        place.git("merge", "--quiet", "--no-ff", "--no-edit", "other")
+        place.git("merge", "--quiet", "--no-ff", "--no-edit", other)
     else:
-        place.git("commit", "--quiet", "--amend", "--allow-empty", "--message=begun otherwise")
-        place.git("cherry-pick", "other")
-    place.git("stash", "pop", "--quiet")
+        place.commit("work")
+        place.git("rebase", "--quiet", other)
     place.text = text
     verified = place.verify()
-    words = {"merge": "other work was merged or pulled in", "rebase": "the branch was rebased, reset or switched"}[how]
-    assert verified.message.startswith(words)
-    assert base[:10] in verified.message
-    assert "base_commit" in failed(verified)
-    assert told(verified) == [("other.txt", "added")]
+    assert (verified.drift, verified.files) == (False, ())
+    assert [each[:3] for each in verified.explained] == [("other.txt", "added", "commits")]
+    assert f"came in by commits, which is no drift: other.txt ({other[:7]} other)" in verified.notes
+
+
+def test_other_line_of_commits_explains_nothing(place: GitPlace) -> None:
+    """Where a commit that HEAD had has no equal in the new line, what differs is drift, and the commit is named."""
+    place.git("switch", "--quiet", "--create", "other", "HEAD")
+    place.write("c.txt", "c\n")
+    place.git("add", "c.txt")
+    place.git("commit", "--quiet", "--message=left behind")
+    place.take()
+    text = place.text
+    place.git("switch", "--quiet", "main")
+    place.text = text
+    verified = place.verify()
+    assert (verified.drift, told(verified)) == (True, [("c.txt", "removed")])
+    assert "HEAD is on another line, without" in verified.message
+    assert "left behind" in verified.message
 
 
 def test_files_outside_of_the_scope_are_told(tmp_path: Path) -> None:
@@ -327,8 +370,8 @@ def test_many_files_are_listed_beside_the_state_file(tmp_path: Path) -> None:
         place.write(f"n{number:02}.txt", "x\n")
     place.take()
     listed = place.snapshot()["files_changed"]
-    assert (listed["count"], set(listed)) == (21, {"count", "sha256", "path"})
-    assert (place.root / ".taskstate" / listed["path"]).exists()
+    assert (listed["count"], set(listed)) == (21, {"count", "sha256"})
+    assert (place.root / ".taskstate" / place.snapshot()["pack"] / "implementer-files.json").exists()
     for number in range(21):
         place.write(f"n{number:02}.txt", "y\n")
     verified = place.verify()
@@ -351,7 +394,7 @@ def test_lost_artifacts_are_told(tmp_path: Path, what: str) -> None:
     if what == "all":
         shutil.rmtree(home)
     elif what == "list":
-        path = place.root / ".taskstate" / place.snapshot()["files_changed"]["path"]
+        path = place.root / ".taskstate" / place.snapshot()["pack"] / "implementer-files.json"
         path.write_text(path.read_text().replace(X, "0" * 64))
     elif what == "pack":
         shutil.rmtree(pack.parent)
@@ -399,7 +442,7 @@ def test_tree_that_somebody_wrote_by_hand_is_not_believed(place: GitPlace) -> No
 
 def test_torn_and_missing_diffs_are_refused(place: GitPlace) -> None:
     """A diff that is not what was recorded is never shown; one that is not here is said to be missing."""
-    path = place.root / ".taskstate" / place.snapshot()["diff_from_base"]
+    path = place.root / ".taskstate" / place.snapshot()["pack"] / "implementer-from-base.diff.gz"
     whole = path.read_bytes()
     for data in (whole[:-9], b"", gzip.compress(b"another")):
         path.write_bytes(data)
@@ -417,12 +460,12 @@ def test_incremental_diff_is_the_roles_own_change(place: GitPlace) -> None:
     place.write("a.txt", "changed again\n")
     (place.root / "new.txt").unlink()
     place.take("reviewer")
-    snapshot, diff = place.snapshot("reviewer"), place.diff(snapshot_restore.INCREMENTAL, "reviewer")
+    snapshot, diff = place.snapshot("reviewer"), place.diff(INCREMENTAL, "reviewer")
     assert place.applied(before, diff) == snapshot["tree"]
     assert (b"+changed again" in diff, b"b = 2" in diff) == (True, False)
-    assert "incremental_diff" not in place.snapshot()
-    assert snapshot["incremental_diff_error"] is None
-    error = refusal(lambda: place.diff(snapshot_restore.INCREMENTAL))
+    assert "incremental_diff_sha" not in place.snapshot()
+    assert "incremental_diff_error" not in snapshot
+    error = refusal(lambda: place.diff(INCREMENTAL))
     assert error.message == "implementer has no incremental diff: no role comes before it"
     assert error.help == "its diff from the base commit is all that it did: leave --type out"
 
@@ -436,7 +479,7 @@ def test_incremental_diff_that_cannot_be_is_explained(place: GitPlace, why: str)
     notes = place.take(role).notes
     assert why in place.snapshot(role)["incremental_diff_error"]
     assert notes == (f"there is no diff from the role before: {place.snapshot(role)['incremental_diff_error']}",)
-    assert before in refusal(lambda: place.diff(snapshot_restore.INCREMENTAL, role)).message
+    assert before in refusal(lambda: place.diff(INCREMENTAL, role)).message
 
 
 def test_newest_role_is_the_one_that_took_its_snapshot_last() -> None:
@@ -529,7 +572,8 @@ def test_tree_that_was_put_back_is_not_taken_anew(place: GitPlace) -> None:
 
 
 def test_committed_work_begins_anew_at_head(place: GitPlace) -> None:
-    """After work was committed the next snapshot is refused; resolving takes HEAD as the base, the tree being clean."""
+    """Where commits are held, the next snapshot is refused after one; resolving takes HEAD as the base."""
+    hold_commits(place)
     head = place.commit("on purpose")
     error = refusal(lambda: place.take("reviewer"))
     assert (error.code, "snapshot resolve 101" in error.help) == ("committed", True)
@@ -543,8 +587,9 @@ def test_committed_work_begins_anew_at_head(place: GitPlace) -> None:
 
 
 def test_base_without_snapshots_begins_anew_too(tmp_path: Path) -> None:
-    """Where a base was named, work was committed, and nobody has taken a snapshot yet, resolving names HEAD."""
+    """Where commits are held, work was committed, and nobody has taken a snapshot yet, resolving names HEAD."""
     place = GitPlace(tmp_path / "repository")
+    hold_commits(place)
     base = place.git("rev-parse", "HEAD")
     place.text = place.text.replace("\naudit:\n", f'\ndelta:\n  base_commit: "{base}"\naudit:\n', 1)
     reseal(place)
@@ -552,15 +597,17 @@ def test_base_without_snapshots_begins_anew_too(tmp_path: Path) -> None:
     head = place.commit("work")
     place.write("a.txt", "y\n")
     assert refusal(place.take).code == "committed"
-    assert (resolve(place).retaken, place.values["delta"]) == ((), {"base_commit": head})
-    assert [each["path"] for each in taken(place)] == ["a.txt"]
-
-
-def taken(place: GitPlace) -> list[dict[str, object]]:
-    """Take a snapshot, and return its changed files."""
+    assert (resolve(place).retaken, place.values["delta"]["base_commit"]) == ((), head)
     place.take()
-    result: list[dict[str, object]] = place.snapshot()["files_changed"]
-    return result
+    assert place.snapshot()["files_changed"] == ["M a.txt"]
+
+
+def hold_commits(place: GitPlace) -> None:
+    """Configure that work is not committed between roles."""
+    place.write("taskstate.toml", '[coordination]\ncommits = "held"\n')
+    place.write(".git/info/exclude", "taskstate.toml\n")
+    place.git("rm", "--quiet", "--cached", "taskstate.toml")
+    place.git("commit", "--quiet", "--message=settings")
 
 
 def reseal(place: GitPlace) -> None:
@@ -578,15 +625,17 @@ def test_nothing_to_resolve_is_refused(place: GitPlace) -> None:
 
 
 def test_base_that_is_gone_is_told_and_resolved(place: GitPlace) -> None:
-    """A base commit that is not here is one clear error, and resolving begins again at HEAD."""
+    """A base that is not here is one clear error for a snapshot, not for a comparison; resolving begins at HEAD."""
     removed = "ab" * 20
-    base = place.snapshot()["base_commit"]
-    place.text = place.text.replace(base, removed)
+    place.text = place.text.replace(place.values["delta"]["base_commit"], removed)
     reseal(place)
-    for call in (place.verify, lambda: place.take("reviewer")):
-        error = refusal(call)
-        assert (error.code, error.message) == ("no-commit", f"the base commit {removed} is not in this repository")
-        assert "snapshot resolve 101 --note" in error.help
+    place.take()  # the base tree alone is enough
+    place.text = place.text.replace(place.values["delta"]["base_tree"], removed)
+    reseal(place)
+    assert not place.verify().drift
+    error = refusal(lambda: place.take("reviewer"))
+    assert (error.code, error.message) == ("no-commit", f"the base commit {removed} is not in this repository")
+    assert "snapshot resolve 101 --note" in error.help
     place.write("a.txt", "by hand\n")
     place.restore("a.txt")
     assert (place.root / "a.txt").read_text() == "changed\n"
@@ -597,11 +646,12 @@ def test_base_that_is_gone_is_told_and_resolved(place: GitPlace) -> None:
 @pytest.mark.parametrize("base", ["--output=/tmp/x", "-n", "HEAD", "", "zz"])
 def test_base_that_is_no_commit_id_is_harmless(place: GitPlace, base: str) -> None:
     """A base commit that a user wrote by hand is never taken for an option of git's."""
-    place.text = place.text.replace(place.snapshot()["base_commit"], base)
+    delta = place.values["delta"]
+    place.text = place.text.replace(delta["base_commit"], base).replace(delta["base_tree"], base)
     reseal(place)
     before = tree(place.root)
     assert refusal(lambda: place.take("reviewer")).code == "no-commit"
-    assert refusal(place.verify).code == "no-commit"
+    assert not place.verify().drift
     assert tree(place.root) == before
 
 
@@ -669,6 +719,8 @@ def test_tree_that_is_no_object_id_is_never_given_to_git(
     victim = tmp_path / "victim"
     victim.write_text("precious\n")
     value = expected.replace("VICTIM", str(victim))
+    place.git("add", "a.txt")
+    place.take()
     place.text = place.text.replace(f' {key}: "{place.snapshot()[key]}"', f' {key}: "{value}"')
     assert place.snapshot()[key] == value
     reseal(place)
@@ -767,8 +819,10 @@ def test_broken_pack_is_told_in_words(tmp_path: Path) -> None:
     assert (place.root / "noise").read_text() == "gone\n"
 
 
-def test_object_that_the_repository_lacks_is_told(place: GitPlace) -> None:
+def test_object_that_the_repository_lacks_is_told(tmp_path: Path) -> None:
     """Where git itself has lost what the base commit holds, its artifacts are not blamed."""
+    place = GitPlace(tmp_path / "repository")
+    place.write("a.txt", "changed\n")
     blob = place.git("rev-parse", "HEAD:a.txt")
     (place.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
     error = refusal(place.take)
@@ -787,14 +841,19 @@ def test_what_git_ignores_now_is_told(place: GitPlace) -> None:
 
 
 def test_commits_pulled_in_are_not_taken_for_the_work(place: GitPlace) -> None:
-    """A fast-forward that brings other files is other work; a file of the work in it makes it the work."""
+    """A fast-forward that brings other files is explained; a file of the work in it was committed as it was left."""
     place.write("other.txt", "other\n")
     place.git("add", "other.txt")
     place.git("commit", "--quiet", "--message=other")
-    assert place.verify().message.startswith("other work was merged or pulled in since")
+    assert [each.path for each in place.verify().explained] == ["other.txt"]
     place.git("add", "a.txt")
     place.git("commit", "--quiet", "--message=work")
-    assert place.verify().message.startswith("work was committed too early, before the task was complete: a.txt;")
+    verified = place.verify()
+    assert (verified.drift, verified.committed, [each.path for each in verified.explained]) == (
+        False,
+        ("a.txt",),
+        ["other.txt"],
+    )
 
 
 def test_moved_submodule_is_told_with_its_commits(place: GitPlace, tmp_path: Path) -> None:
@@ -843,7 +902,8 @@ def test_role_that_takes_all_back_leaves_a_clean_tree(place: GitPlace) -> None:
 
 
 def test_clean_tree_after_accepted_commits_is_taken(place: GitPlace) -> None:
-    """Work that was committed early, and accepted, is in the base: whose it was, and who comes then, may leave that."""
+    """Where commits are held, accepted work is in the base: whose it was, and who comes then, may leave that."""
+    hold_commits(place)
     place.commit("early")
     resolve(place)
     for role in (ROLE, "reviewer"):
@@ -852,8 +912,9 @@ def test_clean_tree_after_accepted_commits_is_taken(place: GitPlace) -> None:
 
 
 def test_role_whose_work_was_all_committed_can_be_done(tmp_path: Path) -> None:
-    """Where the first role committed before it took any snapshot, accepting that leads on."""
+    """Where commits are held, and the first role committed before any snapshot, accepting that leads on."""
     place = GitPlace(tmp_path / "repository")
+    hold_commits(place)
     base = place.git("rev-parse", "HEAD")
     place.text = place.text.replace("\naudit:", f'\ndelta:\n  base_commit: "{base}"\naudit:', 1)
     reseal(place)

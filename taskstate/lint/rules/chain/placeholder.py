@@ -2,12 +2,12 @@
 
 ## What
 
-A placeholder is a subsection whose whole content is one line in emphasis, such as `*To be completed.*`; the same words
-within other text are not. While a task is `created`, any part may be a placeholder. From `in_progress` on, Task
-Description and Acceptance Criteria may not; a `complete` task has a Summary, and at least one of the other parts of
-Chain Output. In a permanent task, User Intent must be written from `in_progress` on. The finding is at the placeholder.
-Not reported is what an event `waived` of `audit.events` lists, unless the task was reopened since; an event without a
-list was written by hand and waives everything.
+A placeholder is a subsection whose whole content is one line in emphasis or in parentheses, such as `*To be
+completed.*` or `(To be completed.)`; the same words within other text are not. While a task is `created`, any part may
+be a placeholder. From `in_progress` on, Task Description and Acceptance Criteria may not; a `complete` task has a
+Summary, and at least one of the other parts of Chain Output. In a permanent task, User Intent must be written from
+`in_progress` on. The finding is at the placeholder. Not reported is what an event `waived` of `audit.events` lists,
+unless the task was reopened since; an event without a list was written by hand and waives everything.
 
 ## Why
 

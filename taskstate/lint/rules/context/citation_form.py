@@ -6,7 +6,7 @@ The json fence under Standards is a list of citations, each with `file`, `sectio
 `requirement` (at most 140 characters), and, once captured, `line_span` (such as `L42-L68`) and `content_sha`. Here one
 of them breaks that form, has a span that ends before it begins, or is out of order: they are sorted by file and
 section. A span that is no longer where its section is, while the section has the same content, is a warning, unless the
-task is complete.
+task is complete or dropped.
 
 ## Why
 
@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.context.citations import citation_status, parse_line_span
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
-from taskstate.lint.facts.citations import captured_citations, citations_value, is_complete
+from taskstate.lint.facts.citations import captured_citations, citations_value, is_closed
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.edits import Edit
 
@@ -69,7 +69,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             message = f"the span {shown(span.text)} ends before it begins"
             yield RULE.at(span.span, message, help="`taskstate context rebuild` computes spans")
     yield from _unsorted(document, value)
-    if not is_complete(facts):
+    if not is_closed(facts):
         yield from _outdated(value, facts)
 
 

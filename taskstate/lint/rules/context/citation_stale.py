@@ -5,7 +5,7 @@
 A citation under Standards names a file, the slug of a heading, and a hash of that section as it was when the context
 was sealed. Now the section has another content, its heading has another text, or the file does not exist or cannot be
 read. A section that has only moved within its file is not stale (TS603 updates its span). Not checked are citations
-that were never captured, which have no `content_sha`, and complete tasks.
+that were never captured, which have no `content_sha`, and tasks that are complete or dropped.
 
 ## Why
 
@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.context.citations import citation_status
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.citations import captured_citations, citations_value, is_complete
+from taskstate.lint.facts.citations import captured_citations, citations_value, is_closed
 from taskstate.lint.facts.wording import shown
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ RULE = Rule(
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each stale citation, at the value that is no longer right."""
     value = citations_value(document, facts)
-    if value is None or is_complete(facts):
+    if value is None or is_closed(facts):
         return
     for cited in captured_citations(value):
         standards = facts.queries.standard(cited.values["file"])

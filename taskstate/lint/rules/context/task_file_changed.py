@@ -36,7 +36,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
-from taskstate.lint.facts.citations import is_complete
+from taskstate.lint.facts.citations import is_closed
 from taskstate.lint.facts.wording import shown
 from taskstate.model.static_context import is_sealed
 
@@ -58,7 +58,7 @@ RULE = Rule(
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most one finding, at the hash, or at the name of a file that does not exist."""
     name, sha = facts.blocks.context.task_file, facts.blocks.context.task_file_sha
-    if not name or not sha or is_complete(facts):
+    if not name or not sha or is_closed(facts):
         return
     ids = facts.queries.blob_ids(name)
     if ids is None or sha in ids:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.model.tool_blocks import Snapshot
+    from taskstate.model.delta_block import Snapshot
     from taskstate.syntax.document import Document
 
 RULE = Rule(
@@ -99,11 +99,17 @@ def _named(facts: Facts) -> Iterator[_Artifact]:
 
 
 def _of_snapshot(snapshot: Snapshot, *at: str) -> Iterator[_Artifact]:
-    yield from _one(snapshot.diff_from_base, snapshot.diff_sha, *at, "diff_from_base", text=True)
-    yield from _one(snapshot.incremental_diff, snapshot.incremental_diff_sha, *at, "incremental_diff", text=True)
-    if snapshot.file_list:
-        yield from _one(snapshot.file_list.path, snapshot.file_list.sha256, *at, "files_changed", "path")
-    yield from _one(snapshot.pack, None, *at, "pack")
+    def key(name: str) -> str:
+        """Return the key that leads to an artifact: its own in files of earlier versions, else that of the folder."""
+        return name if name in snapshot.values else "pack"
+
+    yield from _one(snapshot.diff_from_base, snapshot.diff_sha, *at, key("diff_from_base"), text=True)
+    yield from _one(snapshot.incremental_diff, snapshot.incremental_diff_sha, *at, key("incremental_diff"), text=True)
+    if snapshot.file_list and snapshot.file_list.sha256:
+        at_path = ("path",) if "base_commit" in snapshot.values else ()
+        yield from _one(snapshot.file_list.path, snapshot.file_list.sha256, *at, "files_changed", *at_path)
+    pack = snapshot.values.get("pack")
+    yield from _one(pack if isinstance(pack, str) else None, None, *at, "pack")
 
 
 def _one(path: str | None, sha256: str | None, *keys: str, text: bool = False) -> Iterator[_Artifact]:

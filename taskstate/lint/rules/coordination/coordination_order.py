@@ -1,9 +1,9 @@
-"""coordination-order: a role is done before the one ahead of it, or done with blocking findings.
+"""coordination-order: a role is done before the one ahead of it, or done with open findings.
 
 ## What
 
 The roles work one after the other, in the order of the configuration: implementer, reviewer, validator. Here a role is
-`done` while the one just ahead of it is not, or it is `done` and its `blocking_findings` are not empty. Each role is
+`done` while the one just ahead of it is not, or it is `done` and one of its findings has no answer. Each role is
 compared with the one ahead of it alone. Roles that the configuration does not name are not checked.
 
 ## Why
@@ -16,7 +16,7 @@ result, and open findings are what the role was there to resolve.
 ```yaml
 coordination:
   implementer: {status: in_progress}
-  reviewer: {status: done, blocking_findings: ["The token never expires"]}
+  reviewer: {status: done, findings: [{id: 1, text: "The token never expires"}]}
 ```
 
 ## Instead
@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.messages import first_of
+from taskstate.model.findings import KEY, OLDER_KEY
 from taskstate.model.roles import pipeline
 from taskstate.model.statuses import DONE
 
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 RULE = Rule(
     code="TS701",
     name="coordination-order",
-    summary="a role is done before the one ahead of it, or done with blocking findings",
+    summary="a role is done before the one ahead of it, or done with open findings",
     reads=FRONT_MATTER,
 )
 
@@ -64,7 +65,7 @@ _BLOCK = "coordination"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
-    """Yield at most two findings for each role that is done: at its status, and at its blocking findings."""
+    """Yield at most two findings for each role that is done: at its status, and at its findings."""
     if _BLOCK not in facts.values:
         return
     names = facts.config.roles
@@ -85,10 +86,12 @@ def _early(facts: Facts, ahead: Role | None, role: Role) -> Iterator[Diagnostic]
 
 
 def _blocked(facts: Facts, role: Role) -> Iterator[Diagnostic]:
-    if role.findings:
+    if role.open_findings:
+        waiting = [shown(str(each)) for each in role.open_findings]
+        key = KEY if KEY in role.values else OLDER_KEY
         yield RULE.at(
-            facts.value_span(_BLOCK, role.name, "blocking_findings"),
-            f"{role.name} is done with an open finding: {first_of([*map(shown, role.findings)], 1)}",
+            facts.value_span(_BLOCK, role.name, key),
+            f"{role.name} is done with an open finding: {first_of(waiting, 1)}",
             help=f'reopen the role (`taskstate role reopen {facts.shown_id} {role.name} --note "WHY"`), then take back '
             "what is mended with `taskstate role unblock`",
         )

@@ -8,9 +8,9 @@ sessions and features can still be recorded.
 
 ## Why
 
-Somebody edited, committed, rebased or reset between two roles. Perhaps that was intended, perhaps two agents work in
-one tree. The number stays even if the files were restored, because otherwise the next role would review or test
-something that no role has produced, without anyone noticing.
+Somebody edited or reset files between two roles, or checked out another branch. Perhaps that was intended, perhaps two
+agents work in one tree. The number stays even if the files were restored, because otherwise the next role would review
+or test something that no role has produced, without anyone noticing.
 
 ## Example
 

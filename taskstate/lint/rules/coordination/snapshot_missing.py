@@ -3,11 +3,11 @@
 ## What
 
 A role that is `done` has a snapshot of the working tree under `delta.snapshots`: what it has handed on. Here there is
-none, and no event says that `taskstate purge` has deleted it. A complete task needs none any more.
+none, and no event says that `taskstate purge` has deleted it. A task that is complete or dropped needs none any more.
 
 ## Why
 
-The roles hand on a working tree that nobody has committed. Only the snapshot can tell the next role whether the tree is
+The roles hand on a working tree, committed or not. Only the snapshot can tell the next role whether the tree is
 still the same, what the role changed, and what a file was like before somebody touched it.
 
 ## Example
@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.model.roles import pipeline
-from taskstate.model.statuses import COMPLETE, DONE
+from taskstate.model.statuses import CLOSED, DONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,7 @@ _PURGED = "role-done"  # the audit event that a purge writes for each role
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield a finding for each role that is done without a snapshot, at its status."""
-    if _BLOCK not in facts.values or facts.values.get("status") == COMPLETE or _is_unsound(facts):
+    if _BLOCK not in facts.values or facts.values.get("status") in CLOSED or _is_unsound(facts):
         return
     for role in pipeline(facts.blocks, facts.config.roles):
         if role.status == DONE and role.snapshot is None and not _is_purged(facts.blocks.audit, role):

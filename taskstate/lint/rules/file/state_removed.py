@@ -1,10 +1,10 @@
-"""state-removed: a state file is gone, and its task was not complete.
+"""state-removed: a state file is gone, and its task was neither complete nor dropped.
 
 ## What
 
 The compared revision (`--against REV`) has a state file that no longer exists, neither there nor under another name,
-and its task was not complete. The finding names the removed file; it is reported where the folder of that file is
-linted. Moved files are recognised, and tasks that got another id.
+and its task was neither complete nor dropped. The finding names the removed file; it is reported where the folder of
+that file is linted. Moved files are recognised, and tasks that got another id.
 
 ## Why
 
@@ -20,7 +20,7 @@ $ git rm .taskstate/tasks/task-101-state.md     # while 101 is in progress
 ## Instead
 
 Restore the file with `git checkout REV -- path`. A task that is finished should be completed first, `taskstate complete
-101`; one that is given up can say so in a last session and stay `blocked`. The file of a complete task may be removed.
+101`, and one that is given up dropped: `taskstate drop 101 --note "the library does it now"`. Then its file may go.
 
 ## Configuration
 
@@ -32,7 +32,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, WHOLE, Diagnostic, Rule
-from taskstate.model.statuses import COMPLETE
+from taskstate.model.statuses import CLOSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,15 +44,15 @@ RULE = Rule(
     code="TS012",
     name="state-removed",
     severity=WARNING,
-    summary="a state file of the compared revision is gone, and its task was not complete",
+    summary="a state file of the compared revision is gone, and its task was neither complete nor dropped",
     reads=WHOLE,
 )
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield a finding for the removed file, at its first line, unless its task was complete."""
+    """Yield a finding for the removed file, at its first line, unless its task was complete or dropped."""
     status = facts.values.get("status")
-    if status != COMPLETE:
+    if status not in CLOSED:
         names = facts.queries.earlier_names()
         import shlex
 
@@ -60,5 +60,5 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         yield RULE.at(
             facts.first_line,
             f"the state file of task {facts.shown_id} is gone, and the task was {status or 'not complete'}",
-            help=f"take it back, or complete the task before its file goes{shown}",
+            help=f"take it back, and complete or drop the task before its file goes{shown}",
         )

@@ -3,15 +3,16 @@
 ## What
 
 Since the compared revision (`--against REV`; in the pre-commit hook HEAD) the status went back to `created`, or a task
-that was `complete` is open again without `taskstate reopen` having recorded it. A task goes from `created` to
-`in_progress`, from there to `blocked` and back any number of times, and to `complete`. There may be several steps
-between two revisions, so `created` may have become `complete`. During a merge the change must be valid from both sides.
+that was `complete` or `dropped` is so no more without `taskstate reopen` having recorded it, or it is `dropped` without
+`taskstate drop` having recorded that. A task goes from `created` to `in_progress`, from there to `blocked` and back any
+number of times, and to `complete`; it can be `dropped` at any time before that. There may be several steps between two
+revisions, so `created` may have become `complete`. During a merge the change must be valid from both sides.
 
 ## Why
 
 A complete task has handed its output to other tasks, which build on it. If it is reopened silently, they go on with
 what may be wrong. And work that was begun cannot become not begun: a status that is `created` again usually comes from
-a merge or from an old copy of the file.
+a merge or from an old copy of the file. Why a task was given up is what people ask first when they find it.
 
 ## Example
 
@@ -23,8 +24,9 @@ status: in_progress
 
 ## Instead
 
-`taskstate reopen 101 --note 'tokens never expire'` sets the status and records who reopened the task, when and why. A
-task that was begun by mistake becomes `blocked`, with a session that says so.
+`taskstate reopen 101 --note 'tokens never expire'` sets the status and records who reopened the task, when and why;
+`taskstate drop 101 --note 'the library does it now'` does the same for a task that is given up. A task that was begun
+by mistake becomes `blocked` or is dropped.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
-from taskstate.model.statuses import COMPLETE, CREATED
+from taskstate.model.statuses import CLOSED, CREATED, DROPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,20 +49,28 @@ RULE = Rule(
     reads=FRONT_MATTER,
 )
 
-_REOPENED = "reopened"  # the audit event of `taskstate reopen`
+_REOPENED, _DROPPED = "reopened", "dropped"  # the audit events of `taskstate reopen` and `taskstate drop`
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield at most one finding, at a status that the lifecycle does not allow after the earlier one."""
     now = facts.values.get("status")
-    if now is None or now == COMPLETE:
+    if now is None:
         return
-    before = {str(then.values.get("status", CREATED)) for then in facts.past or () if _binds(then, facts)} - {CREATED}
-    if COMPLETE in before:
+    past = [then for then in facts.past or () if not then.newer and then.kind.name == facts.kind.name]
+    before = {_status(then) for then in past if not _is_reopened(facts, then)} - {CREATED, now}
+    closed = next((status for status in CLOSED if status in before), "")
+    if closed:
         yield RULE.at(
             facts.value_span("status"),
-            f"the task was complete, and is {now} without having been reopened",
+            f"the task was {closed}, and is {now} without having been reopened",
             help=f"take the status back, or reopen the task: `taskstate reopen {facts.shown_id} --note TEXT`",
+        )
+    elif now == DROPPED and any(_status(then) != DROPPED and not _has_since(_DROPPED, facts, then) for then in past):
+        yield RULE.at(
+            facts.value_span("status"),
+            "the task is dropped, and no event says who gave it up and why",
+            help=f"`taskstate drop {facts.shown_id} --note TEXT` records it",
         )
     elif now == CREATED and before:
         earlier = min(before)
@@ -71,22 +81,25 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         )
 
 
-def _binds(then: Facts, facts: Facts) -> bool:
-    """Return whether an earlier status limits the present one: the kind is the same, and the task was not reopened."""
-    comparable = not then.newer and then.kind.name == facts.kind.name
-    return comparable and not (then.values.get("status") == COMPLETE and _is_reopened(facts, then))
+def _status(then: Facts) -> str:
+    return str(then.values.get("status", CREATED))
 
 
 def _is_reopened(facts: Facts, then: Facts) -> bool:
-    """Return whether a complete task was reopened since; True also where the audit breaks its schema."""
-    if facts.values.get("status") == CREATED:
+    """Return whether a task that was closed was reopened since, so that its earlier status limits nothing."""
+    if _status(then) not in CLOSED or facts.values.get("status") == CREATED:
         return False
+    return _has_since(_REOPENED, facts, then)
+
+
+def _has_since(event: str, facts: Facts, then: Facts) -> bool:
+    """Return whether there is such an event that an earlier version has not; True where the audit breaks its schema."""
     if facts.front_matter and facts.front_matter.entry("audit") and "audit" not in facts.values:
         return True
-    last = max(_reopenings(then), default="")
-    return any(at > last for at in _reopenings(facts))
+    last = max(_times(event, then), default="")
+    return any(at > last for at in _times(event, facts))
 
 
-def _reopenings(facts: Facts) -> list[str]:
-    """Return the times at which the task was reopened."""
-    return [each.at or "" for each in facts.blocks.audit.events if each.event == _REOPENED]
+def _times(event: str, facts: Facts) -> list[str]:
+    """Return the times of the events of a kind."""
+    return [each.at or "" for each in facts.blocks.audit.events if each.event == event]

@@ -17,7 +17,7 @@ their new seal would make the change look like one of the tool's.
 
 ```yaml
 coordination:
-  reviewer: {status: done, blocking_findings: []}   # was: blocked, with two findings
+  reviewer: {status: done}   # was: blocked, with two findings
 ```
 
 ## Instead

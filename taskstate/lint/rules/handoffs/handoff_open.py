@@ -5,7 +5,8 @@
 `handoffs.open` in the front matter is the path (from the state folder) of the handoff document that nobody has accepted
 yet, or null. There is a finding if it names a document that does not exist or was accepted, or anything else than a
 handoff document of this task; if it is null and a document of the task is open; and if a second document is open. Only
-documents of our kind count, those with `kind: handoff` in their front matter, in `handoffs/task-<id>/`.
+documents of our kind count, those with `kind: handoff` in their front matter, in `handoffs/task-<id>/`. What was open
+when a task was dropped stays as it is.
 
 ## Why
 
@@ -38,6 +39,7 @@ from taskstate.handoff.paths import is_handoff_path
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.names import own_file
+from taskstate.model.statuses import DROPPED
 from taskstate.validation.paths import escape_reason
 
 if TYPE_CHECKING:
@@ -63,6 +65,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     if facts.front_matter is None or (_KEY in document.front_matter and _KEY not in facts.values):
         return
     named = facts.blocks.handoffs.open
+    if facts.values.get("status") == DROPPED and not named:
+        return  # what was open when the task was dropped stays as a document
     documents = facts.queries.handoffs()
     if documents is None or (named and escape_reason(named)):
         return

@@ -3,9 +3,10 @@
 ## What
 
 While the front matter says `status: open`, all paths that the document names must exist in the repository: the file of
-Current State, those of References (`path`, or `path, what to look for`), and those of `do_not_reread`. Paths begin at
-the repository's root; a line number (`a.py:88`) and a heading (`plan.md#rotation`) behind one are ignored. A path out
-of the repository is reported by TS952 alone. Accepted documents, and those of other tools, are not checked.
+Current State, unless it is marked `(to be created)`; those of References (`path`, or `path, what to look for`, also
+behind a label as in `Plan: path`); and those of `do_not_reread`. Paths begin at the repository's root; a line number
+(`a.py:88`) and a heading (`plan.md#rotation`) behind one are ignored. A path out of the repository is reported by TS952
+alone. Accepted documents, and those of other tools, are not checked.
 
 ## Why
 
@@ -30,7 +31,12 @@ search for it, or writes it again.
 - File: `src/auth/jwt.service.ts`
 ```
 
-Name a file that is still to be created in the next action or the goal state, and here the file to work on until then.
+A file that is still to be created is marked so, as `taskstate handoff new --file` does by itself:
+
+```markdown
+- File: `src/auth/rotation.ts` (to be created)
+```
+
 References outside the repository, such as an address, belong in Critical Context.
 """
 
@@ -38,7 +44,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.handoff.document import OPEN, Passage, without_position
+from taskstate.handoff.document import OPEN, Passage
+from taskstate.handoff.references import without_position
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.wording import shown
@@ -63,7 +70,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     handoff = handoff_facts(facts)
     if handoff is None or not handoff.is_ours or facts.values.get("status") != OPEN:
         return
-    for passage in (*_not_to_reread(facts), *handoff.reading.paths):
+    for passage in (*_not_to_reread(facts), *handoff.reading.paths_to_find):
         candidates = dict.fromkeys((passage.text, without_position(passage.text)))
         if any(_leads_outside(facts, path) or facts.queries.exists(path) is not False for path in candidates):
             continue

@@ -6,7 +6,7 @@ A handoff document has six sections of level 2, in this order: Immediate Next Ac
 What NOT to Try, Critical Context, References. Case, a number and a remark in brackets do not matter. The last four may
 say `None.`; a placeholder such as `*To be completed.*` counts as empty everywhere. Current State is a list with `-
 File:`, `- Location:` and `- Goal state:`. In a document of another tool, without our front matter, all missing sections
-together are one warning.
+together are one warning; in the folder of a task's open handoffs they are an error, and so is the missing front matter.
 
 ## Why
 
@@ -72,6 +72,10 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         if facts.foreign:
             yield RULE.at(facts.first_line, "the handoff document is empty", help="write it, or delete it")
         return
+    if handoff.is_stray:
+        path = f"{facts.folder}/{facts.name}"
+        help_ = f"`taskstate handoff new {facts.shown_id} --from {path}` takes it over, once it is complete"
+        yield RULE.at(facts.first_line, "the handoff document has no front matter of taskstate", help=help_)
     if handoff.is_ours:
         for spec in handoff.outline.absent:
             yield from handoff.at(RULE, _span(handoff, spec), _absent(handoff, spec), help=_help(handoff, spec))
@@ -135,7 +139,7 @@ def _incomplete(handoff: HandoffFacts) -> Iterator[Diagnostic]:
         elif name not in MAY_BE_NONE and reading.says_none(name):
             help_ = "say it; what has no next step needs no successor"
             yield from handoff.at(RULE, heading, f"the section {name!r} says that there is none", help=help_)
-        elif name == STATE and handoff.is_ours:
+        elif name == STATE and (handoff.is_ours or handoff.is_stray):
             missing = ", ".join(f"`- {label}:`" for label in LABELS if label.lower() not in reading.labelled)
             if missing:
                 yield from handoff.at(RULE, heading, f"{name!r} has no {missing}", help=f"add {missing} to its list")

@@ -2,8 +2,8 @@
 
 ## What
 
-The Progress Log and the archive together have more than `max-sessions` (20) sessions, and the task is not complete. The
-help suggests subtasks for its open features. A complete task is not checked.
+The Progress Log and the archive together have more than `max-sessions` (20) sessions, and the task is neither
+complete nor dropped. The help suggests subtasks for its open features.
 
 ## Why
 
@@ -41,7 +41,7 @@ from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.wording import cut
 from taskstate.messages import first_of
 from taskstate.model.derived_values import session_counts
-from taskstate.model.statuses import COMPLETE
+from taskstate.model.statuses import CLOSED
 from taskstate.tasks.decomposition_plan import subtasks_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ _MAX_SUBTASKS, _MAX_FEATURES = 4, 3  # subtasks that the help lists, and feature
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most one finding, at the first line; none where the sessions cannot be counted."""
     most = facts.config.size.max_sessions
-    if facts.values.get("status") in {None, COMPLETE} or not facts.sessions_known:
+    if facts.values.get("status") in {None, *CLOSED} or not facts.sessions_known:
         return
     total = session_counts(facts.state).total
     if total > most:

@@ -1,0 +1,232 @@
+"""Counts what turns cost: commands, tokens that must be read, and seconds, for each role and for a whole small job.
+
+The same small job is done with plain notes, too: a file that each agent reads and appends to, and git. Notes are
+cheaper, and see nothing: neither the regression that a role hands on, nor an edit behind its back.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchmarks import sample
+from benchmarks.measurement import Measurement, repository
+from taskstate.handoff.token_count import count, counter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_PROGRAMS = Path(sys.executable).parent
+_GIT = "git -c user.name=somebody -c user.email=somebody@example.invalid"
+_COMMIT = f"git add --all && {_GIT} commit --quiet --message 'work'"
+_CHECK = "python3 -m unittest --quiet"
+_MOST_COMMANDS, _MOST_TOKENS, _TURN_COMMANDS, _TURN_TOKENS, _SAMPLE_TOKENS, _OWN_SECONDS = 12, 3_000, 3, 700, 1_200, 1.0
+_CODE = 'def slug(title):\n    return title.lower().replace(" ", "-")\n'
+_MORE = _CODE + "\n\ndef unslug(slug):\n    return slug.replace('-', ' ')\n"
+_TESTS = "import unittest\n\nfrom slug import slug\n\n\nclass Slugs(unittest.TestCase):\n"
+_TESTS += '    def test_words_are_joined(self):\n        self.assertEqual(slug("Two words"), "two-words")\n'
+_MORE_TESTS = _TESTS.replace("import slug\n", "import slug, unslug\n")
+_MORE_TESTS += '\n    def test_words_are_parted(self):\n        self.assertEqual(unslug("two-words"), "two words")\n'
+_OUTPUT = """\
+### Summary
+
+unslug() gives the words of a slug.
+
+### Files Created/Modified
+
+- `slug.py`
+
+### API Contract
+
+`unslug(slug: str) -> str`
+"""
+_DIFF = "taskstate snapshot diff {id} --role implementer"
+_NEW = (
+    "taskstate new 7 --title 'Slugs back to words' --description 'Give the words of a slug.'"
+    " --criterion 'A slug gives its words' --feature 'slug-1=unslug() gives the words of a slug'"
+)
+_LAST = (
+    "taskstate finish 7 --did 'Ran all tests.' --state 'They pass.' --next 'Nothing is left.' --check 1"
+    f" --complete --output - <<'END'\n{_OUTPUT}END"
+)
+# What each agent of the small job does: the commands that are counted, and between them the files that it writes.
+_SMALL_JOB = (
+    ("created", (_NEW, "taskstate trust 7")),
+    (
+        "implementer",
+        (
+            "taskstate start 7 --role implementer --agent ann",
+            {"slug.py": _MORE},
+            "taskstate finish 7 --pause --did 'Wrote unslug().' --state 'Without a test.' --next 'Write its test.'",
+        ),
+    ),
+    (
+        "successor",
+        (
+            "taskstate start 7 --agent bob",
+            {"test_slug.py": _MORE_TESTS},
+            "taskstate finish 7 --did 'Wrote its test.' --state 'All tests pass.' --next 'Review it.' --pass slug-1",
+        ),
+    ),
+    (
+        "reviewer",
+        (
+            "taskstate start 7 --agent cid",
+            _DIFF.format(id=7),
+            "taskstate finish 7 --did 'Read the diff.' --state 'Nothing is open.' --next 'Validate it.'",
+        ),
+    ),
+    (
+        "validator",
+        (
+            "taskstate start 7 --agent dan",
+            _LAST,
+        ),
+    ),
+)
+_NOTE = "printf '\\n## {who}\\n\\n- did: {did}\\n- next: {next}\\n' >> NOTES.md"
+_SAMPLE_WORDS = "--did 'Kept the state across screens.' --state 'The checks pass.' --next 'Go on with set-6.'"
+_START, _SAMPLE_FINISH = f"taskstate start {sample.TASK}", f"taskstate finish {sample.TASK} {_SAMPLE_WORDS}"
+_SAMPLE_TURNS = (
+    ("implementer", (f"{_START} --agent ann", {"kept.ts": "one\n"}, _SAMPLE_FINISH)),
+    ("reviewer", (f"{_START} --agent bob", f"{_DIFF.format(id=sample.TASK)}", _SAMPLE_FINISH)),
+    ("validator", (f"{_START} --agent cid", _SAMPLE_FINISH)),
+)
+# The same with plain notes: what an agent has to run and to read to do as much.
+_PLAIN_NOTES = (
+    "printf '# Slugs back to words\\n\\nunslug() gives the words of a slug; tested.\\n' > NOTES.md",
+    "cat NOTES.md",
+    {"slug.py": _MORE},
+    _NOTE.format(who="ann", did="wrote unslug()", next="its test"),
+    "cat NOTES.md && git status --short && git diff",
+    {"test_slug.py": _MORE_TESTS},
+    _CHECK,
+    _NOTE.format(who="bob", did="wrote its test; all pass", next="review it"),
+    f"{_GIT} commit --all --quiet --message 'unslug()'",
+    "cat NOTES.md",
+    "git show",
+    _NOTE.format(who="cid", did="read the diff", next="validate it"),
+    "cat NOTES.md",
+    _CHECK,
+    _NOTE.format(who="dan", did="ran all tests", next="done"),
+)
+
+
+class _Cost(NamedTuple):
+    """What some commands cost: how many there were, the tokens that they printed, and the processor's seconds."""
+
+    commands: int
+    tokens: int
+    seconds: float
+
+    @property
+    def words(self) -> str:
+        return f"{self.commands} commands, {self.tokens:,} tokens, {self.seconds:.1f} s"
+
+
+class _Place(NamedTuple):
+    """A repository in which the commands of a job are run."""
+
+    root: Path
+
+    def cost(self, steps: Sequence[str | dict[str, str]]) -> _Cost:
+        """Run steps one after the other, and return what they cost; files that a step writes cost nothing."""
+        commands, tokens, seconds = 0, 0, 0.0
+        for step in steps:
+            if isinstance(step, dict):
+                for name, text in step.items():
+                    (self.root / name).write_text(text, encoding="utf-8")
+                continue
+            start = _seconds_of_children()
+            printed = self.run(step)
+            seconds += _seconds_of_children() - start
+            commands, tokens = commands + 1, tokens + count(printed)
+        return _Cost(commands, tokens, seconds)
+
+    def run(self, command: str) -> str:
+        """Run a command that must end well, and return what it printed.
+
+        Raises:
+            RuntimeError: it failed, so that its cost says nothing.
+        """
+        path = os.pathsep.join([str(self.root / "bin"), str(_PROGRAMS), os.environ.get("PATH", os.defpath)])
+        state = str(self.root.with_name(f"{self.root.name}-state"))  # what is trusted is remembered there
+        own = {"PATH": path, "XDG_STATE_HOME": state, "TASKSTATE_ACTOR": "somebody"}
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | own
+        done = subprocess.run(
+            ["sh", "-c", command],
+            cwd=self.root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(f"`{command}` ended with {done.returncode}: {done.stdout}")
+        return done.stdout
+
+
+def _seconds_of_children() -> float:
+    """Return the processor's time of all processes that ended so far; unlike the clock it does not see other work."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def turns(folder: Path) -> Iterator[Measurement]:
+    """Measure the turns of the small job and of the sample project, and the small job with plain notes."""
+    small = _small(folder / "small")
+    small.run(f'printf \'\\n[validation]\\n"*" = ["{_CHECK}"]\\n\' >> taskstate.toml && {_COMMIT}')
+    costs = {who: small.cost(steps) for who, steps in _SMALL_JOB}
+    notes = _small(folder / "notes").cost(_PLAIN_NOTES)
+    whole = _Cost(*(sum(values) for values in zip(*costs.values(), strict=True)))
+    beside = f"plain notes: {notes.words}, and they see nothing"
+    what = f"the small job: created, three roles and a successor, complete ({whole.words})"
+    yield Measurement(f"commands of {what}", beside, whole.commands, _MOST_COMMANDS)
+    yield Measurement(f"tokens of {what}", beside, whole.tokens, _MOST_TOKENS, f"by {counter().name}")
+    seconds = small.cost((_CHECK,)).seconds
+    runs = {"implementer": 1, "successor": 1, "reviewer": 1, "validator": 1}  # of the checks in each turn
+    for who, cost in costs.items():
+        if who in runs:
+            yield from _turn(f"{who}, small task", cost, _TURN_TOKENS, seconds * runs[who])
+    large = _sample(folder / "sample")
+    for who, steps in _SAMPLE_TURNS:
+        yield from _turn(f"{who}, sample project", large.cost(steps), _SAMPLE_TOKENS, 0)
+
+
+def _small(root: Path) -> _Place:
+    """Return a repository with a module, its test, and a task folder, all committed."""
+    place = _Place(repository(root))
+    for name, text in {"slug.py": _CODE, "test_slug.py": _TESTS}.items():
+        (root / name).write_text(text, encoding="utf-8")
+    place.run("printf '__pycache__/\\n' >> .gitignore")
+    place.run(f"taskstate init --quiet && {_COMMIT}")
+    return place
+
+
+def _sample(root: Path) -> _Place:
+    """Return a repository with the sample project, whose checks pass at once."""
+    place = _Place(repository(root))
+    sample.write(root)
+    program = root / "bin" / "pnpm"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho 'Tests: 212 passed, 212 total'\n", encoding="utf-8")
+    program.chmod(0o755)
+    place.run("taskstate init --quiet && taskstate new 801 --title 'Forms share their fields'")
+    place.run(f"taskstate role unblock {sample.TASK} implementer --all")
+    place.run(f"{_COMMIT} && taskstate trust {sample.TASK}")
+    place.run(f"taskstate qa baseline {sample.TASK} --redo --note 'By its commands.' && {_COMMIT}")
+    return place
+
+
+def _turn(who: str, cost: _Cost, tokens: int, checks: float) -> Iterator[Measurement]:
+    """Compare a turn with what it may cost; the time of the validation commands is taken off its own."""
+    own = cost.seconds - checks
+    yield Measurement(f"commands of a turn: {who}", "one", cost.commands, _TURN_COMMANDS)
+    yield Measurement(f"tokens to read in a turn: {who}", "one", cost.tokens, tokens)
+    yield Measurement(f"own time of a turn: {who}", "1 s", own, _OWN_SECONDS, f"{checks:.2f} s of checks taken off")

@@ -1,0 +1,101 @@
+"""Drops a task: it is given up, which is recorded, and from then on nothing of it is missed when its files go.
+
+Its status, the event and the removal of its delta data are one write. `complete.reopen` takes the task up again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.errors import TaskstateError
+from taskstate.handoff.create import with_handoffs
+from taskstate.messages import first_of
+from taskstate.model import delta_block, names, roles
+from taskstate.model.statuses import CLOSED, COMPLETE, DROPPED
+from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
+from taskstate.syntax import escaping
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
+from taskstate.verification.snapshots import purge
+from taskstate.workspace import open_turns, task_index
+from taskstate.workspace.change import Change
+from taskstate.workspace.writer import change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.model.task_state import TaskState
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Loaded, Workspace
+
+EVENT = "dropped"
+_SHOWN = 5  # tasks named in a note
+
+
+def drop(workspace: Workspace, task_id: str, request: Request, *, note: str) -> Outcome:
+    """Give a task up, and record who did and why; one that is dropped already is left as it is.
+
+    Its artifacts are deleted afterwards. The document of an open handoff stays, but nobody is expected to accept it.
+
+    Raises:
+        TaskstateError: code "complete": it is complete; code "drift-unresolved": a snapshot may be the only copy of a
+            role's work; or the note is empty, or the file cannot be changed.
+    """
+    note = escaping.clean(note, what="--note")
+
+    def job(loaded: Loaded) -> Change:
+        state = loaded.state
+        _require_not_complete(state)
+        if _is_recorded(state):
+            return Change(text=loaded.document.text, notes=("dropped already",))
+        roles.require_no_drift(blocks_of(loaded.document), state.id)
+        text = dropped_text(loaded.document.text)
+        event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": EVENT, "note": note}
+        text, before = purge.purged_text(workspace, text, request.metadata, event)
+        return Change(text=text, before=before, notes=tuple(_notes(workspace, state)))
+
+    outcome = change(workspace, task_id, job, request._replace(even_dropped=True))
+    if request.dry_run:
+        return outcome
+    open_turns.clear(workspace, outcome.state.id)
+    return purge.without_artifacts(workspace, outcome)
+
+
+def dropped_text(text: str) -> str:
+    """Return the text of a task with status dropped, and without an open turn and an open handoff."""
+    text = apply(text, set_front_matter(parse(text), "status", DROPPED))
+    delta = blocks_of(parse(text)).delta
+    if delta.turn:
+        text = apply(text, set_front_matter(parse(text), "delta", delta_block.with_turn(delta, None).values))
+    return with_handoffs(text, {"open": None}) if blocks_of(parse(text)).handoffs.open else text
+
+
+def _require_not_complete(state: TaskState) -> None:
+    if state.status == COMPLETE:
+        message = f"task {state.id} is complete, and its output handed down: it cannot be dropped"
+        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work first'
+        raise TaskstateError(message, help=help_, code="complete")
+
+
+def _is_recorded(state: TaskState) -> bool:
+    """Return whether a task is dropped, and an event says so: the status alone may have been written by hand."""
+    if state.status != DROPPED:
+        return False
+    events = (each.event for each in reversed(blocks_of(state.document).audit.events))
+    return next((each for each in events if each in {EVENT, "reopened"}), None) == EVENT
+
+
+def _notes(workspace: Workspace, state: TaskState) -> Iterator[str]:
+    """Yield a note on an open handoff, and one on the open tasks that wait for this one."""
+    open_path = blocks_of(state.document).handoffs.open
+    if open_path:
+        yield f"the handoff {open_path} was open, and stays as a document"
+    waiting = [
+        task.id
+        for task in task_index.all_tasks(workspace)
+        if state.id.casefold() in task.upstream.casefold().split() and task.status not in CLOSED
+    ]
+    if waiting:
+        shown = first_of(sorted(waiting, key=names.id_key), _SHOWN)
+        verb = "depends" if len(waiting) == 1 else "depend"
+        yield f"{shown} {verb} on it, and cannot become ready: take it out of `depends_on` there"

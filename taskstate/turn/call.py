@@ -1,0 +1,20 @@
+"""What every step of a turn is given: the workspace, how it is to be written, and whom to tell of long work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from taskstate.workspace.change import Request
+    from taskstate.workspace.workspace import Workspace
+
+
+class Call(NamedTuple):
+    """A call of `start` or `finish` on a task; `progress` is told in a line of each command that is run."""
+
+    workspace: Workspace
+    task_id: str
+    request: Request
+    progress: Callable[[str], None]

@@ -1,0 +1,125 @@
+"""Says where a turn takes place: repository, branch, commit and working tree, and which role is due."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.errors import GitFailed, TaskstateError
+from taskstate.messages import first_of
+from taskstate.model import roles
+from taskstate.model.delta_block import Left
+from taskstate.model.statuses import COMPLETE, DONE, DROPPED
+from taskstate.model.write_metadata import blocks_of
+from taskstate.storage.git import client as git
+from taskstate.storage.git import worktree
+from taskstate.turn.tree_changes import TreeChanges, changes_since, current_tree
+from taskstate.verification.snapshots import base as snapshot_base
+from taskstate.verification.snapshots.take import pinned
+
+if TYPE_CHECKING:
+    from taskstate.model.task_state import TaskState
+    from taskstate.model.tool_blocks import ToolBlocks
+    from taskstate.verification.snapshots.tree_comparison import Earlier
+    from taskstate.workspace.workspace import Loaded, Workspace
+
+_NAMED = 5  # files in a line
+_SHORT = 10  # digits of a commit
+
+
+class Position(NamedTuple):
+    """Branch, commit and working tree (our own files aside) as they are now.
+
+    All are None without git; in a repository without commits there is no `head`, and nothing watches the tree.
+    """
+
+    branch: str | None
+    head: str | None
+    tree: str | None
+
+    @property
+    def words(self) -> str:
+        """The branch and the commit in words."""
+        if self.head is None:
+            return "no commit yet: nothing watches the working tree"
+        return f"{f'branch {self.branch}' if self.branch else 'no branch (detached HEAD)'} at {self.head[:_SHORT]}"
+
+    def left(self, start_tree: str | None = None) -> Left | None:
+        """Return what a turn that ends here leaves."""
+        return Left(self.tree, self.head, self.branch, start_tree) if self.tree else None
+
+
+NOWHERE = Position(None, None, None)
+
+
+class Look(NamedTuple):
+    """Where the working tree is, the base of the task's work, and how the tree differs from an earlier one."""
+
+    where: Position
+    base: tuple[str, str] | None
+    changes: TreeChanges
+
+
+def look(workspace: Workspace, loaded: Loaded, earlier: Earlier | None, *, keep: bool) -> Look:
+    """Look at the working tree; with `keep` its objects are kept, so that it can be compared later.
+
+    Without git, and in a repository without commits, there is nothing to compare.
+
+    Raises:
+        TaskstateError: git is in the middle of an operation, or the tree cannot be read.
+    """
+    if git.toplevel(workspace.root) is None:
+        return Look(NOWHERE, None, TreeChanges())
+    branch = worktree.branch(workspace.root)
+    try:
+        if keep:
+            snapshot_base.keep_current_tree(workspace, loaded)
+        with current_tree(workspace, loaded) as current:
+            changes = changes_since(current, loaded, earlier)
+            delta = pinned(current, loaded.state.id, blocks_of(loaded.document).delta)
+            base = (str(delta.base_commit), str(delta.base_tree))
+            return Look(Position(branch, current.head, current.tree), base, changes)
+    except TaskstateError as error:
+        if error.code != "unborn":
+            raise
+        return Look(Position(branch, None, None), None, TreeChanges())
+
+
+def uncommitted(workspace: Workspace) -> str:
+    """Return a line that names what is not committed; empty where all is."""
+    dirty: tuple[str, ...] = ()
+    with suppress(GitFailed):
+        dirty = worktree.dirty_files(workspace.root, workspace.is_ours)
+    return f"not committed, so part of this work: {first_of(dirty, _NAMED)}" if dirty else ""
+
+
+def require_open(state: TaskState) -> None:
+    """Refuse a task that is complete or dropped.
+
+    Raises:
+        TaskstateError: code "task-complete".
+    """
+    if state.status in {COMPLETE, DROPPED}:
+        message = f"task {state.id} is {state.status}"
+        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'
+        raise TaskstateError(message, help=help_, code="task-complete")
+
+
+def due_role(blocks: ToolBlocks, names: tuple[str, ...], asked: str, task_id: str) -> str:
+    """Return the role that a turn is for: the one asked for, else, once coordination has begun, the first not done.
+
+    It is empty for work without roles.
+
+    Raises:
+        TaskstateError: code "usage": there is no such role; code "all-done": every role is done.
+    """
+    if asked:
+        return roles.require_role(asked, names)
+    if not roles.has_begun(blocks):
+        return ""
+    due = next((name for name in names if blocks.role(name).status != DONE), "")
+    if not due:
+        message = f"task {task_id}: every role is done"
+        help_ = f"`taskstate complete {task_id}` ends it; `taskstate role reopen {task_id} ROLE` takes one back"
+        raise TaskstateError(message, help=help_, code="all-done")
+    return due

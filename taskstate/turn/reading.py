@@ -1,0 +1,25 @@
+"""Chooses what an agent reads first: the prompt for a successor after a handoff, else the brief."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.handoff.accept import accepted_note
+from taskstate.handoff.prompt import prompt
+from taskstate.workflow.brief import brief
+from taskstate.workflow.hand_over import handoff_errors
+
+if TYPE_CHECKING:
+    from taskstate.workspace.workspace import Workspace
+
+
+def first_page(workspace: Workspace, task_id: str, role: str, budget: int | None) -> str:
+    """Return the successor prompt as long as no session has followed an accepted handoff, else the brief of the role.
+
+    Raises:
+        TaskstateError: the task cannot be read, or a template of the project's own is wrong.
+    """
+    loaded = workspace.load(workspace.locate(task_id))
+    if accepted_note(workspace, loaded.state):
+        return prompt(workspace, task_id, errors_in=handoff_errors(workspace)).text
+    return brief(workspace, loaded, role=role, budget=budget).text

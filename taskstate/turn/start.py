@@ -1,0 +1,369 @@
+"""Begins a turn: does all that stands before work, or says everything that is in the way and changes nothing.
+
+The working tree is looked at before the lock is taken, since that may take seconds; everything is then written in one
+step. The baseline comes last: it may take long, and a turn without it has begun all the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.context import check as context_check
+from taskstate.context.capture_plan import CaptureRequest
+from taskstate.context.seal_context import sealing, with_rebuilt
+from taskstate.errors import TaskstateError
+from taskstate.handoff.accept import accepting
+from taskstate.handoff.document import OPEN
+from taskstate.handoff.document_files import handoff_files
+from taskstate.model import delta_block, roles
+from taskstate.model.delta_block import Turn
+from taskstate.model.derived_values import session_counts
+from taskstate.model.static_context import is_sealed, read_static
+from taskstate.model.statuses import BLOCKED, IN_PROGRESS
+from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
+from taskstate.syntax.edits import apply
+from taskstate.tasks import chain_inputs, role_rules
+from taskstate.tasks.role_changes import with_role_set
+from taskstate.tasks.role_rules import RoleChange
+from taskstate.turn.baseline import take_baseline
+from taskstate.turn.obstacles import Obstacles
+from taskstate.turn.position import NOWHERE, Look, due_role, look, require_open, uncommitted
+from taskstate.turn.reading import first_page
+from taskstate.turn.tree_changes import TreeChanges, left_before
+from taskstate.verification.snapshots.tree_comparison import Earlier
+from taskstate.workflow.hand_over import handoff_errors
+from taskstate.workspace import damage, open_turns, preconditions
+from taskstate.workspace.change import Change, Outcome
+from taskstate.workspace.event_log import with_oldest_moved
+from taskstate.workspace.steps import joined
+from taskstate.workspace.writer import change
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from taskstate.model.task_state import TaskState
+    from taskstate.model.tool_blocks import Role, ToolBlocks
+    from taskstate.tasks.role_rules import RoleInTask
+    from taskstate.turn.call import Call
+    from taskstate.workspace.change import Request
+    from taskstate.workspace.workspace import Loaded, Workspace
+
+    Step = Callable[[Loaded], Change]
+
+TAKEN_OVER, ACCEPTED, COMMITTED = "turn-taken-over", "drift-accepted", "committed-as-left"  # events
+_NAMED = 5  # files in an event
+_ATTEMPTS = 3
+
+
+class StartRequest(NamedTuple):
+    """How a turn is to begin: the role, the agent's name, the budget of the brief, and what is accepted, with why.
+
+    `log` has the results of the validation commands, for the baseline.
+    """
+
+    role: str = ""
+    agent: str = ""
+    budget: int | None = None
+    take_over: str = ""
+    accept_stale: str = ""
+    accept_drift: str = ""
+    log: bytes | None = None
+
+
+class Started(NamedTuple):
+    """A turn that has begun: the outcome of the write, the role, remarks, and the text that the agent reads first."""
+
+    outcome: Outcome
+    role: str
+    resumed: bool
+    where: str
+    notes: tuple[str, ...]
+    text: str
+
+
+class _Plan(NamedTuple):
+    """What `start` found, and the steps that it will take."""
+
+    loaded: Loaded
+    role: str
+    seen: Look
+    steps: tuple[Step, ...]
+    notes: tuple[str, ...]
+    resumed: bool = False
+
+
+def start(call: Call, asked: StartRequest) -> Started:
+    """Begin a turn on a task, or resume the one that is open.
+
+    Raises:
+        NotStarted, TaskstateError: something is in the way; nothing was changed.
+    """
+    asked = asked._replace(agent=asked.agent or call.request.metadata.actor)
+    plan, outcome = _begun(call, asked)
+    is_real, where = not call.request.dry_run, plan.seen.where
+    baseline = take_baseline(call, where, asked.log) if is_real else ()
+    text = first_page(call.workspace, call.task_id, plan.role, asked.budget) if is_real else ""
+    who = f"task {plan.loaded.state.id}, {plan.role}" if plan.role else f"task {plan.loaded.state.id}"
+    head_line = f"{who}: {where.words}, in {call.workspace.root}"
+    return Started(outcome, plan.role, plan.resumed, head_line, (*plan.notes, *outcome.notes, *baseline), text)
+
+
+def _begun(call: Call, asked: StartRequest) -> tuple[_Plan, Outcome]:
+    """Plan and write; again from the start where somebody else wrote the file while the tree was looked at."""
+    for attempt in range(1, _ATTEMPTS + 1):
+        plan = _plan(call, asked)
+        try:
+            return plan, _write(call.workspace, plan, call.request)
+        except TaskstateError as error:
+            if error.code != "stale-plan" or attempt == _ATTEMPTS:
+                raise
+    raise AssertionError
+
+
+def _write(workspace: Workspace, plan: _Plan, request: Request) -> Outcome:
+    loaded = plan.loaded
+
+    def job(current: Loaded) -> Change:
+        if current.digest != loaded.digest:
+            raise TaskstateError(f"{loaded.relative} was changed meanwhile", help="run this again", code="stale-plan")
+        whole = joined(current, plan.steps)
+        text, moved = with_oldest_moved(workspace, whole.text)
+        return whole._replace(text=text, before=(*whole.before, *moved))
+
+    outcome = change(workspace, loaded.state.id, job, request)
+    turn = blocks_of(outcome.state.document).delta.turn
+    if turn and not request.dry_run:
+        about = {"role": turn.role or "", "agent": turn.agent or "", "started_at": turn.started_at or ""}
+        open_turns.note(workspace, loaded.state.id, **about)
+    return outcome
+
+
+# What stands before work
+
+
+def _plan(call: Call, asked: StartRequest) -> _Plan:
+    workspace, request = call.workspace, call.request
+    loaded = workspace.load(workspace.locate(call.task_id))
+    preconditions.require_whole(loaded)
+    damage.require_undamaged(workspace, loaded)
+    preconditions.require_writable(loaded, request.expect)
+    require_open(loaded.state)
+    blocks, names = blocks_of(loaded.document), workspace.config.roles
+    role = due_role(blocks, names, asked.role, loaded.state.id)
+    turn = blocks.delta.turn
+    resumes = turn is not None and (turn.role or "") == role and turn.agent == asked.agent
+    obstacles, seen = Obstacles(), Look(NOWHERE, None, TreeChanges())
+    with obstacles.collected():
+        earlier = _begun_with(turn) if turn and resumes else left_before(blocks.delta, role, names)
+        seen = look(workspace, loaded, earlier, keep=not request.dry_run)
+    if turn and resumes:
+        obstacles.raise_all(loaded.state.id)
+        return _Plan(loaded, role, seen, (), _resumed_notes(turn, seen), resumed=True)
+    with obstacles.collected():
+        _require_free(workspace, loaded.state, turn, asked)
+    steps: list[Step] = []
+    with obstacles.collected():
+        steps += _handoff_steps(workspace, loaded, asked, request)
+    with obstacles.collected():
+        steps += _context_steps(call, loaded, asked, obstacles)
+    pulled, not_pulled = _input_steps(workspace, loaded, request)
+    steps += pulled
+    changes_role = bool(role) and not _is_same_role(blocks.delta, blocks.role(role))
+    if seen.changes.drift and changes_role and not asked.accept_drift:
+        obstacles.add(seen.changes.refusal(f"start {loaded.state.id} --role {role}"))
+    if role:
+        begins = RoleChange(IN_PROGRESS)
+        with obstacles.collected():
+            _require_due(role_rules.role_in_task(loaded.state, role, names), begins)
+        if blocks.role(role).status == BLOCKED:  # it begins with the findings that block it
+            steps.append(lambda current: _unblocked(current, role, names))
+        else:
+            steps.append(lambda current: with_role_set(workspace, current, role, begins, request)._replace(notes=()))
+    _raise(obstacles, loaded.state.id, seen.changes if changes_role and not asked.accept_drift else TreeChanges())
+    steps.append(lambda current: _opened(current, _Opening(role, asked, seen), request))
+    return _Plan(loaded, role, seen, tuple(steps), (*not_pulled, *_notes(workspace, loaded, role, seen)))
+
+
+def _input_steps(workspace: Workspace, loaded: Loaded, request: Request) -> tuple[list[Step], tuple[str, ...]]:
+    """Return the step that brings the inputs up to date, or a note why they cannot be; work can begin without."""
+    if not chain_inputs.upstream_ids(loaded.state):
+        return [], ()
+    pulling = chain_inputs.pulling(workspace, request)
+    try:
+        pulling(loaded)
+    except TaskstateError as error:
+        return [], (f"the inputs are not brought up to date: {error}",)
+    return [pulling], ()
+
+
+def _require_due(place: RoleInTask, begins: RoleChange) -> None:
+    """Refuse a role that is not due.
+
+    Raises:
+        TaskstateError: code "role-order" or "role-status".
+    """
+    if place.role.status == BLOCKED:
+        return
+    try:
+        role_rules.snapshots_needed_to_set(place, begins)
+    except TaskstateError as error:
+        if error.code == "role-order" and place.previous:
+            help_ = f"`taskstate start {place.task_id} --role {place.previous.name}` comes first"
+            raise TaskstateError(error.message, help=help_, code=error.code) from error
+        raise
+
+
+def _unblocked(loaded: Loaded, role: str, names: tuple[str, ...]) -> Change:
+    values = roles.with_role_values(blocks_of(loaded.document), {role: {"status": IN_PROGRESS}}, names)
+    return Change(apply(loaded.document.text, set_front_matter(loaded.document, "coordination", values)))
+
+
+def _raise(obstacles: Obstacles, task_id: str, drifted: TreeChanges) -> None:
+    """Refuse if anything is in the way; drift is shown as a diff."""
+    obstacles.raise_all(task_id, shown=drifted.shown(task_id) if drifted.drift else ())
+
+
+def _begun_with(turn: Turn) -> Earlier | None:
+    return Earlier(turn.tree, turn.head) if turn.tree else None
+
+
+def _is_same_role(delta: delta_block.Delta, role: Role) -> bool:
+    """Return whether a role goes on with what it left itself when its turn was paused."""
+    return role.status == IN_PROGRESS and delta.left is not None and delta.left.start_tree is not None
+
+
+def _require_free(workspace: Workspace, state: TaskState, turn: Turn | None, asked: StartRequest) -> None:
+    """Refuse a task on which a turn is open that another agent began, or another role, here or in another worktree.
+
+    Raises:
+        TaskstateError: code "turn-open".
+    """
+    if asked.take_over:
+        return
+    help_ = f'let it finish, or take it over: `taskstate start {state.id} --take-over "WHY"`'
+    if turn and turn.agent == asked.agent:
+        kind = f"as {turn.role}" if turn.role else "without a role"
+        message = f"your own turn {kind} is open since {turn.started_at}"
+        help_ = f"end it with `taskstate finish {state.id}`, or `finish {state.id} --pause`"
+        raise TaskstateError(message, help=help_, code="turn-open")
+    if turn:
+        role = f"{turn.role} of " if turn.role else ""
+        message = f"a turn of {role}{turn.agent} is open since {turn.started_at}"
+        raise TaskstateError(message, help=help_, code="turn-open")
+    for each in open_turns.elsewhere(workspace):
+        if each.task.casefold() == state.id.casefold():
+            raise TaskstateError(each.words, help=help_, code="turn-open")
+
+
+def _handoff_steps(workspace: Workspace, loaded: Loaded, asked: StartRequest, request: Request) -> Iterator[Step]:
+    is_open = blocks_of(loaded.document).handoffs.open is not None
+    if is_open or any(each.status == OPEN for each in handoff_files(workspace, loaded.state.id)):
+        step = accepting(workspace, asked.agent, request, errors_in=handoff_errors(workspace))
+        step(loaded)  # a document that cannot be accepted is in the way
+        yield step
+
+
+def _context_steps(call: Call, loaded: Loaded, asked: StartRequest, obstacles: Obstacles) -> list[Step]:
+    """Return the step that seals the context, or seals it anew where what is stale is accepted."""
+    workspace, request = call.workspace, call.request
+    task_file = blocks_of(loaded.document).context.task_file
+    if not is_sealed(loaded.document.front_matter.node):
+        if not task_file and not read_static(loaded.state).standards:
+            return []
+        step: Step = sealing(workspace, CaptureRequest(), request)
+        step(loaded)
+        return [step]
+    findings = context_check.check(workspace, loaded.state.id).findings
+    if not findings:
+        return []
+    if asked.accept_stale:
+        accepted = CaptureRequest(note=asked.accept_stale)
+        with_rebuilt(workspace, loaded, accepted, request)
+        return [lambda current: with_rebuilt(workspace, current, accepted, request)]
+    accept = f'`taskstate start {loaded.state.id} --accept-stale "WHY"` seals what is there and goes on'
+    for finding in findings:
+        obstacles.add(TaskstateError(finding.message, help=accept, code="stale"))
+    return []
+
+
+class _Opening(NamedTuple):
+    role: str
+    asked: StartRequest
+    seen: Look
+
+
+def _opened(loaded: Loaded, opening: _Opening, request: Request) -> Change:
+    """Return the change that opens the turn, with the events of what was accepted for that."""
+    role, asked, (where, base, tree) = opening
+    delta = blocks_of(loaded.document).delta
+    at, actor = timestamp(request.metadata.now), request.metadata.actor
+    text = loaded.document.text
+    if asked.take_over and delta.turn:
+        event = {"at": at, "actor": actor, "event": TAKEN_OVER, "note": asked.take_over, "from": delta.turn.agent}
+        text = with_event(text, event)
+    if asked.accept_drift and tree.drift:
+        event = {"at": at, "actor": actor, "event": ACCEPTED, "note": asked.accept_drift}
+        text = with_event(text, {**event, "files": list(tree.named)})
+    if role and tree.committed:
+        event = {"at": at, "actor": actor, "event": COMMITTED, "role": role}
+        text = with_event(text, {**event, "files": list(tree.committed[:_NAMED])})
+    turn = Turn(
+        role=role or None,
+        agent=asked.agent,
+        started_at=at,
+        branch=where.branch,
+        head=where.head,
+        tree=where.tree,
+        session=session_counts(loaded.state).total,
+    )
+    if base and not delta.base_tree:
+        delta = delta_block.with_base(delta, *base)
+    if delta.left and delta.left.start_tree and not _goes_on(blocks_of(loaded.document), role):
+        delta = delta_block.with_left(delta, delta.left._replace(start_tree=None))
+    document = loaded.with_text(text).document
+    opened = delta_block.with_turn(delta, turn)
+    return Change(text=apply(text, set_front_matter(document, "delta", opened.values)))
+
+
+def _goes_on(blocks: ToolBlocks, role: str) -> bool:
+    """Return whether the paused turn was one of this role, so that its change goes on from where that began."""
+    return not role or blocks.role(role).status == IN_PROGRESS
+
+
+# What is said
+
+
+def _resumed_notes(turn: Turn, seen: Look) -> tuple[str, ...]:
+    changed = (f"changed since: {seen.changes.stat}",) if seen.changes.stat else ()
+    moved = (f"it began on {turn.branch or 'no branch'}",) if turn.branch != seen.where.branch else ()
+    return (f"resumed: the turn is open since {turn.started_at}", *moved, *changed)
+
+
+def _notes(workspace: Workspace, loaded: Loaded, role: str, seen: Look) -> tuple[str, ...]:
+    blocks = blocks_of(loaded.document)
+    left, where, changes = blocks.delta.left, seen.where, seen.changes
+    notes: list[str] = []
+    notes += _to_look_at(loaded.state.id, blocks, role, workspace.config.roles)
+    if left and left.branch != where.branch:
+        notes.append(f"the last turn was on {left.branch or 'no branch'}")
+    if changes.drift:
+        notes.append("\n".join(("the working tree is not what the last turn left:", *changes.shown(loaded.state.id))))
+    notes += changes.notes
+    if blocks.delta.base_commit is None and where.head:
+        notes.append(uncommitted(workspace))
+    if where.tree is None:
+        notes.append("nothing watches the working tree here: that needs git, and a first commit")
+    if roles.unresolved(blocks):
+        notes.append(f"a drift is counted and not resolved: `taskstate role show {loaded.state.id}`")
+    return tuple(filter(None, notes))
+
+
+def _to_look_at(task_id: str, blocks: ToolBlocks, role: str, names: tuple[str, ...]) -> Iterator[str]:
+    """Yield the diffs that a later role looks at first: what changed since its own last look, then the whole."""
+    previous = roles.previous_role(role, names) if role else None
+    snapshot = blocks.delta.snapshots.get(previous or "")
+    if role in blocks.delta.last_seen and blocks.role(role).snapshot is None:
+        yield f"changed since your last look: `taskstate snapshot diff {task_id} --role {role} --type seen`"
+    if snapshot:
+        shown = f"`taskstate snapshot diff {task_id} --role {previous}`"
+        yield f"{previous} left {snapshot.diff_stat or 'no changes'}: {shown}"

@@ -1,0 +1,52 @@
+"""Says what comes after a turn: the next role, or what completion still misses; and what the linter finds now."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostics import ERROR
+from taskstate.lint.runner import LintRequest, check_files, open_run
+from taskstate.model import roles
+from taskstate.model.statuses import COMPLETE, DONE
+from taskstate.model.write_metadata import blocks_of, timestamp
+from taskstate.storage.git import client as git
+from taskstate.tasks import completion_checks
+
+if TYPE_CHECKING:
+    from taskstate.lint.diagnostics import Diagnostic
+    from taskstate.workspace.change import Outcome
+    from taskstate.workspace.workspace import Workspace
+
+_MAX_GAPS = 8  # lines
+
+
+def lint_lines(workspace: Workspace, outcome: Outcome) -> tuple[str, ...]:
+    """Return the errors that the linter finds in a state file now, compared with HEAD, a line each."""
+    against = "HEAD" if git.head(workspace.root) else ""
+    run, _ = open_run(workspace, workspace.config, LintRequest(timestamp(datetime.now(UTC)), against))
+    report = check_files([workspace.root / outcome.path], run, workspace.relative)
+    errors = [each for each in report.findings if each.diagnostic.severity == ERROR]
+    return tuple(f"{each.path}:{each.line}: {_words(each.diagnostic)}" for each in errors)
+
+
+def _words(diagnostic: Diagnostic) -> str:
+    return f"{diagnostic.code} {diagnostic.message}: {diagnostic.help}"
+
+
+def next_lines(workspace: Workspace, task_id: str) -> tuple[str, ...]:
+    """Return the command that comes next, with what completion misses where no role is left."""
+    loaded = workspace.load(workspace.locate(task_id))
+    blocks, task_id = blocks_of(loaded.document), loaded.state.id
+    if loaded.state.status == COMPLETE:
+        return (f"task {task_id} is complete",)
+    if roles.has_begun(blocks):
+        due = next((name for name in workspace.config.roles if blocks.role(name).status != DONE), "")
+        if due:
+            return (f"next: `taskstate start {task_id} --role {due}`",)
+    gaps = [each.words for each in completion_checks.gaps(workspace, loaded)]
+    if not gaps:
+        return (f"next: `taskstate complete {task_id}`",)
+    more = len(gaps) - _MAX_GAPS
+    listed = [f"- {gap}" for gap in gaps[:_MAX_GAPS]] + ([f"- and {more} more"] if more > 0 else [])
+    return (f"before `taskstate complete {task_id}`:", *listed)

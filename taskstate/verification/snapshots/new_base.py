@@ -1,0 +1,40 @@
+"""Gives a reopened task a new base: what is handed on from now on starts from the commit that is checked out."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from taskstate.model.delta_block import with_base, without_progress
+from taskstate.model.write_metadata import blocks_of, set_front_matter
+from taskstate.storage.git import client as git
+from taskstate.storage.git import worktree
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
+
+if TYPE_CHECKING:
+    from taskstate.workspace.workspace import Workspace
+
+
+def with_new_base(workspace: Workspace, text: str) -> str:
+    """Return a state file's text with HEAD as the base of its work, and without what earlier turns left.
+
+    A task without a delta block, and one outside of git, stays as it is.
+    """
+    document = parse(text)
+    delta, head = blocks_of(document).delta, git.head(workspace.root)
+    if not delta.values or head is None:
+        return text
+    changed = with_base(without_progress(delta), head, _tree_of(workspace, head))
+    return apply(text, set_front_matter(document, "delta", changed.values))
+
+
+def _tree_of(workspace: Workspace, commit: str) -> str:
+    """Return the id of a commit's tree under the root without taskstate's own files."""
+    from taskstate.storage.git.objects import Store
+
+    with worktree.scratch(workspace.root) as area, closing(Store(area, commit)) as store:
+        tree = store.tree_of(commit)
+        ours = [os.fsencode(path) for path in store.paths(tree, ()) if workspace.is_ours(path)]
+        return store.without(tree, ours)

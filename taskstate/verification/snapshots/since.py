@@ -1,0 +1,72 @@
+"""What has changed since an earlier tree of a task, as a diff to read: before a role begins, or when a turn goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.errors import GitFailed
+from taskstate.model.write_metadata import blocks_of
+from taskstate.verification.snapshots import base as snapshot_base
+from taskstate.verification.snapshots import drift, packs
+from taskstate.verification.snapshots.drift import Artifacts, DriftReport, TreeDifferences
+from taskstate.verification.snapshots.tree_comparison import Earlier, compare_with_current
+from taskstate.verification.snapshots.verify import held_paths
+
+if TYPE_CHECKING:
+    from taskstate.model.delta_block import Delta, Snapshot
+    from taskstate.verification.snapshots.base import SnapshotBase
+    from taskstate.workspace.workspace import Loaded, Workspace
+
+SHOWN = 60  # lines of a diff
+
+
+class Since(NamedTuple):
+    """What has changed since an earlier tree, and the tree that is there now.
+
+    `stat` and `lines` are the diff from then to now: its summary, and its first lines. They are empty where the tree of
+    then is not here. `command` shows all of it.
+    """
+
+    report: DriftReport
+    tree: str
+    head: str
+    stat: str
+    lines: tuple[str, ...]
+    more: int
+    command: str
+
+
+def compare_with(workspace: Workspace, loaded: Loaded, tree: str, head: str | None, *, role: str = "") -> Since:
+    """Compare the working tree with an earlier tree of a task, when `head` was checked out; nothing is written.
+
+    `role` is the role whose snapshot recorded the tree; without one it is what the last turn left, or began with.
+
+    Raises:
+        TaskstateError: the repository cannot be compared.
+    """
+    now, delta = snapshot_base.require_at_rest(workspace), blocks_of(loaded.document).delta
+    snapshot = _snapshot(delta, tree, role)
+    artifacts = packs.artifact_state(workspace, snapshot) if snapshot else Artifacts.WHOLE
+    held, words = held_paths(workspace, loaded), role or "the last turn"
+    found = TreeDifferences(loaded.state.id, words, head or "", artifacts=artifacts, held=held)
+    with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, now) as current:
+        report = drift.drift_report(compare_with_current(current, loaded, Earlier(tree, head, snapshot), found))
+        stat, lines = _diff(current, tree)
+        command = f"taskstate snapshot diff {loaded.state.id} --type now" + (f" --role {role}" if role else "")
+        return Since(report, current.tree, now, stat, lines[:SHOWN], max(0, len(lines) - SHOWN), command)
+
+
+def _snapshot(delta: Delta, tree: str, role: str) -> Snapshot | None:
+    """Return the snapshot that recorded a tree: of the role, or the first that did."""
+    named = [delta.snapshots[role]] if role in delta.snapshots else delta.snapshots.values()
+    return next((each for each in named if each.tree == tree), None)
+
+
+def _diff(current: SnapshotBase, tree: str) -> tuple[str, tuple[str, ...]]:
+    if tree == current.tree or not current.store.has(tree):
+        return "", ()
+    try:
+        stat, content = current.store.diff(tree, current.tree)()
+    except GitFailed:  # an object of it is not here
+        return "", ()
+    return stat, tuple(content.decode("utf-8", "replace").splitlines())

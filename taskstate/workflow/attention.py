@@ -1,0 +1,117 @@
+"""Says what to look at before working on a task: open findings, drift, a stale context, parts that cannot be read.
+
+`brief`, `status` and `doctor` show these lines. Nothing is written or counted here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.context.check import stale_parts
+from taskstate.context.preconditions import broken_fences
+from taskstate.errors import TaskstateError
+from taskstate.handoff.accept import unhanded_work
+from taskstate.messages import counted, first_of
+from taskstate.model import roles
+from taskstate.model.statuses import BLOCKED, COMPLETE, DROPPED, IN_PROGRESS
+from taskstate.model.write_metadata import blocks_of
+from taskstate.storage import files
+
+if TYPE_CHECKING:
+    from taskstate.model.tool_blocks import ToolBlocks
+    from taskstate.workspace.workspace import Loaded, Workspace
+
+FINDINGS, DRIFT, STALE, UNHANDED, UNREADABLE = "findings", "drift", "stale", "handoff", "cannot be read"
+_NAMED = 3  # stale sources in a line
+
+
+class Attention(NamedTuple):
+    """One thing to look at: what it is, and a line that says more and names the command that shows it."""
+
+    label: str
+    text: str
+
+    @property
+    def line(self) -> str:
+        """The label and the text."""
+        return f"{self.label}: {self.text}"
+
+
+def attention(workspace: Workspace, loaded: Loaded) -> tuple[Attention, ...]:
+    """Return what to look at first in a task, at most one line of a kind; nothing of a task that is complete."""
+    if loaded.state.status == COMPLETE:
+        return ()
+    if loaded.state.status == DROPPED:
+        again = f'`taskstate reopen {loaded.state.id} --note "WHY"` takes it up again'
+        return (Attention(DROPPED, f"nobody works on it: {again}"),)
+    blocks = blocks_of(loaded.document)
+    lines = (
+        (FINDINGS, _findings(loaded, blocks)),
+        (DRIFT, _drift(workspace, loaded, blocks)),
+        (STALE, _stale(workspace, loaded)),
+        (UNHANDED, unhanded_work(workspace, loaded)),
+        (UNREADABLE, _unreadable(loaded)),
+    )
+    return tuple(Attention(label, text) for label, text in lines if text)
+
+
+def open_findings(blocks: ToolBlocks) -> tuple[str, ...]:
+    """Return the findings that wait for an answer, each with the role that it blocks."""
+    return tuple(f"{role.name}: {finding}" for role in blocks.roles.values() for finding in role.open_findings)
+
+
+def _findings(loaded: Loaded, blocks: ToolBlocks) -> str:
+    number = len(open_findings(blocks))
+    return f"{counted(number, 'open finding')} (`taskstate role show {loaded.state.id}`)" if number else ""
+
+
+def _drift(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> str:
+    """Return a line on drift that a check has found, or that the working tree shows while no role is at work."""
+    task_id, drifted = loaded.state.id, roles.unresolved(blocks)
+    if drifted:
+        show = f"`taskstate snapshot verify {task_id} --role {drifted[0]}`"
+        accept = f'`taskstate snapshot resolve {task_id} --note "WHY"`'
+        return f"the tree is not what {' and '.join(drifted)} left ({show}); {accept} accepts it"
+    is_at_work = any(role.status in {IN_PROGRESS, BLOCKED} for role in blocks.roles.values()) or blocks.delta.turn
+    return "" if is_at_work else _tree_difference(workspace, loaded, blocks)
+
+
+def _tree_difference(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> str:
+    """Return a line on files that differ from what the last turn left, or the newest snapshot has; empty if unknown."""
+    from taskstate.verification.snapshots.drift import TreeDifferences, count_files, first_paths
+    from taskstate.verification.snapshots.tree_comparison import Earlier, compare_trees
+    from taskstate.verification.snapshots.verify import compare, newest_role
+
+    newest, left = newest_role(blocks.delta.snapshots, workspace.config.roles), blocks.delta.left
+    try:
+        if newest:
+            differing = compare(workspace, loaded, newest).files
+        elif left and left.tree:
+            nothing = TreeDifferences(loaded.state.id, "the last turn")
+            differing = compare_trees(workspace, loaded, Earlier(left.tree, left.head), nothing).files or ()
+        else:
+            return ""
+    except TaskstateError:  # no git, another clone, a merge that is under way: the commands that need a tree say so
+        return ""
+    if not differing:
+        return ""
+    shown = first_paths([each.path for each in differing])
+    show = (
+        f"snapshot verify {loaded.state.id} --role {newest}"
+        if newest
+        else f"snapshot diff {loaded.state.id} --type now"
+    )
+    who = newest or "the last turn"
+    return f"the tree is not what {who} left: {count_files(len(differing))}, {shown} (`taskstate {show}`)"
+
+
+def _stale(workspace: Workspace, loaded: Loaded) -> str:
+    stale = stale_parts(workspace, loaded)
+    shown = first_of([files.shown(each) for each in stale], _NAMED)
+    return f"{shown} changed since the context was taken (`taskstate context check {loaded.state.id}`)" if stale else ""
+
+
+def _unreadable(loaded: Loaded) -> str:
+    broken, problems = tuple(broken_fences(loaded.state)), loaded.state.problems
+    messages = (*(each.message for each in broken), *(each.message for each in problems))
+    return f"{'; '.join(messages)} (`taskstate lint`)" if messages else ""

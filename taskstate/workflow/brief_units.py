@@ -1,0 +1,88 @@
+"""Cuts texts into units: the pieces of a brief that are kept or left out as a whole. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.syntax.markdown_blocks import read_blocks
+from taskstate.syntax.spans import with_newlines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_ITEM = r"(?:[-*+]|\d{1,9}[.)])[ \t]"
+
+
+class Unit(NamedTuple):
+    """A piece of a section that is kept or cut as a whole; after a `tight` one the next follows without a blank line.
+
+    `number` is the number of its session. The `short` form replaces the text where that does not fit. A unit `aside`
+    is never in the brief and only listed as left out. `keep` is a priority of its own, instead of its section's.
+    """
+
+    text: str
+    tight: bool = False
+    number: int = 0
+    short: str = ""
+    aside: bool = False
+    keep: int = 0
+
+
+def units_of(text: str, number: int = 0) -> tuple[Unit, ...]:
+    """Split a text between list items and paragraphs, never in a fence or an HTML block.
+
+    After the last unit a blank line stands, whatever follows it in the brief.
+    """
+    text = with_newlines(text, "\n").strip("\n")
+    if not text.strip():
+        return ()
+    opaque = [block.span for block in read_blocks(text) if block.kind != "heading"]
+    starts = [0]
+    position, after_blank = 0, False
+    for line in text.split("\n"):
+        begins = bool(re.match(_ITEM, line)) or (after_blank and line[:1] not in {" ", "\t"})
+        if position and line.strip(" \t") and begins and not any(span.start < position < span.end for span in opaque):
+            starts.append(position)
+        after_blank = not line.strip(" \t")
+        position += len(line) + 1
+    pieces = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+    units = [
+        Unit(_with_closed_fence(piece.strip("\n")), tight=not piece.endswith("\n\n"), number=number)
+        for piece in _with_headings(pieces)
+    ]
+    return _ended(units)
+
+
+def _with_headings(pieces: list[str]) -> list[str]:
+    """Return the pieces with each heading or label (`**Name:**`) joined to the piece below it."""
+    joined: list[str] = []
+    pending = ""
+    for piece in pieces:
+        pending += piece
+        line = piece.strip("\n")
+        if not (line.startswith("#") or (line.startswith("**") and line.endswith(":**"))) or "\n" in line:
+            joined.append(pending)
+            pending = ""
+    return [*joined, pending] if pending.strip() else joined
+
+
+def _with_closed_fence(text: str) -> str:
+    """Return a text with its last fence closed, so that the fence does not swallow the rest of the brief."""
+    if "```" not in text and "~~~" not in text:
+        return text
+    fences = [block for block in read_blocks(text) if block.kind == "fence"]
+    if not fences or fences[-1].closed:
+        return text
+    opening = fences[-1].span.of(text).lstrip(" ")
+    return f"{text}\n{opening[: len(opening) - len(opening.lstrip(opening[0]))]}"
+
+
+def list_units(texts: Iterable[str]) -> tuple[Unit, ...]:
+    """Return a unit for each item of a list."""
+    return _ended([Unit("- " + text.replace("\n", "\n  "), tight=True) for text in texts])
+
+
+def _ended(units: list[Unit]) -> tuple[Unit, ...]:
+    """Return units of which the last is not tight: what comes next is another text."""
+    return (*units[:-1], *(unit._replace(tight=False) for unit in units[-1:]))

@@ -1,0 +1,87 @@
+"""Notes which tasks are being worked on in this worktree, where the other worktrees of the repository see it.
+
+The state file of another worktree is not here, so an open turn is also noted beside what is private to that worktree.
+A note says nothing that the state file does not say; one that is lost costs a warning.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.errors import TaskstateError
+from taskstate.storage import files
+from taskstate.storage.git import client as git
+from taskstate.storage.private import make_folder
+from taskstate.syntax.spans import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from taskstate.workspace.workspace import Workspace
+
+_FOLDER = "turns"
+_MAIN = "main"
+
+
+class TurnElsewhere(NamedTuple):
+    """A task that is being worked on in another worktree of the repository."""
+
+    task: str
+    worktree: str
+    role: str
+    agent: str
+    started_at: str
+
+    @property
+    def words(self) -> str:
+        """Who works on it where, for a message."""
+        role = f", {self.role}," if self.role else ""
+        return f"{self.agent}{role} works on it in the worktree {self.worktree} since {self.started_at}"
+
+
+def note(workspace: Workspace, task_id: str, *, role: str, agent: str, started_at: str) -> None:
+    """Note that a turn of a task is open here; that it cannot be noted is no error."""
+    folder = workspace.private.write
+    with suppress(TaskstateError, OSError):
+        if folder:
+            make_folder(folder / _FOLDER)
+            values = {"task": task_id, "role": role, "agent": agent, "started_at": started_at}
+            path = folder / _FOLDER / f"{task_id.casefold()}.json"
+            (files.replace if files.size(path) is not None else files.create)(path, json.dumps(values).encode())
+
+
+def clear(workspace: Workspace, task_id: str) -> None:
+    """Take the note of a task's turn back."""
+    for folder in workspace.private.read:
+        with suppress(TaskstateError):
+            path = folder / _FOLDER / f"{task_id.casefold()}.json"
+            if files.size(path) is not None:
+                files.delete(path)
+
+
+def elsewhere(workspace: Workspace) -> tuple[TurnElsewhere, ...]:
+    """Return the tasks that are being worked on in other worktrees which still exist."""
+    at = git.folders(workspace.root)
+    own = workspace.private.write
+    if at is None or own is None or not own.is_relative_to(at.common_dir):
+        return ()
+    found: list[TurnElsewhere] = []
+    for name in files.names(own.parent):
+        worktree = name.partition(":")[0].rstrip("~")
+        is_there = worktree == _MAIN or (at.common_dir / "worktrees" / worktree).is_dir()
+        if name != own.name and is_there:
+            folder = own.parent / name / _FOLDER
+            found += _read(folder, worktree)
+    return tuple(found)
+
+
+def _read(folder: Path, worktree: str) -> Iterator[TurnElsewhere]:
+    for name in files.names(folder):
+        with suppress(TaskstateError, ValueError, AttributeError):
+            values = json.loads(files.read(folder / name))
+            texts = (printable(str(values.get(key) or "")) for key in ("task", "role", "agent", "started_at"))
+            task, role, agent, started_at = texts
+            yield TurnElsewhere(task, worktree, role, agent, started_at)
