@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _LOG, _LOG_LEVEL = "progress log", 2
 _TIME = "%Y-%m-%d %H:%M"
 # Errors of a file that cannot take a session: what was to be recorded is kept for when it can.
-_KEPT_REFUSALS = damage.CODES | {"section-missing", "unsafe", "unreadable", "newer-format", "pending"}
+KEPT_REFUSALS = damage.CODES | {"section-missing", "unsafe", "unreadable", "newer-format", "pending"}
 _AGENT = r"(?ms)^\*\*Agent:\*\*.*?(?=^\*\*[^*\n]+:\*\*|\Z)"
 _STARTING = ("Task Description", "Acceptance Criteria")
 
@@ -92,7 +92,7 @@ def add(
     try:
         return change(workspace, task_id, job, request._replace(even_dropped=True))
     except TaskstateError as error:
-        if error.code not in _KEPT_REFUSALS or request.dry_run:
+        if error.code not in KEPT_REFUSALS or request.dry_run:
             raise
         raise with_kept_input(workspace, task_id, entry, error, force=request.force_secrets) from error
 

@@ -9,9 +9,11 @@ from taskstate.messages import counted, first_of
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.verification.qa import trust
+from taskstate.verification.qa.log_parser import text_chunks
 from taskstate.verification.qa.record import QaRequest, results_of
 from taskstate.verification.qa.results import regressions
 from taskstate.verification.qa.run import run_commands
+from taskstate.workspace.secret_check import AcceptedText, check_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +40,7 @@ class Checks(NamedTuple):
     changed: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
     refusal: str = ""
+    accepted: AcceptedText = AcceptedText()
 
     @property
     def evidence(self) -> dict[str, object]:
@@ -56,12 +59,13 @@ def checks_of(call: Call, loaded: Loaded, log: bytes | None, *, instead: str) ->
     What may not be run here is not, and `refusal` says so; `instead` is what else to do then.
 
     Raises:
-        TaskstateError: the log has no results; the commands cannot be read.
+        TaskstateError: the log has no results, or contains what looks like a credential; the commands cannot be read.
     """
     workspace = call.workspace
     commands = trust.validation_commands(workspace, loaded)
     if log is not None:
-        return Checks(commands, results_of(workspace, QaRequest(log, {}, {})).results, log)
+        accepted = check_text(workspace, text_chunks(log), call.request, name="the log")
+        return Checks(commands, results_of(workspace, QaRequest(log, {}, {})).results, log, accepted=accepted)
     try:
         trust.require_trusted(workspace, loaded, instead=instead)
     except TaskstateError as error:

@@ -93,7 +93,7 @@ def finish(call: Call, asked: FinishRequest) -> Finished:
             (code "no-session"); what was asked for does not fit the task. The session is recorded all the same.
     """
     workspace, request = call.workspace, call.request
-    loaded = _readable(workspace, call.task_id)
+    loaded = _readable(workspace, asked, call)
     turn = blocks_of(loaded.document).delta.turn
     if turn is None:
         return _without_turn(workspace, loaded, asked, request)
@@ -115,14 +115,22 @@ def finish(call: Call, asked: FinishRequest) -> Finished:
     ended = _end(call, ending)
     problems = lint_lines(workspace, ended)
     done = _done_lines(ended, role, asked, checks, held)
+    ended = ended._replace(warnings=(*checks.accepted.warnings, *ended.warnings))
     lines = (*outcome.notes, *ended.notes, *done, *checks.notes, *next_lines(workspace, call.task_id))
     return Finished(ended, role, done=not problems, problems=problems, lines=lines)
 
 
-def _readable(workspace: Workspace, task_id: str) -> Loaded:
-    loaded = workspace.load(workspace.locate(task_id))
-    preconditions.require_whole(loaded)
-    damage.require_undamaged(workspace, loaded)
+def _readable(workspace: Workspace, asked: FinishRequest, call: Call) -> Loaded:
+    """Return the task; where its file cannot take a session, the words are kept in a file."""
+    try:
+        loaded = workspace.load(workspace.locate(call.task_id))
+        preconditions.require_whole(loaded)
+        damage.require_undamaged(workspace, loaded)
+    except TaskstateError as error:
+        if asked.words is None or error.code not in sessions.KEPT_REFUSALS or call.request.dry_run:
+            raise
+        force = call.request.force_secrets
+        raise sessions.with_kept_input(workspace, call.task_id, asked.words, error, force=force) from error
     return loaded
 
 
@@ -238,11 +246,10 @@ def _end(call: Call, ending: _Ending) -> Outcome:
         steps = _given_steps(call, role, asked, ending.checks)
         steps += _ending_steps(workspace, role, ending, request)
         whole = joined(loaded, steps)
-        text, moved = with_oldest_moved(workspace, whole.text)
-        whole = whole._replace(text=text, before=(*whole.before, *moved))
         if not asked.complete:
-            return whole
-        completed = completing(workspace, request)(loaded.with_text(text))
+            text, moved = with_oldest_moved(workspace, whole.text)
+            return whole._replace(text=text, before=(*whole.before, *moved))
+        completed = completing(workspace, request)(loaded.with_text(whole.text))  # it moves the oldest events itself
         return completed._replace(
             before=(*whole.before, *completed.before),
             notes=(*whole.notes, *completed.notes),
@@ -280,6 +287,9 @@ def _ending_steps(workspace: Workspace, role: str, ending: _Ending, request: Req
     """Yield the steps that end a turn: role and snapshot, and the delta block with what is left."""
     asked, names = ending.asked, workspace.config.roles
     writing = Writing(names, request.metadata)
+    forced = ending.checks.accepted.event
+    if forced:
+        yield lambda now: Change(with_event(now.document.text, forced))
     if ending.held.waived or asked.ending == ABANDON:
         name = WAIVED if ending.held.waived else ABANDONED
         event = {"event": name, "note": asked.note, **({"checks": list(ending.held.waived)} if name == WAIVED else {})}
@@ -319,8 +329,18 @@ def _with_event(text: str, event: Mapping[str, object], request: Request) -> str
 
 
 def _closed(loaded: Loaded, role: str, ending: _Ending) -> Change:
-    """Return the change that closes the turn, and says what it leaves."""
+    """Return the change that closes the turn, and says what it leaves.
+
+    Raises:
+        TaskstateError: code "tree-changed": somebody changed files since the checks ran.
+    """
     delta = blocks_of(loaded.document).delta
+    snapshot = delta.snapshots.get(role)
+    if ending.asked.ending == DONE_ENDING and snapshot and snapshot.tree not in {None, ending.where.tree}:
+        message = f"task {loaded.state.id}: somebody changed files while the turn was ending"
+        raise TaskstateError(
+            message, help="look at them (`git status`), then give the command again", code="tree-changed"
+        )
     start = (delta.left and delta.left.start_tree) or ending.turn.tree
     goes_on = start if ending.asked.ending == PAUSE else None
     delta = delta_block.with_left(delta_block.with_turn(delta, None), ending.where.left(goes_on))
