@@ -13,14 +13,14 @@ from taskstate.model.statuses import COMPLETE, DONE, DROPPED
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
-from taskstate.turn.tree_changes import TreeChanges, changes_since, current_tree
+from taskstate.turn.tree_changes import TreeChanges, changes
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots.take import pinned
 
 if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import ToolBlocks
-    from taskstate.verification.snapshots.tree_comparison import Earlier
+    from taskstate.turn.tree_changes import EarlierTree
     from taskstate.workspace.workspace import Loaded, Workspace
 
 _NAMED = 5  # files in a line
@@ -60,7 +60,7 @@ class Look(NamedTuple):
     changes: TreeChanges
 
 
-def look(workspace: Workspace, loaded: Loaded, earlier: Earlier | None, *, keep: bool) -> Look:
+def look(workspace: Workspace, loaded: Loaded, earlier: EarlierTree | None, *, keep: bool) -> Look:
     """Look at the working tree; with `keep` its objects are kept, so that it can be compared later.
 
     Without git, and in a repository without commits, there is nothing to compare.
@@ -74,11 +74,11 @@ def look(workspace: Workspace, loaded: Loaded, earlier: Earlier | None, *, keep:
     try:
         if keep:
             snapshot_base.keep_current_tree(workspace, loaded)
-        with current_tree(workspace, loaded) as current:
-            changes = changes_since(current, loaded, earlier)
-            delta = pinned(current, loaded.state.id, blocks_of(loaded.document).delta)
-            base = (str(delta.base_commit), str(delta.base_tree))
-            return Look(Position(branch, current.head, current.tree), base, changes)
+        head, delta = snapshot_base.require_at_rest(workspace), blocks_of(loaded.document).delta
+        with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, head) as current:
+            with_base = pinned(current, loaded.state.id, delta)
+            base = (str(with_base.base_commit), str(with_base.base_tree))
+            return Look(Position(branch, head, current.tree), base, changes(current, loaded, earlier))
     except TaskstateError as error:
         if error.code != "unborn":
             raise

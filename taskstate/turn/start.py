@@ -29,8 +29,7 @@ from taskstate.turn.baseline import take_baseline
 from taskstate.turn.obstacles import Obstacles
 from taskstate.turn.position import NOWHERE, Look, due_role, look, require_open, uncommitted
 from taskstate.turn.reading import first_page
-from taskstate.turn.tree_changes import TreeChanges, left_before
-from taskstate.verification.snapshots.tree_comparison import Earlier
+from taskstate.turn.tree_changes import EarlierTree, TreeChanges, left_before
 from taskstate.workflow.hand_over import handoff_errors
 from taskstate.workspace import damage, open_turns, preconditions
 from taskstate.workspace.change import Change, Outcome
@@ -220,11 +219,11 @@ def _unblocked(loaded: Loaded, role: str, names: tuple[str, ...]) -> Change:
 
 def _raise(obstacles: Obstacles, task_id: str, drifted: TreeChanges) -> None:
     """Refuse if anything is in the way; drift is shown as a diff."""
-    obstacles.raise_all(task_id, shown=drifted.shown(task_id) if drifted.drift else ())
+    obstacles.raise_all(task_id, shown=drifted.shown() if drifted.drift else ())
 
 
-def _begun_with(turn: Turn) -> Earlier | None:
-    return Earlier(turn.tree, turn.head) if turn.tree else None
+def _begun_with(turn: Turn) -> EarlierTree | None:
+    return EarlierTree(turn.tree, turn.head) if turn.tree else None
 
 
 def _is_same_role(delta: delta_block.Delta, role: Role) -> bool:
@@ -347,7 +346,7 @@ def _notes(workspace: Workspace, loaded: Loaded, role: str, seen: Look) -> tuple
     if left and left.branch != where.branch:
         notes.append(f"the last turn was on {left.branch or 'no branch'}")
     if changes.drift:
-        notes.append("\n".join(("the working tree is not what the last turn left:", *changes.shown(loaded.state.id))))
+        notes.append("\n".join(("the working tree is not what the last turn left:", *changes.shown())))
     notes += changes.notes
     if blocks.delta.base_commit is None and where.head:
         notes.append(uncommitted(workspace))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed
 from taskstate.model.write_metadata import blocks_of
+from taskstate.validation import secrets
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift, packs
 from taskstate.verification.snapshots.drift import Artifacts, DriftReport, TreeDifferences
@@ -45,15 +46,20 @@ def compare_with(workspace: Workspace, loaded: Loaded, tree: str, head: str | No
         TaskstateError: the repository cannot be compared.
     """
     now, delta = snapshot_base.require_at_rest(workspace), blocks_of(loaded.document).delta
-    snapshot = _snapshot(delta, tree, role)
+    with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, now) as current:
+        return changes_since(current, loaded, tree, head, role=role)
+
+
+def changes_since(current: SnapshotBase, loaded: Loaded, tree: str, head: str | None, *, role: str = "") -> Since:
+    """Compare a working tree that was read already with an earlier tree of a task, as `compare_with` does."""
+    workspace, snapshot = current.workspace, _snapshot(blocks_of(loaded.document).delta, tree, role)
     artifacts = packs.artifact_state(workspace, snapshot) if snapshot else Artifacts.WHOLE
     held, words = held_paths(workspace, loaded), role or "the last turn"
     found = TreeDifferences(loaded.state.id, words, head or "", artifacts=artifacts, held=held)
-    with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, now) as current:
-        report = drift.drift_report(compare_with_current(current, loaded, Earlier(tree, head, snapshot), found))
-        stat, lines = _diff(current, tree)
-        command = f"taskstate snapshot diff {loaded.state.id} --type now" + (f" --role {role}" if role else "")
-        return Since(report, current.tree, now, stat, lines[:SHOWN], max(0, len(lines) - SHOWN), command)
+    report = drift.drift_report(compare_with_current(current, loaded, Earlier(tree, head, snapshot), found))
+    stat, lines = _diff(current, tree)
+    command = f"taskstate snapshot diff {loaded.state.id} --type now" + (f" --role {role}" if role else "")
+    return Since(report, current.tree, current.head, stat, lines[:SHOWN], max(0, len(lines) - SHOWN), command)
 
 
 def _snapshot(delta: Delta, tree: str, role: str) -> Snapshot | None:
@@ -69,4 +75,5 @@ def _diff(current: SnapshotBase, tree: str) -> tuple[str, tuple[str, ...]]:
         stat, content = current.store.diff(tree, current.tree)()
     except GitFailed:  # an object of it is not here
         return "", ()
-    return stat, tuple(content.decode("utf-8", "replace").splitlines())
+    text = secrets.masked(content.decode("utf-8", "replace"), current.workspace.config.secrets.allow)
+    return stat, tuple(text.splitlines())

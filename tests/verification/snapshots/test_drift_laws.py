@@ -42,7 +42,17 @@ ROLES = ("implementer", "reviewer", "validator")
 PATHS = ("a.py", "b.py", "docs/c.md", "d e.txt", "e.py", "f.py")
 MINE, THEIRS = PATHS[:4], PATHS[2:]  # some files are edited by both
 ACTS = ("edit", "edit", "delete", "commit", "commit one", "amend", "reword", "soft reset", "reset", "branch", "back")
-OTHERS = ("pull", "pull", "rebase", "rebase", "commit and rebase", "commit and rebase", "merge branch", "stash")
+OTHERS = (
+    "pull",
+    "pull",
+    "rebase",
+    "rebase",
+    "commit and rebase",
+    "commit and rebase",
+    "merge branch",
+    "stash",
+    "edit pulled",
+)
 
 
 class World:
@@ -67,6 +77,7 @@ class World:
         self.tree.git("commit", "-qm", "settings")
         self.base = self.tree.git("rev-parse", "HEAD").strip()
         self.left: dict[str, Left] = {}
+        self.pushed = PATHS[0]
         change(self.place.workspace, TASK, self.pinned, self.place.request())
 
     def pinned(self, loaded: Loaded) -> Change:
@@ -99,7 +110,9 @@ class World:
         path = names[pick % len(names)]
         if "pull" in what or "rebase" in what:
             self.push(THEIRS[pick % len(THEIRS)], pick, number)
-        if what == "edit":
+        if what == "edit pulled":
+            path = self.pushed
+        if what.startswith("edit"):
             self.tree.write(path, lines(path[0], pick, number))
         elif what == "delete":
             self.tree.delete(path)
@@ -111,6 +124,7 @@ class World:
 
     def push(self, path: str, pick: int, number: int) -> None:
         """Let somebody else commit a file in a repository of their own."""
+        self.pushed = path
         self.theirs.write(path, lines(path[0], pick, number))
         self.theirs.git("add", "-A")
         self.theirs.git("commit", "-qm", f"theirs {number}", "--allow-empty")
@@ -213,8 +227,8 @@ def test_drift_is_what_differs_and_is_not_explained(rounds: list[list[tuple[str,
             for what, pick in acts:
                 number += 1
                 world.act(what, pick, number)
-            if at < len(ROLES):
-                world.take(ROLES[at])
+            if at % 2 == 0 and at // 2 < len(ROLES):  # between two roles, all kinds of things happen
+                world.take(ROLES[at // 2])
             world.check()
     finally:
         shutil.rmtree(folder)

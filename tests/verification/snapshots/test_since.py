@@ -121,6 +121,27 @@ def test_trees_outlive_reset_and_clean_up(place: GitPlace) -> None:
     assert line.startswith("  turn: {role: implementer, agent: me, branch: main, head: ")
 
 
+def test_change_of_a_role_outlives_its_base(place: GitPlace) -> None:
+    """Start and end of a role's work can be compared when no commit holds either any more."""
+    place.git("rm", "--quiet", "-r", "--cached", ".taskstate")
+    place.write(".git/info/exclude", ".taskstate/\n")
+    start = place.git("rev-parse", "HEAD:a.txt")
+    place.take()
+    snapshot = blocks_of(place.state.document).delta.snapshots[ROLE]
+    place.git("checkout", "--quiet", "--orphan", "other")
+    place.git("rm", "--quiet", "-rf", ".")
+    place.git("commit", "--quiet", "--allow-empty", "--message=nothing of it")
+    place.git("branch", "--quiet", "-D", "main")
+    place.git("reflog", "expire", "--expire=now", "--all")
+    place.git("gc", "--quiet", "--prune=now")
+    (pack,) = place.root.glob(".taskstate/artifacts/task-101/implementer/*/pack")
+    kept = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(pack.parent)}
+    assert "missing" in place.git("cat-file", "--batch-check", stdin=f"{start}\n".encode())
+    shown = place.git("diff-tree", "-r", "-p", str(snapshot.start_tree), str(snapshot.tree), env=kept)
+    assert "-one" in shown
+    assert "+changed" in shown
+
+
 def test_trees_that_nothing_names_are_deleted(place: GitPlace) -> None:
     """A kept tree goes with the next snapshot once the state file does not name it."""
     then = keep(place, as_left)
