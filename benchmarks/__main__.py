@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import platform
 import tempfile
 from pathlib import Path
@@ -66,8 +67,9 @@ def table(measurements: list[Measurement]) -> str:
     rows = ["| benchmark | reference | ratio | target |", "| --- | --- | --- | --- |"]
     for measurement in measurements:
         target = f"{measurement.target:g}" if measurement.target else ""
+        figure = "" if math.isnan(measurement.ratio) else f"{measurement.ratio:.3g}"  # none: the reference was skipped
         note = f" ({measurement.note})" if measurement.note else ""
-        rows.append(f"| {measurement.name} | {measurement.reference}{note} | {measurement.ratio:.3g} | {target} |")
+        rows.append(f"| {measurement.name} | {measurement.reference}{note} | {figure} | {target} |")
     return "\n".join(rows) + "\n"
 
 

@@ -1,11 +1,12 @@
 """Counts what turns cost: commands, tokens that must be read, and seconds, for each role and for a whole small job.
 
-The same small job is done with plain notes, too: a file that each agent reads and appends to, and git. Notes are
-cheaper, and see nothing: neither the regression that a role hands on, nor an edit behind its back.
+The same small job is done with plain notes and with backlog.md, too (`peers.py` says what those see). Notes are
+cheaper; neither sees the regression that a role hands on, nor an edit behind its back.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 import subprocess
@@ -15,22 +16,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks import sample
 from benchmarks.measurement import Measurement, repository
+from benchmarks.peers import CHECK, CODE, GIT, MORE, MORE_TESTS, PLAIN_NOTES, TESTS, Peer, backlog
 from taskstate.handoff.token_count import count, counter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _PROGRAMS = Path(sys.executable).parent
-_GIT = "git -c user.name=somebody -c user.email=somebody@example.invalid"
-_COMMIT = f"git add --all && {_GIT} commit --quiet --message 'work'"
-_CHECK = "python3 -m unittest --quiet"
+_COMMIT = f"git add --all && {GIT} commit --quiet --message 'work'"
 _MOST_COMMANDS, _MOST_TOKENS, _TURN_COMMANDS, _TURN_TOKENS, _SAMPLE_TOKENS, _OWN_SECONDS = 12, 3_000, 3, 700, 1_200, 1.0
-_CODE = 'def slug(title):\n    return title.lower().replace(" ", "-")\n'
-_MORE = _CODE + "\n\ndef unslug(slug):\n    return slug.replace('-', ' ')\n"
-_TESTS = "import unittest\n\nfrom slug import slug\n\n\nclass Slugs(unittest.TestCase):\n"
-_TESTS += '    def test_words_are_joined(self):\n        self.assertEqual(slug("Two words"), "two-words")\n'
-_MORE_TESTS = _TESTS.replace("import slug\n", "import slug, unslug\n")
-_MORE_TESTS += '\n    def test_words_are_parted(self):\n        self.assertEqual(unslug("two-words"), "two words")\n'
 _OUTPUT = """\
 ### Summary
 
@@ -60,7 +54,7 @@ _SMALL_JOB = (
         "implementer",
         (
             "taskstate start 7 --role implementer --agent ann",
-            {"slug.py": _MORE},
+            {"slug.py": MORE},
             "taskstate finish 7 --pause --did 'Wrote unslug().' --state 'Without a test.' --next 'Write its test.'",
         ),
     ),
@@ -68,7 +62,7 @@ _SMALL_JOB = (
         "successor",
         (
             "taskstate start 7 --agent bob",
-            {"test_slug.py": _MORE_TESTS},
+            {"test_slug.py": MORE_TESTS},
             "taskstate finish 7 --did 'Wrote its test.' --state 'All tests pass.' --next 'Review it.' --pass slug-1",
         ),
     ),
@@ -88,7 +82,6 @@ _SMALL_JOB = (
         ),
     ),
 )
-_NOTE = "printf '\\n## {who}\\n\\n- did: {did}\\n- next: {next}\\n' >> NOTES.md"
 _SAMPLE_WORDS = "--did 'Kept the state across screens.' --state 'The checks pass.' --next 'Go on with set-6.'"
 _START, _SAMPLE_FINISH = f"taskstate start {sample.TASK}", f"taskstate finish {sample.TASK} {_SAMPLE_WORDS}"
 _SAMPLE_TURNS = (
@@ -96,24 +89,8 @@ _SAMPLE_TURNS = (
     ("reviewer", (f"{_START} --agent bob", f"{_DIFF.format(id=sample.TASK)}", _SAMPLE_FINISH)),
     ("validator", (f"{_START} --agent cid", _SAMPLE_FINISH)),
 )
-# The same with plain notes: what an agent has to run and to read to do as much.
-_PLAIN_NOTES = (
-    "printf '# Slugs back to words\\n\\nunslug() gives the words of a slug; tested.\\n' > NOTES.md",
-    "cat NOTES.md",
-    {"slug.py": _MORE},
-    _NOTE.format(who="ann", did="wrote unslug()", next="its test"),
-    "cat NOTES.md && git status --short && git diff",
-    {"test_slug.py": _MORE_TESTS},
-    _CHECK,
-    _NOTE.format(who="bob", did="wrote its test; all pass", next="review it"),
-    f"{_GIT} commit --all --quiet --message 'unslug()'",
-    "cat NOTES.md",
-    "git show",
-    _NOTE.format(who="cid", did="read the diff", next="validate it"),
-    "cat NOTES.md",
-    _CHECK,
-    _NOTE.format(who="dan", did="ran all tests", next="done"),
-)
+# The rules that an agent can read before it begins; not needed, since every brief begins with their short form.
+_PROTOCOLS = ("taskstate protocol",) * len(_SMALL_JOB)
 
 
 class _Cost(NamedTuple):
@@ -132,6 +109,7 @@ class _Place(NamedTuple):
     """A repository in which the commands of a job are run."""
 
     root: Path
+    programs: Path = _PROGRAMS
 
     def cost(self, steps: Sequence[str | dict[str, str]]) -> _Cost:
         """Run steps one after the other, and return what they cost; files that a step writes cost nothing."""
@@ -153,7 +131,8 @@ class _Place(NamedTuple):
         Raises:
             RuntimeError: it failed, so that its cost says nothing.
         """
-        path = os.pathsep.join([str(self.root / "bin"), str(_PROGRAMS), os.environ.get("PATH", os.defpath)])
+        folders = (self.root / "bin", self.programs, _PROGRAMS)
+        path = os.pathsep.join([*map(str, folders), os.environ.get("PATH", os.defpath)])
         state = str(self.root.with_name(f"{self.root.name}-state"))  # what is trusted is remembered there
         own = {"PATH": path, "XDG_STATE_HOME": state, "TASKSTATE_ACTOR": "somebody"}
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | own
@@ -179,17 +158,22 @@ def _seconds_of_children() -> float:
 
 
 def turns(folder: Path) -> Iterator[Measurement]:
-    """Measure the turns of the small job and of the sample project, and the small job with plain notes."""
+    """Measure the turns of the small job and of the sample project, and the small job as peers do it."""
     small = _small(folder / "small")
-    small.run(f'printf \'\\n[validation]\\n"*" = ["{_CHECK}"]\\n\' >> taskstate.toml && {_COMMIT}')
+    small.run(f'printf \'\\n[validation]\\n"*" = ["{CHECK}"]\\n\' >> taskstate.toml && {_COMMIT}')
     costs = {who: small.cost(steps) for who, steps in _SMALL_JOB}
-    notes = _small(folder / "notes").cost(_PLAIN_NOTES)
-    whole = _Cost(*(sum(values) for values in zip(*costs.values(), strict=True)))
-    beside = f"plain notes: {notes.words}, and they see nothing"
+    whole = _sum(costs.values())
     what = f"the small job: created, three roles and a successor, complete ({whole.words})"
-    yield Measurement(f"commands of {what}", beside, whole.commands, _MOST_COMMANDS)
-    yield Measurement(f"tokens of {what}", beside, whole.tokens, _MOST_TOKENS, f"by {counter().name}")
-    seconds = small.cost((_CHECK,)).seconds
+    yield Measurement(f"commands of {what}", "one", whole.commands, _MOST_COMMANDS)
+    yield Measurement(f"tokens of {what}", "one", whole.tokens, _MOST_TOKENS, f"by {counter().name}")
+    yield from _beside(PLAIN_NOTES, whole, whole, folder / "notes")
+    try:
+        peer = backlog(folder / "npm")
+    except RuntimeError as error:
+        yield Measurement("the small job", f"backlog.md, skipped: {error}", math.nan, 0)
+    else:
+        yield from _beside(peer, whole, _sum((whole, small.cost(_PROTOCOLS))), folder / "backlog")
+    seconds = small.cost((CHECK,)).seconds
     runs = {"implementer": 1, "successor": 1, "reviewer": 1, "validator": 1}  # of the checks in each turn
     for who, cost in costs.items():
         if who in runs:
@@ -199,10 +183,31 @@ def turns(folder: Path) -> Iterator[Measurement]:
         yield from _turn(f"{who}, sample project", large.cost(steps), _SAMPLE_TOKENS, 0)
 
 
-def _small(root: Path) -> _Place:
-    """Return a repository with a module, its test, and a task folder, all committed."""
-    place = _Place(repository(root))
-    for name, text in {"slug.py": _CODE, "test_slug.py": _TESTS}.items():
+def _sum(costs: Iterable[_Cost]) -> _Cost:
+    return _Cost(*(sum(values) for values in zip(*costs, strict=True)))
+
+
+def _beside(peer: Peer, ours: _Cost, ours_instructed: _Cost, root: Path) -> Iterator[Measurement]:
+    """Compare the small job with that of a peer: without and, if it has any, with the instructions of both."""
+    place = _small(root, peer.programs)
+    place.run(f"{peer.set_up} && {_COMMIT} --allow-empty")
+    theirs = place.cost(peer.steps)
+    yield from _ratios("the small job", peer, ours, theirs)
+    if peer.instructions:
+        theirs = _sum((theirs, place.cost(peer.instructions)))
+        yield from _ratios("the small job, each agent reading the instructions first", peer, ours_instructed, theirs)
+
+
+def _ratios(what: str, peer: Peer, ours: _Cost, theirs: _Cost) -> Iterator[Measurement]:
+    note = f"{theirs.words} against {ours.words}; {peer.sees}"
+    yield Measurement(f"commands of {what}", peer.name, ours.commands / theirs.commands, 0, note)
+    yield Measurement(f"tokens of {what}", peer.name, ours.tokens / theirs.tokens, 0, note)
+
+
+def _small(root: Path, programs: Path | None = None) -> _Place:
+    """Return a repository with a module, its test, and a task folder, all committed; peers bring their programs."""
+    place = _Place(repository(root), programs or _PROGRAMS)
+    for name, text in {"slug.py": CODE, "test_slug.py": TESTS}.items():
         (root / name).write_text(text, encoding="utf-8")
     place.run("printf '__pycache__/\\n' >> .gitignore")
     place.run(f"taskstate init --quiet && {_COMMIT}")

@@ -69,9 +69,10 @@ def test_what_grows_in_step_has_the_exponent_one() -> None:
 
 
 def test_measurements_are_shown_as_a_table() -> None:
-    """Each measurement is a row; the target is empty if there is none."""
+    """Each measurement is a row; the target is empty if there is none, and the ratio if the reference was skipped."""
     measurements = [Measurement("one", "nothing", 1.234, 5.0), Measurement("two", "all", 12345.6, 0, "so")]
     assert table(measurements).split("\n")[2:4] == ["| one | nothing | 1.23 | 5 |", "| two | all (so) | 1.23e+04 |  |"]
+    assert table([Measurement("three", "skipped", float("nan"), 0)]).split("\n")[2] == "| three | skipped |  |  |"
 
 
 @pytest.mark.slow
