@@ -124,8 +124,8 @@ def _readable(workspace: Workspace, asked: FinishRequest, call: Call) -> Loaded:
     """Return the task; where its file cannot take a session, the words are kept in a file."""
     try:
         loaded = workspace.load(workspace.locate(call.task_id))
-        preconditions.require_whole(loaded)
         damage.require_undamaged(workspace, loaded)
+        preconditions.require_whole(loaded)
     except TaskstateError as error:
         if asked.words is None or error.code not in sessions.KEPT_REFUSALS or call.request.dry_run:
             raise
@@ -300,7 +300,10 @@ def _ending_steps(workspace: Workspace, role: str, ending: _Ending, request: Req
         yield lambda now: _pending_again(now, role, names)
     elif role and asked.ending == DONE_ENDING:
         yield lambda now: Change(findings.with_cleared(now.document.text, role, writing, keep=asked.keep))
-        if ending.where.tree:
+        if ending.where.tree is None:  # as a purge says it: there is no snapshot, and none is missed
+            unwatched = {"event": "role-done", "role": role, "note": "nothing watched the working tree"}
+            yield lambda now: Change(_with_event(now.document.text, unwatched, request))
+        else:
             yield lambda now: take.planned(workspace, now, role, str(ending.where.head), request)
         done = RoleChange(DONE, ending.checks.log, results=ending.checks.results, waived=ending.held.waived)
         yield lambda now: role_changes.with_role_set(workspace, now, role, done, request)

@@ -41,7 +41,7 @@ class Position(NamedTuple):
     def words(self) -> str:
         """The branch and the commit in words."""
         if self.head is None:
-            return "no commit yet: nothing watches the working tree"
+            return f"branch {self.branch}, without a commit yet" if self.branch else "no git repository"
         return f"{f'branch {self.branch}' if self.branch else 'no branch (detached HEAD)'} at {self.head[:_SHORT]}"
 
     def left(self, start_tree: str | None = None) -> Left | None:

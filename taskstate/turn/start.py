@@ -143,8 +143,8 @@ def _write(workspace: Workspace, plan: _Plan, request: Request) -> Outcome:
 def _plan(call: Call, asked: StartRequest) -> _Plan:
     workspace, request = call.workspace, call.request
     loaded = workspace.load(workspace.locate(call.task_id))
-    preconditions.require_whole(loaded)
     damage.require_undamaged(workspace, loaded)
+    preconditions.require_whole(loaded)
     preconditions.require_writable(loaded, request.expect)
     require_open(loaded.state)
     blocks, names = blocks_of(loaded.document), workspace.config.roles
