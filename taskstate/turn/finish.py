@@ -25,6 +25,7 @@ from taskstate.turn.position import look, require_open
 from taskstate.turn.what_next import lint_lines, next_lines
 from taskstate.verification.qa import record as qa_record
 from taskstate.verification.qa import trust
+from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import packs, purge, take
 from taskstate.workspace import artifacts, damage, open_turns, preconditions
 from taskstate.workspace.change import Change, Outcome
@@ -111,7 +112,7 @@ def finish(call: Call, asked: FinishRequest) -> Finished:
     if held.problems:
         lines = (*outcome.notes, *failing_output(checks, held.problems), *_kept_log(workspace, loaded, checks), _OPEN)
         return Finished(outcome, role, done=False, problems=held.problems, lines=lines)
-    ending = _Ending(turn, asked, checks, held, look(workspace, loaded, None, keep=True).where)
+    ending = _Ending(turn, asked, checks, held, _kept_position(workspace, loaded))
     ended = _end(call, ending)
     problems = lint_lines(workspace, ended)
     done = _done_lines(ended, role, asked, checks, held)
@@ -217,6 +218,14 @@ def _intent(asked: FinishRequest) -> str:
 
 
 # The end
+
+
+def _kept_position(workspace: Workspace, loaded: Loaded) -> Position:
+    """Return where the working tree is, after keeping its objects for what comes after the turn."""
+    where = look(workspace, loaded, None).where
+    if where.tree:
+        snapshot_base.keep_current_tree(workspace, loaded)
+    return where
 
 
 class _Ending(NamedTuple):

@@ -60,8 +60,8 @@ class Look(NamedTuple):
     changes: TreeChanges
 
 
-def look(workspace: Workspace, loaded: Loaded, earlier: EarlierTree | None, *, keep: bool) -> Look:
-    """Look at the working tree; with `keep` its objects are kept, so that it can be compared later.
+def look(workspace: Workspace, loaded: Loaded, earlier: EarlierTree | None) -> Look:
+    """Look at the working tree.
 
     Without git, and in a repository without commits, there is nothing to compare.
 
@@ -72,8 +72,6 @@ def look(workspace: Workspace, loaded: Loaded, earlier: EarlierTree | None, *, k
         return Look(NOWHERE, None, TreeChanges())
     branch = worktree.branch(workspace.root)
     try:
-        if keep:
-            snapshot_base.keep_current_tree(workspace, loaded)
         head, delta = snapshot_base.require_at_rest(workspace), blocks_of(loaded.document).delta
         with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, head) as current:
             with_base = pinned(current, loaded.state.id, delta)

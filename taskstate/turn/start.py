@@ -30,6 +30,7 @@ from taskstate.turn.obstacles import Obstacles
 from taskstate.turn.position import NOWHERE, Look, due_role, look, require_open, uncommitted
 from taskstate.turn.reading import first_page
 from taskstate.turn.tree_changes import EarlierTree, TreeChanges, left_before
+from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.workflow.hand_over import handoff_errors
 from taskstate.workspace import damage, open_turns, preconditions
 from taskstate.workspace.change import Change, Outcome
@@ -112,11 +113,20 @@ def _begun(call: Call, asked: StartRequest) -> tuple[_Plan, Outcome]:
     for attempt in range(1, _ATTEMPTS + 1):
         plan = _plan(call, asked)
         try:
+            if plan.steps and not call.request.dry_run:
+                _keep_tree(call.workspace, plan)
             return plan, _write(call.workspace, plan, call.request)
         except TaskstateError as error:
             if error.code != "stale-plan" or attempt == _ATTEMPTS:
                 raise
     raise AssertionError
+
+
+def _keep_tree(workspace: Workspace, plan: _Plan) -> None:
+    """Keep the objects of the tree that the turn begins with, so that it can be compared later."""
+    where = plan.seen.where
+    if where.tree and snapshot_base.keep_current_tree(workspace, plan.loaded).tree != where.tree:
+        raise TaskstateError("files were changed while the turn began", help="run this again", code="stale-plan")
 
 
 def _write(workspace: Workspace, plan: _Plan, request: Request) -> Outcome:
@@ -154,7 +164,7 @@ def _plan(call: Call, asked: StartRequest) -> _Plan:
     obstacles, seen = Obstacles(), Look(NOWHERE, None, TreeChanges())
     with obstacles.collected():
         earlier = _begun_with(turn) if turn and resumes else left_before(blocks.delta, role, names)
-        seen = look(workspace, loaded, earlier, keep=not request.dry_run)
+        seen = look(workspace, loaded, earlier)
     if turn and resumes:
         obstacles.raise_all(loaded.state.id)
         return _Plan(loaded, role, seen, (), _resumed_notes(turn, seen), resumed=True)
@@ -300,6 +310,8 @@ def _opened(loaded: Loaded, opening: _Opening, request: Request) -> Change:
     if asked.take_over and delta.turn:
         event = {"at": at, "actor": actor, "event": TAKEN_OVER, "note": asked.take_over, "from": delta.turn.agent}
         text = with_event(text, event)
+        begun_with = (delta.left and delta.left.start_tree) or delta.turn.tree
+        delta = delta_block.with_left(delta, where.left(begun_with))  # it is paused
     if asked.accept_drift and tree.drift:
         event = {"at": at, "actor": actor, "event": ACCEPTED, "note": asked.accept_drift}
         text = with_event(text, {**event, "files": list(tree.named)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,8 @@ def lint_lines(workspace: Workspace, outcome: Outcome) -> tuple[str, ...]:
     """Return the errors that the linter finds in a state file now, compared with HEAD, a line each."""
     against = "HEAD" if git.head(workspace.root) else ""
     run, _ = open_run(workspace, workspace.config, LintRequest(timestamp(datetime.now(UTC)), against))
-    report = check_files([workspace.root / outcome.path], run, workspace.relative)
+    with closing(run.repository):
+        report = check_files([workspace.root / outcome.path], run, workspace.relative)
     errors = [each for each in report.findings if each.diagnostic.severity == ERROR]
     return tuple(f"{each.path}:{each.line}: {_words(each.diagnostic)}" for each in errors)
 

@@ -1,0 +1,321 @@
+"""A turn ends with its session, its checks, its snapshot and what comes next; what was said is recorded in any case."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.place import TASK, tree
+from tests.support.turns import CHECK, FAILING, FINDING, PASSING
+
+if TYPE_CHECKING:
+    from tests.support.turns import Turns
+
+OUTPUT = "### Summary\n\nTokens are issued.\n\n### Files Created/Modified\n\n- `a.txt`\n"
+
+
+def test_a_role_is_done_and_the_next_one_named(turns: Turns) -> None:
+    """Session, snapshot, role and the tree that is left are written, and no turn is open any more."""
+    turns.start("implementer")
+    turns.place.write("a.txt", "built\n")
+    said = turns.finish("Built it.")
+    assert f"next: `taskstate start {TASK} --role reviewer`" in said
+    assert (turns.role("implementer"), turns.turn, turns.sessions) == ("done", None, 1)
+    assert turns.delta["left"]["tree"] == turns.place.snapshot()["tree"]
+    assert turns.delta["left"]["branch"] == "main"
+
+
+def test_a_turn_that_changed_nothing_ends_like_any_other(turns: Turns) -> None:
+    """A review leaves no files."""
+    turns.build()
+    turns.start()
+    assert "--role validator" in turns.finish("Read it.")
+    assert turns.role("reviewer") == "done"
+
+
+def test_without_a_turn_the_words_are_kept_in_a_file(turns: Turns) -> None:
+    """The error names the one command that records them, which does; the state file is as before."""
+    text = turns.place.text
+    error = turns.fails("Worked unseen.", status=2).err
+    assert error.count("\n") == 1
+    assert turns.place.text == text
+    command = re.search(r"`taskstate (session add \S+ --from (\S+))`", error)
+    assert command
+    turns.cli.ok(*command[1].split())
+    assert (turns.sessions, "Worked unseen." in turns.place.text) == (1, True)
+
+
+def test_without_words_nothing_ends(turns: Turns) -> None:
+    """It is refused and changes nothing, unless the agent wrote a session into the file by hand in this turn."""
+    turns.start()
+    assert "nothing was recorded in this turn" in turns.cli.refused("finish", TASK)
+    turns.place.fill(1)
+    turns.cli.ok("finish", TASK)
+    assert (turns.turn, turns.sessions) == (None, 1)
+
+
+def test_a_session_from_before_the_turn_is_not_enough(turns: Turns) -> None:
+    """Only what was recorded since `start` counts."""
+    turns.place.fill(1)
+    turns.start()
+    assert "nothing was recorded in this turn" in turns.cli.refused("finish", TASK)
+
+
+@pytest.mark.parametrize("ending", [(), ("--pause",)])
+def test_the_same_words_twice_are_one_session(turns: Turns, ending: tuple[str, ...]) -> None:
+    """The second call succeeds and changes nothing on the disk."""
+    turns.start("implementer")
+    turns.finish("Built it.", *ending)
+    before = tree(turns.place.root)
+    assert "the turn has ended, and session 1 says this already" in turns.finish("Built it.", *ending)
+    assert tree(turns.place.root) == before
+
+
+def test_the_same_words_in_two_turns_are_two_sessions(turns: Turns) -> None:
+    """Only within one turn do they count once."""
+    turns.start()
+    turns.finish("Went on.")
+    turns.start()
+    turns.finish("Went on.")
+    assert turns.sessions == 2
+
+
+@pytest.mark.parametrize("end", [("drop", TASK, "--note", "n"), ("complete", TASK, "--force", "--note", "n")])
+def test_a_turn_of_a_task_that_ended_meanwhile(turns: Turns, end: tuple[str, ...]) -> None:
+    """What was done is recorded or kept, and no traceback or half-done role is left."""
+    turns.start("implementer")
+    turns.cli.ok(*end)
+    error = turns.fails("Built it.", status=2).err
+    assert "reopen" in error or "session add" in error
+    kept = any(b"Built it." in path.read_bytes() for path in turns.place.workspace.state_root.rglob("*.json"))
+    assert kept or "Built it." in turns.place.text
+    assert turns.role("implementer") != "done"
+
+
+def test_a_file_that_does_not_parse_is_an_error(turns: Turns) -> None:
+    """One line, status 2, the file as before."""
+    turns.start()
+    turns.place.text = turns.place.text.replace("---\n", "---\n: [\n", 1)
+    text = turns.place.text
+    assert turns.fails("Built it.", status=2).err.count("\n") == 1
+    assert turns.place.text == text
+
+
+# Checks
+
+
+def test_a_regression_keeps_the_turn_open(turns: Turns) -> None:
+    """Exit status 1, the session recorded once, the failing output shown; when it is mended, the same words end it."""
+    turns.check(PASSING)
+    turns.start("implementer")
+    turns.place.write("check.sh", FAILING)
+    for _ in range(2):
+        said = turns.fails("Built it.", "--pass", "jwt-1")
+        assert "expected 1, got 2" in said.out
+        assert f"{CHECK}: " in said.err
+        assert (turns.sessions, turns.role("implementer")) == (1, "in_progress")
+    assert turns.turn["agent"] == "ann"
+    assert '"passes": true' not in turns.place.text
+    turns.place.write("check.sh", "echo better\n")
+    turns.finish("Built it.", "--pass", "jwt-1")
+    assert (turns.sessions, turns.role("implementer")) == (1, "done")
+    assert '"passes": true' in turns.place.text
+
+
+def test_what_failed_before_is_no_regression(turns: Turns) -> None:
+    """It does not keep the role from being done, but proves no feature."""
+    turns.check(FAILING)
+    turns.start("implementer")
+    assert "--pass wants a run in which all checks pass" in turns.fails("Built it.", "--pass", "jwt-1").err
+    turns.finish("Built it.")
+    assert (turns.sessions, turns.role("implementer")) == (1, "done")
+
+
+def test_a_waived_regression_is_an_event_and_proves_nothing(turns: Turns) -> None:
+    """A reason is needed, `--pass` then wants evidence of its own, and the event names the check."""
+    turns.check(PASSING)
+    turns.start("implementer")
+    turns.place.write("check.sh", FAILING)
+    assert "--note" in turns.fails("Built it.", "--waive", CHECK, status=2).err
+    waive = ("--waive", CHECK, "--note", "the server is down")
+    assert turns.fails("Built it.", *waive, "--pass", "jwt-1").status == 1
+    assert turns.fails("Built it.", "--waive", "nothing", "--note", "n", status=2).err.count("\n") == 1
+    turns.finish("Built it.", *waive, "--pass", "jwt-1", "--evidence", "by hand")
+    assert "regression-waived" in turns.events
+    assert "the server is down" in turns.place.text
+    assert (turns.sessions, turns.role("implementer")) == (1, "done")
+
+
+def test_a_check_that_changes_a_tracked_file_is_named(turns: Turns) -> None:
+    """The turn is not done though the check passes; new files are only told."""
+    turns.check(PASSING)
+    turns.start("implementer")
+    turns.place.write("check.sh", "echo x >>a.txt\n")
+    said = turns.fails("Built it.")
+    assert "the checks changed 1 tracked file: a.txt" in said.err
+    assert turns.role("implementer") == "in_progress"
+    turns.place.write("check.sh", "echo x >new.txt\n")
+    assert "the checks left new.txt behind" in turns.finish("Built it.")
+
+
+def test_commands_that_nobody_trusts_are_not_run(turns: Turns) -> None:
+    """The turn stays open until they are trusted, or a log is given; with a log a feature wants evidence."""
+    turns.place.configure('[validation]\n"*" = ["touch ran"]\n')
+    turns.place.commit("a check")
+    turns.start("implementer")
+    said = turns.fails("Built it.")
+    assert "`taskstate trust 101`" in said.err
+    assert (turns.sessions, turns.turn["agent"]) == (1, "ann")
+    log = turns.place.root.parent / "log"
+    log.write_text("===== 3 passed in 0.01s =====\n", encoding="utf-8")
+    assert "--evidence" in turns.fails("Built it.", "--qa-log", str(log), "--pass", "jwt-1", status=2).err
+    turns.finish("Built it.", "--qa-log", str(log))
+    assert not (turns.place.root / "ran").exists()
+    assert (turns.sessions, turns.role("implementer")) == (1, "done")
+
+
+def test_without_commands_a_feature_wants_evidence(turns: Turns) -> None:
+    """Nothing was run that could prove it."""
+    turns.start()
+    assert "--pass wants --evidence" in turns.fails("Built it.", "--pass", "jwt-1", status=2).err
+    turns.finish("Built it.", "--pass", "jwt-1", "--evidence", "seen", "--check", "1")
+    assert (turns.sessions, '"passes": true' in turns.place.text) == (1, True)
+    assert "- [x] Tokens verify" in turns.place.text
+
+
+@pytest.mark.parametrize("wrong", [("--pass", "x", "--evidence", "e"), ("--check", "9"), ("--answer", "7=done")])
+def test_what_does_not_exist_is_refused_and_the_session_recorded(turns: Turns, wrong: tuple[str, ...]) -> None:
+    """One line with status 2; without it the same words end the turn, and are one session."""
+    turns.start("implementer")
+    assert turns.fails("Built it.", *wrong, status=2).err.count("\n") == 1
+    turns.finish("Built it.")
+    assert (turns.sessions, turns.role("implementer")) == (1, "done")
+
+
+# Other endings
+
+
+def test_a_paused_role_goes_on_from_its_first_turn(turns: Turns) -> None:
+    """What it did before the pause is in its own diff, and does not count as drift."""
+    turns.build()
+    turns.start("reviewer")
+    first = turns.turn["tree"]
+    turns.place.write("a.txt", "half\n")
+    turns.finish("Half.", "--pause")
+    assert (turns.role("reviewer"), turns.turn) == ("in_progress", None)
+    assert "not what the last turn left" not in turns.start(agent="bob")
+    turns.place.write("src/b.py", "b = 2\n")
+    turns.finish("The rest.")
+    assert turns.place.snapshot("reviewer")["start_tree"] == first
+    diff = turns.cli.ok("snapshot", "diff", TASK, "--role", "reviewer", "--type", "incremental")
+    assert "+half" in diff
+    assert "+b = 2" in diff
+    assert "start_tree" not in turns.delta["left"]
+
+
+def test_a_turn_that_is_given_up(turns: Turns) -> None:
+    """A reason is needed; the role is pending again, the files stay, and an event says why."""
+    turns.start("implementer")
+    turns.place.write("a.txt", "half\n")
+    assert "--note" in turns.cli.refused("finish", TASK, "--abandon")
+    turns.cli.ok("finish", TASK, "--abandon", "--note", "wrong way")
+    assert (turns.role("implementer"), turns.turn, turns.sessions) == ("pending", None, 0)
+    assert (turns.place.root / "a.txt").read_text() == "half\n"
+    assert turns.events[-1] == "turn-abandoned"
+
+
+def test_work_is_sent_back_and_answered(turns: Turns) -> None:
+    """The next start is of the earlier role, begins with the finding, and is done only when it has an answer."""
+    turns.build()
+    turns.start()
+    assert "--role implementer" in turns.finish("Read it.", *FINDING)
+    begun = turns.start()
+    assert begun.startswith(f"task {TASK}, implementer")
+    assert "It is slow" in begun
+    turns.place.write("a.txt", "fast\n")
+    assert "finding 1 has no answer" in turns.fails("Made it fast.", status=2).err
+    turns.finish("Made it fast.", "--answer", "1=It has an index")
+    assert "It has an index" in turns.start()
+    turns.finish("Looked again.")
+    assert (turns.role("implementer"), turns.role("reviewer"), turns.sessions) == ("done", "done", 4)
+    assert "It is slow" not in str(turns.place.values["coordination"])
+
+
+def test_a_finding_that_is_kept_is_answered_again(turns: Turns) -> None:
+    """With `--keep` it stays when the work is sent back once more; new ones get the next number."""
+    turns.build()
+    turns.start()
+    turns.finish("Read it.", *FINDING)
+    turns.start()
+    turns.finish("Tried.", "--answer", "1=no time")
+    turns.start()
+    turns.finish("Read it again.", *FINDING[:2], "--finding", "It is long", "--keep", "1")
+    said = turns.start()
+    assert "It is slow" in said
+    assert "It is long" in said
+    assert "finding 1 has no answer" in turns.fails("Mended.", "--answer", "2=cut", status=2).err
+    turns.finish("Mended.", "--answer", "1=an index", "--answer", "2=cut")
+    assert turns.role("implementer") == "done"
+
+
+def test_who_cannot_send_back(turns: Turns) -> None:
+    """Work without a role, and a role that is not later, are refused; the session is recorded."""
+    turns.start()
+    assert turns.fails("Read it.", *FINDING, status=2).err.count("\n") == 1
+    turns.finish("Read it.")
+    turns.start("implementer")
+    assert "does not come after" in turns.fails("Read it too.", *FINDING, status=2).err
+    assert (turns.sessions, turns.role("implementer")) == (2, "in_progress")
+
+
+def test_the_last_turn_completes_the_task(turns: Turns) -> None:
+    """The Chain Output is filled from a file, and the task is complete in the same step."""
+    turns.start()
+    proof = ("--pass", "jwt-1", "--evidence", "seen", "--check", "1", "--check", "2")
+    output = turns.place.root.parent / "output.md"
+    output.write_text(OUTPUT, encoding="utf-8")
+    assert f"task {TASK} is complete" in turns.finish("All.", *proof, "--complete", "--output", str(output))
+    assert (turns.place.state.status, turns.turn, turns.sessions) == ("complete", None, 1)
+    assert "Tokens are issued." in turns.place.text
+
+
+def test_what_completion_misses_leaves_the_turn_open(turns: Turns) -> None:
+    """All gaps are listed, the session is recorded, and nothing else is written."""
+    turns.start("implementer")
+    said = turns.fails("All.", "--complete", status=2)
+    assert "Tokens verify" in said.err or "criteri" in said.err
+    assert (turns.sessions, turns.turn["agent"], turns.role("implementer")) == (1, "ann", "in_progress")
+    assert turns.place.state.status == "in_progress"
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--pause", "--abandon"),
+        ("--complete", "--send-back", "implementer", "--finding", "x"),
+        ("--send-back", "implementer"),
+        ("--finding", "x"),
+        ("--output", "-"),
+        ("--check", "one"),
+        ("--answer", "one"),
+        ("--waive", "x"),
+        ("--pause", "--complete"),
+    ],
+)
+def test_flags_that_do_not_go_together(turns: Turns, flags: tuple[str, ...]) -> None:
+    """One line, status 2, and nothing changed."""
+    turns.start("implementer")
+    turns.cli.refused("finish", TASK, *turns.words("Built it."), *flags)
+
+
+def test_a_dry_run_ends_nothing(turns: Turns) -> None:
+    """The session is shown, the checks do not run, and the disk is as before."""
+    turns.check("touch ../ran\n")
+    turns.start("implementer")
+    (turns.place.root.parent / "ran").unlink()
+    before = tree(turns.place.root)
+    turns.finish("Built it.", "--dry-run")
+    assert tree(turns.place.root) == before
+    assert not (turns.place.root.parent / "ran").exists()

@@ -1,0 +1,299 @@
+"""A turn begins with all that stands before work, or not at all: what is in the way is said at once, with its cure."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.place import TASK, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.support.turns import Turns
+
+
+def test_a_turn_is_one_line_of_the_front_matter(turns: Turns) -> None:
+    """Role, agent, branch, HEAD, tree and the last session stand in it, and the base of the work is pinned."""
+    head = turns.place.git("rev-parse", "HEAD")
+    said = turns.start("implementer")
+    turn = turns.turn
+    assert (turn["role"], turn["agent"], turn["branch"], turn["session"]) == ("implementer", "ann", "main", 0)
+    assert (turn["head"], turns.delta["base_commit"]) == (head, head)
+    assert turn["tree"] == turns.delta["base_tree"]
+    assert turns.role("implementer") == "in_progress"
+    assert f"branch main at {head[:10]}" in said
+    assert "jwt-1" in said
+
+
+def test_what_is_not_committed_is_listed_at_the_first_start(turns: Turns) -> None:
+    """It counts as the first role's work, and so is part of its diff."""
+    turns.place.write("a.txt", "early\n")
+    assert "not committed, so part of this work: a.txt" in turns.start("implementer")
+    turns.finish("Kept it.")
+    assert "early" in turns.cli.ok("snapshot", "diff", TASK, "--role", "implementer")
+
+
+def test_a_role_out_of_order_is_refused(turns: Turns) -> None:
+    """The cure names the `start` of the role that comes first."""
+    for role in ("reviewer", "validator"):
+        error = turns.refused(role)
+        assert error.count("\n") == 1
+        assert f"`taskstate start {TASK} --role " in error
+    turns.build()
+    assert "reviewer" in turns.refused("validator")
+    assert turns.start().startswith(f"task {TASK}, reviewer")
+
+
+def test_when_every_role_is_done_the_way_out_is_named(turns: Turns) -> None:
+    """Without `--role` there is no turn to begin any more."""
+    turns.build()
+    for role in ("reviewer", "validator"):
+        turns.start()
+        turns.finish(f"Looked as {role}.")
+    assert f"every role is done: `taskstate complete {TASK}`" in turns.refused()
+
+
+def _without_git(turns: Turns) -> None:
+    shutil.rmtree(turns.place.root / ".git")
+
+
+def _without_commits(turns: Turns) -> None:
+    _without_git(turns)
+    turns.place.git("init", "--quiet", "--initial-branch=main")
+
+
+@pytest.mark.parametrize("bare", [_without_git, _without_commits])
+def test_where_nothing_watches_the_tree_a_turn_goes_all_the_same(turns: Turns, bare: Callable[[Turns], None]) -> None:
+    """It is said once, and three roles can work to the end."""
+    bare(turns)
+    said = turns.start("implementer")
+    assert said.count("nothing watches the working tree here") == 1
+    turns.place.write("a.txt", "work\n")
+    assert "start 101 --role reviewer" in turns.finish("Built it.")
+    turns.start()
+    turns.finish("Read it.")
+    assert (turns.role("implementer"), turns.role("reviewer"), turns.sessions) == ("done", "done", 2)
+
+
+def test_a_detached_head_is_no_obstacle(turns: Turns) -> None:
+    """There is no branch, which is said, and the turn goes on."""
+    turns.place.git("checkout", "--quiet", "--detach")
+    assert "no branch (detached HEAD) at " in turns.start("implementer")
+    assert turns.turn.get("branch") is None
+    turns.finish("Worked.")
+    turns.place.git("checkout", "--quiet", "-b", "other")
+    assert "the last turn was on no branch" in turns.start()
+
+
+def test_the_middle_of_a_merge_is_in_the_way(turns: Turns) -> None:
+    """It has to be finished first, whether the turn begins or ends; the words of a session are recorded."""
+    place = turns.place
+    place.git("checkout", "--quiet", "-b", "other")
+    place.write("a.txt", "theirs\n")
+    place.commit("theirs")
+    place.git("checkout", "--quiet", "main")
+    place.git("merge", "--quiet", "--no-commit", "--no-ff", "other")
+    assert "merge" in turns.refused("implementer")
+    place.git("merge", "--abort")
+    turns.start("implementer")
+    place.git("merge", "--quiet", "--no-commit", "--no-ff", "other")
+    assert "merge" in turns.fails("Merged.", status=2).err
+    assert (turns.sessions, turns.role("implementer")) == (1, "in_progress")
+    place.git("commit", "--quiet", "--no-edit")
+    turns.finish("Merged.")
+    assert (turns.sessions, turns.role("implementer")) == (1, "done")
+
+
+@pytest.mark.parametrize("role", ["", "implementer"])
+def test_a_second_agent_is_refused_and_can_take_over(turns: Turns, role: str) -> None:
+    """With a reason the turn is its own, and an event says whose it was."""
+    turns.start(role)
+    error = turns.refused(role, agent="bob")
+    assert "ann" in error
+    assert "--take-over" in error
+    turns.start(role, "--take-over", "ann never came back", agent="bob")
+    assert turns.turn["agent"] == "bob"
+    assert turns.events[-1] == "turn-taken-over"
+    assert "from: ann" in turns.place.text
+    assert "bob" in turns.refused(role, agent="ann")
+
+
+def test_what_was_left_before_a_take_over_stays_part_of_the_role(turns: Turns) -> None:
+    """The role's change begins with the first turn, not with the one that took over."""
+    turns.start("implementer")
+    tree_then = turns.turn["tree"]
+    turns.place.write("a.txt", "half\n")
+    turns.start("implementer", "--take-over", "gone", agent="bob")
+    turns.place.write("src/b.py", "b = 2\n")
+    turns.finish("The other half.")
+    snapshot = turns.place.snapshot()
+    assert snapshot.get("start_tree", turns.delta["base_tree"]) == tree_then
+    diff = turns.cli.ok("snapshot", "diff", TASK, "--role", "implementer")
+    assert "+half" in diff
+    assert "+b = 2" in diff
+
+
+def test_ones_own_turn_of_another_role_is_ended_first(turns: Turns) -> None:
+    """The cure is `finish`, not taking over from oneself."""
+    turns.start()
+    assert f"`taskstate finish {TASK}`" in turns.refused("implementer")
+
+
+def test_resuming_changes_nothing(turns: Turns) -> None:
+    """The file is the same byte for byte, nothing is refused, and what changed meanwhile is shown."""
+    turns.start("implementer")
+    turns.place.write("a.txt", "work\n")
+    before = tree(turns.place.root)
+    said = turns.start()
+    assert "resumed: the turn is open since" in said
+    assert "changed since: " in said
+    assert "not what the last turn left" not in said
+    assert tree(turns.place.root) == before
+
+
+def _complete(turns: Turns) -> None:
+    turns.cli.ok("complete", TASK, "--force", "--note", "far enough")
+
+
+def _dropped(turns: Turns) -> None:
+    turns.cli.ok("drop", TASK, "--note", "not wanted")
+
+
+def _unparsed(turns: Turns) -> None:
+    turns.place.text = turns.place.text.replace("---\n", "---\n: [\n", 1)
+
+
+@pytest.mark.parametrize("end", [_complete, _dropped, _unparsed])
+def test_no_turn_on_a_task_that_cannot_be_worked_on(turns: Turns, end: Callable[[Turns], None]) -> None:
+    """Complete, dropped, or not to be parsed: one line, status 2, nothing changed."""
+    end(turns)
+    assert turns.refused().count("\n") == 1
+    assert turns.refused("implementer").count("\n") == 1
+
+
+def test_a_dry_run_begins_nothing(turns: Turns) -> None:
+    """The difference has the turn, and the disk is as before."""
+    before = tree(turns.place.root)
+    assert "turn:" in turns.cli.ok("start", TASK, "--role", "implementer", "--dry-run")
+    assert tree(turns.place.root) == before
+
+
+# Drift
+
+
+def test_drift_refuses_a_change_of_role_and_is_shown_as_a_diff(turns: Turns) -> None:
+    """The reviewer sees the lines that nobody explains; a reason goes on from there and leaves an event."""
+    turns.build()
+    turns.place.write("a.txt", "by hand\n")
+    error = turns.refused()
+    assert "-built" in error
+    assert "+by hand" in error
+    assert f"`taskstate start {TASK} --role reviewer --accept-drift" in error
+    turns.start("reviewer", "--accept-drift", "a typo")
+    assert "drift-accepted" in turns.events
+    assert "note: a typo" in turns.place.text
+    turns.finish("Read it.")
+    assert turns.role("reviewer") == "done"
+
+
+def test_a_long_drift_is_cut(turns: Turns) -> None:
+    """At most 60 lines are shown, and the command for all of them."""
+    turns.build()
+    turns.place.write("a.txt", "".join(f"line {number}\n" for number in range(500)))
+    error = turns.refused()
+    assert f"more lines: `taskstate snapshot diff {TASK} --type now`" in error
+    assert error.count("\n") < 70
+    assert "+line 499" in turns.cli.ok("snapshot", "diff", TASK, "--type", "now")
+
+
+def test_what_is_taken_back_is_no_drift(turns: Turns) -> None:
+    """Equal content counts, wherever HEAD is."""
+    turns.build()
+    turns.place.write("a.txt", "by hand\n")
+    turns.refused()
+    turns.place.write("a.txt", "built\n")
+    turns.place.commit("the work")
+    assert "not what the last turn left" not in turns.start()
+
+
+@pytest.mark.parametrize("role", ["", "implementer"])
+def test_alone_or_in_one_role_drift_is_shown_and_does_not_refuse(turns: Turns, role: str) -> None:
+    """The diff stands above the brief, and no event is left."""
+    turns.start(role)
+    turns.place.write("a.txt", "half\n")
+    turns.finish("Half.", "--pause")
+    turns.place.write("a.txt", "by hand\n")
+    said = turns.start(role)
+    assert "the working tree is not what the last turn left" in said
+    assert "+by hand" in said
+    assert "drift-accepted" not in turns.events
+
+
+def test_all_that_is_in_the_way_is_said_at_once(turns: Turns) -> None:
+    """An open turn, a role that is not due, and drift are named together, each with its cure."""
+    turns.build()
+    turns.start("reviewer", agent="bob")
+    turns.finish("Half of it.", "--pause")
+    turns.start("reviewer", agent="bob")
+    turns.place.write("a.txt", "by hand\n")
+    error = turns.refused("validator")
+    assert "3 things are in the way" in error
+    for cure in ("--take-over", "--accept-drift", "--role reviewer"):
+        assert cure in error
+    assert "+by hand" in error
+
+
+def test_a_stale_citation_is_in_the_way_and_can_be_accepted(turns: Turns) -> None:
+    """The first start seals what is cited; after a change only `--accept-stale` goes on, as an event."""
+    place = turns.place
+    place.write("rules.md", "# Rules\n\n## Tokens\n\nThey expire.\n")
+    cited = '{"file": "rules.md", "section": "tokens", "requirement": "r"}'
+    place.text = place.text.replace("## 2. ", f"### Standards\n\n```json\n[\n  {cited}\n]\n```\n\n## 2. ", 1)
+    place.commit("rules")
+    turns.start()
+    turns.finish("Began.")
+    place.write("rules.md", "# Rules\n\n## Tokens\n\nThey never expire.\n")
+    place.commit("other rules")
+    assert "--accept-stale" in turns.refused()
+    turns.start("", "--accept-stale", "read them")
+    assert "read them" in place.text
+    turns.finish("Went on.")
+    turns.start()
+
+
+# The baseline
+
+
+def test_the_baseline_is_taken_once(turns: Turns) -> None:
+    """At the first turn the checks run, failing ones are named, and later turns run nothing."""
+    turns.check(FAILING_ONCE)
+    said = turns.start("implementer")
+    assert "baseline: 0 of 1 checks pass; failing already: sh check.sh" in said
+    count = (turns.place.root.parent / "runs").read_text()
+    turns.finish("Worked.", "--pause")
+    assert "- baseline" not in turns.start()
+    assert (turns.place.root.parent / "runs").read_text() == count
+
+
+FAILING_ONCE = "echo x >>../runs\nexit 1\n"
+
+
+def test_no_baseline_of_a_tree_that_is_not_the_base(turns: Turns) -> None:
+    """It is said that each failing check will count."""
+    turns.check("exit 0\n")
+    turns.place.write("a.txt", "early\n")
+    assert "no baseline: the working tree is not the base any more" in turns.start("implementer")
+    assert "baseline" not in turns.place.values
+
+
+def test_no_baseline_of_commands_that_nobody_trusts(turns: Turns) -> None:
+    """They are not run, which is said; the turn has begun all the same."""
+    turns.place.configure('[validation]\n"*" = ["touch ran"]\n')
+    turns.place.commit("a check")
+    said = turns.start("implementer")
+    assert "nobody has allowed `touch ran` to run" in said
+    assert not (turns.place.root / "ran").exists()
+    assert turns.turn["role"] == "implementer"
