@@ -161,9 +161,10 @@ def _plan(call: Call, asked: StartRequest) -> _Plan:
     role = due_role(blocks, names, asked.role, loaded.state.id)
     turn = blocks.delta.turn
     resumes = turn is not None and (turn.role or "") == role and turn.agent == asked.agent
+    taken = _taken_over(turn, role, asked)
     obstacles, seen = Obstacles(), Look(NOWHERE, None, TreeChanges())
     with obstacles.collected():
-        earlier = _begun_with(turn) if turn and resumes else left_before(blocks.delta, role, names)
+        earlier = _begun_with(turn) if turn and (resumes or taken) else left_before(blocks.delta, role, names)
         seen = look(workspace, loaded, earlier)
     if turn and resumes:
         obstacles.raise_all(loaded.state.id)
@@ -177,7 +178,7 @@ def _plan(call: Call, asked: StartRequest) -> _Plan:
         steps += _context_steps(call, loaded, asked, obstacles)
     pulled, not_pulled = _input_steps(workspace, loaded, request)
     steps += pulled
-    changes_role = bool(role) and not _is_same_role(blocks.delta, blocks.role(role))
+    changes_role = bool(role) and not taken and not _is_same_role(blocks.delta, blocks.role(role))
     if seen.changes.drift and changes_role and not asked.accept_drift:
         obstacles.add(seen.changes.refusal(f"start {loaded.state.id} --role {role}"))
     if role:
@@ -234,6 +235,11 @@ def _raise(obstacles: Obstacles, task_id: str, drifted: TreeChanges) -> None:
 
 def _begun_with(turn: Turn) -> EarlierTree | None:
     return EarlierTree(turn.tree, turn.head) if turn.tree else None
+
+
+def _taken_over(turn: Turn | None, role: str, asked: StartRequest) -> Turn | None:
+    """Return the open turn of the same role that is taken over, whose change goes on; else None."""
+    return turn if turn and asked.take_over and (turn.role or "") == role else None
 
 
 def _is_same_role(delta: delta_block.Delta, role: Role) -> bool:
