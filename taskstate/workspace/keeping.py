@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.items import BLOCK, EVENT, HANDOFF, SESSION, Item, described, items_in, lost_between
 from taskstate.model.statuses import DROPPED
-from taskstate.model.task_state import TaskState, read_state
+from taskstate.model.task_state import read_state
 from taskstate.storage import files, journal, kept, transaction
 from taskstate.syntax.document import parse
 from taskstate.workspace import told
@@ -20,6 +21,7 @@ from taskstate.workspace.ledger import NOTHING, Entry, View, entries_of, entry_f
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from taskstate.model.task_state import TaskState
     from taskstate.storage.kept import KeptRecord
     from taskstate.storage.transaction import Operation, Plan
     from taskstate.workspace.losses import Loss
@@ -87,54 +89,65 @@ def require_nothing_lost(workspace: Workspace, relative: str) -> None:
         raise TaskstateError(f"task {loss.task} was here before: {loss.message()}", code="lost")
 
 
+@dataclass
+class _Balance:
+    """What the files of one task hold before and after a plan."""
+
+    before: Counter[Item] = field(default_factory=Counter)
+    after: Counter[Item] = field(default_factory=Counter)
+    withdrawn: Counter[Item] = field(default_factory=Counter)
+    entry: Entry = NOTHING
+    is_dropped: bool = False
+
+
 def _entries(
     workspace: Workspace, plan: Plan, records: tuple[KeptRecord, ...], read: Mapping[str, TaskState]
 ) -> dict[str, Entry]:
     """Return the entries of a plan by task, after checking that it loses nothing."""
-    before: defaultdict[str, Counter[Item]] = defaultdict(Counter)
-    after: defaultdict[str, Counter[Item]] = defaultdict(Counter)
-    states: dict[str, Entry] = {}
-    withdrawn: defaultdict[str, Counter[Item]] = defaultdict(Counter)
-    dropped: set[str] = set()
-    for path, old, new in (change for operation in plan for change in _changes(workspace, operation)):
-        own = names.own_file(path)
+    balances: defaultdict[str, _Balance] = defaultdict(_Balance)
+    for each in (change for operation in plan for change in _changes(workspace, operation)):
+        own = names.own_file(each.path)
         task_id = (own.id or "").casefold() if own else ""
         if own is None or not task_id:
             continue
+        balance = balances[task_id]
         if own.type == "state":
-            newest = newest_entry(records, task_id)
-            is_known = newest is not None and newest.sha == files.digest(old)
-            # The entry of a dropped task has no items, whatever its file holds.
-            before[task_id] += newest.items if newest and newest.items and is_known else items_in("state", path, old)
-            left = read.get(path) or _state_in(new)
-            entry = entry_for(path, new, left)
-            dropped.update({task_id} if new and left.status == DROPPED else ())
-            after[task_id] += entry.items
-            states[task_id] = entry if new else states.get(task_id, entry)
-            if newest and not is_known:
-                withdrawn[task_id] += _given_up(records, task_id, old, entry.items)
+            _weigh_state(balance, each, records, task_id, read.get(each.path))
         else:
-            before[task_id] += items_in(own.type, path, old)
-            after[task_id] += items_in(own.type, path, new)
-    _require_lasting(workspace, before, after)
-    entries = {}
-    for task_id, items in after.items():
-        entry = states.get(task_id, NOTHING)
-        gone = before[task_id] - items + withdrawn[task_id]
-        entry = entry._replace(moved=items - entry.items, withdrawn=gone)
-        entries[task_id] = _with_nothing_owed(records, task_id, entry) if task_id in dropped else entry
-    return entries
+            balance.before += items_in(own.type, each.path, each.old)
+            balance.after += items_in(own.type, each.path, each.new)
+    _require_lasting(workspace, balances)
+    return {task_id: _entry(records, task_id, balance) for task_id, balance in balances.items()}
 
 
-def _state_in(data: bytes) -> TaskState:
-    return read_state(parse(data.decode("utf-8", "replace")))
+def _weigh_state(
+    balance: _Balance, changed: _Changed, records: tuple[KeptRecord, ...], task_id: str, read: TaskState | None
+) -> None:
+    """Add what a state file holds before and after, and what of the owed items an edit by hand gave up before."""
+    path, old, new = changed
+    newest = newest_entry(records, task_id)
+    is_known = newest is not None and newest.sha == files.digest(old)
+    # The entry of a dropped task has no items, whatever its file holds.
+    balance.before += newest.items if newest and newest.items and is_known else items_in("state", path, old)
+    state = read or read_state(parse(new.decode("utf-8", "replace")))
+    entry = entry_for(path, new, state)
+    balance.after += entry.items
+    if new or balance.entry is NOTHING:
+        balance.entry = entry
+    if new and state.status == DROPPED:
+        balance.is_dropped = True
+    if newest and not is_known:
+        balance.withdrawn += _given_up(records, task_id, old, entry.items)
 
 
-def _with_nothing_owed(records: tuple[KeptRecord, ...], task_id: str, entry: Entry) -> Entry:
-    """Return the entry of a dropped task: all that was acknowledged of it is withdrawn, since its files may go."""
-    owed = owed_items(entries_of(records, task_id))
-    withdrawn = Counter({item: each.number for item, each in owed.items()})
-    return entry._replace(items=Counter(), moved=Counter(), withdrawn=withdrawn)
+def _entry(records: tuple[KeptRecord, ...], task_id: str, balance: _Balance) -> Entry:
+    """Return the entry of a task. Of a dropped one all that was acknowledged is withdrawn: its files may go."""
+    if balance.is_dropped:
+        owed = owed_items(entries_of(records, task_id))
+        withdrawn = Counter({item: each.number for item, each in owed.items()})
+        return balance.entry._replace(items=Counter(), moved=Counter(), withdrawn=withdrawn)
+    gone = balance.before - balance.after + balance.withdrawn
+    return balance.entry._replace(moved=balance.after - balance.entry.items, withdrawn=gone)
 
 
 def _given_up(records: tuple[KeptRecord, ...], task_id: str, old: bytes, after: Counter[Item]) -> Counter[Item]:
@@ -146,8 +159,16 @@ def _given_up(records: tuple[KeptRecord, ...], task_id: str, old: bytes, after: 
     return Counter(seen.edited({item: each for item, each in owed.items() if not seen.items[item]}))
 
 
-def _changes(workspace: Workspace, operation: Operation) -> Iterator[tuple[str, bytes, bytes]]:
-    """Yield the files that an operation changes: path, bytes before and bytes after, as far as they are items."""
+class _Changed(NamedTuple):
+    """A file that an operation changes: path, bytes before and bytes after, as far as they are items."""
+
+    path: str
+    old: bytes
+    new: bytes
+
+
+def _changes(workspace: Workspace, operation: Operation) -> Iterator[_Changed]:
+    """Yield the files that an operation changes."""
 
     def on_disk(relative: str) -> bytes:
         path = workspace.root / relative
@@ -155,28 +176,31 @@ def _changes(workspace: Workspace, operation: Operation) -> Iterator[tuple[str, 
 
     match operation:
         case journal.Create(path=path, data=data):
-            yield path, b"", data
+            yield _Changed(path, b"", data)
         case journal.Replace(path=path, data=data):
-            yield path, on_disk(path), data
+            yield _Changed(path, on_disk(path), data)
         case journal.Append(path=path, data=data):
-            yield path, b"", data
+            yield _Changed(path, b"", data)
         case journal.Move(source=source, target=target):
-            yield source, on_disk(source), b""
-            yield target, b"", on_disk(source)
+            yield _Changed(source, on_disk(source), b"")
+            yield _Changed(target, b"", on_disk(source))
         case journal.Delete(path=path):
-            yield path, on_disk(path), b""
+            yield _Changed(path, on_disk(path), b"")
 
 
-def _require_lasting(workspace: Workspace, before: dict[str, Counter[Item]], after: dict[str, Counter[Item]]) -> None:
+def _require_lasting(workspace: Workspace, balances: Mapping[str, _Balance]) -> None:
     """Refuse a change that would lose a session, an event or a handoff: every command is checked by it.
 
     One that is replaced by another was edited, and one that the archive has as well does not get lost.
     """
-    sides = [sum(side.values(), Counter()) for side in (before, after)]
+    before = sum((each.before for each in balances.values()), Counter[Item]())
+    after = sum((each.after for each in balances.values()), Counter[Item]())
     for kind in _LASTING:
-        gone, new = ([item for item in lost_between(*pair) if item.kind == kind] for pair in (sides, sides[::-1]))
+        gone, new = (
+            [item for item in lost_between(*pair) if item.kind == kind] for pair in ((before, after), (after, before))
+        )
         if len(gone) > len(new):
-            archived = sum((archived_items(workspace, task_id) for task_id in before), Counter())
+            archived = sum((archived_items(workspace, task_id) for task_id in balances), Counter[Item]())
             gone = [item for item in gone if not archived[item]]
         if len(gone) > len(new):
             message = f"nothing is written, since {described(gone)} would get lost"
