@@ -17,7 +17,6 @@ from taskstate.handoff.document import OPEN
 from taskstate.handoff.document_files import handoff_files
 from taskstate.model import delta_block, roles
 from taskstate.model.delta_block import Turn
-from taskstate.model.derived_values import session_counts
 from taskstate.model.static_context import is_sealed, read_static
 from taskstate.model.statuses import BLOCKED, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
@@ -96,13 +95,15 @@ def start(call: Call, asked: StartRequest) -> Started:
     """Begin a turn on a task, or resume the one that is open.
 
     Raises:
-        NotStarted, TaskstateError: something is in the way; nothing was changed.
+        SeveralReasons, TaskstateError: something is in the way; nothing was changed.
     """
     asked = asked._replace(agent=asked.agent or call.request.metadata.actor)
     plan, outcome = _begun(call, asked)
     is_real, where = not call.request.dry_run, plan.seen.where
     baseline = take_baseline(call, where, asked.log) if is_real else ()
     text = first_page(call.workspace, call.task_id, plan.role, asked.budget) if is_real else ""
+    if is_real and asked.take_over:
+        open_turns.clear_elsewhere(call.workspace, plan.loaded.state.id)
     who = f"task {plan.loaded.state.id}, {plan.role}" if plan.role else f"task {plan.loaded.state.id}"
     head_line = f"{who}: {where.words}, in {call.workspace.root}"
     return Started(outcome, plan.role, plan.resumed, head_line, (*plan.notes, *outcome.notes, *baseline), text)
@@ -171,27 +172,44 @@ def _plan(call: Call, asked: StartRequest) -> _Plan:
         return _Plan(loaded, role, seen, (), _resumed_notes(turn, seen), resumed=True)
     with obstacles.collected():
         _require_free(workspace, loaded.state, turn, asked)
+    steps, notes = _preparing(call, loaded, asked, obstacles)
+    changes_role = bool(role) and not taken and not _is_same_role(blocks.delta, blocks.role(role))
+    drifted = seen.changes if changes_role and not asked.accept_drift else TreeChanges()
+    if drifted.drift:
+        obstacles.add(drifted.refusal(f"start {loaded.state.id} --role {role}"))
+    if role:
+        with obstacles.collected():
+            steps.append(_role_step(workspace, loaded, role, request))
+    obstacles.raise_all(loaded.state.id, shown=drifted.shown() if drifted.drift else ())
+    steps.append(lambda current: _opened(current, _Opening(role, asked, seen), request))
+    return _Plan(loaded, role, seen, tuple(steps), (*notes, *_notes(workspace, loaded, role, seen)))
+
+
+def _preparing(
+    call: Call, loaded: Loaded, asked: StartRequest, obstacles: Obstacles
+) -> tuple[list[Step], tuple[str, ...]]:
+    """Return the steps that make a task ready for work (handoff, context, inputs), and notes."""
+    workspace, request = call.workspace, call.request
     steps: list[Step] = []
     with obstacles.collected():
         steps += _handoff_steps(workspace, loaded, asked, request)
     with obstacles.collected():
         steps += _context_steps(call, loaded, asked, obstacles)
-    pulled, not_pulled = _input_steps(workspace, loaded, request)
-    steps += pulled
-    changes_role = bool(role) and not taken and not _is_same_role(blocks.delta, blocks.role(role))
-    if seen.changes.drift and changes_role and not asked.accept_drift:
-        obstacles.add(seen.changes.refusal(f"start {loaded.state.id} --role {role}"))
-    if role:
-        begins = RoleChange(IN_PROGRESS)
-        with obstacles.collected():
-            _require_due(role_rules.role_in_task(loaded.state, role, names), begins)
-        if blocks.role(role).status == BLOCKED:  # it begins with the findings that block it
-            steps.append(lambda current: _unblocked(current, role, names))
-        else:
-            steps.append(lambda current: with_role_set(workspace, current, role, begins, request)._replace(notes=()))
-    _raise(obstacles, loaded.state.id, seen.changes if changes_role and not asked.accept_drift else TreeChanges())
-    steps.append(lambda current: _opened(current, _Opening(role, asked, seen), request))
-    return _Plan(loaded, role, seen, tuple(steps), (*not_pulled, *_notes(workspace, loaded, role, seen)))
+    pulled, notes = _input_steps(workspace, loaded, request)
+    return [*steps, *pulled], notes
+
+
+def _role_step(workspace: Workspace, loaded: Loaded, role: str, request: Request) -> Step:
+    """Return the step that sets a role in progress.
+
+    Raises:
+        TaskstateError: code "role-order" or "role-status": it is not due.
+    """
+    names, begins = workspace.config.roles, RoleChange(IN_PROGRESS)
+    if blocks_of(loaded.document).role(role).status == BLOCKED:  # it begins with the findings that block it
+        return lambda current: _unblocked(current, role, names)
+    _require_due(role_rules.role_in_task(loaded.state, role, names), begins)
+    return lambda current: with_role_set(workspace, current, role, begins, request)._replace(notes=())
 
 
 def _input_steps(workspace: Workspace, loaded: Loaded, request: Request) -> tuple[list[Step], tuple[str, ...]]:
@@ -212,8 +230,6 @@ def _require_due(place: RoleInTask, begins: RoleChange) -> None:
     Raises:
         TaskstateError: code "role-order" or "role-status".
     """
-    if place.role.status == BLOCKED:
-        return
     try:
         role_rules.snapshots_needed_to_set(place, begins)
     except TaskstateError as error:
@@ -228,11 +244,6 @@ def _unblocked(loaded: Loaded, role: str, names: tuple[str, ...]) -> Change:
     return Change(apply(loaded.document.text, set_front_matter(loaded.document, "coordination", values)))
 
 
-def _raise(obstacles: Obstacles, task_id: str, drifted: TreeChanges) -> None:
-    """Refuse if anything is in the way; drift is shown as a diff."""
-    obstacles.raise_all(task_id, shown=drifted.shown() if drifted.drift else ())
-
-
 def _begun_with(turn: Turn) -> EarlierTree | None:
     return EarlierTree(turn.tree, turn.head) if turn.tree else None
 
@@ -243,8 +254,8 @@ def _taken_over(turn: Turn | None, role: str, asked: StartRequest) -> Turn | Non
 
 
 def _is_same_role(delta: delta_block.Delta, role: Role) -> bool:
-    """Return whether a role goes on with what it left itself when its turn was paused."""
-    return role.status == IN_PROGRESS and delta.left is not None and delta.left.start_tree is not None
+    """Return whether a role goes on with its own work: its turn was paused, or it works without turns so far."""
+    return role.status == IN_PROGRESS and (delta.left is None or delta.left.start_tree is not None)
 
 
 def _require_free(workspace: Workspace, state: TaskState, turn: Turn | None, asked: StartRequest) -> None:
@@ -331,7 +342,7 @@ def _opened(loaded: Loaded, opening: _Opening, request: Request) -> Change:
         branch=where.branch,
         head=where.head,
         tree=where.tree,
-        session=session_counts(loaded.state).total,
+        session=loaded.state.last_session,
     )
     if base and not delta.base_tree:
         delta = delta_block.with_base(delta, *base)

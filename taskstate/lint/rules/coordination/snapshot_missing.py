@@ -3,7 +3,8 @@
 ## What
 
 A role that is `done` has a snapshot of the working tree under `delta.snapshots`: what it has handed on. Here there is
-none, and no event says that `taskstate purge` has deleted it. A task that is complete or dropped needs none any more.
+none, and no event `role-done` says why: that `taskstate purge` has deleted it, or that there is no git to watch the
+tree. A task that is complete or dropped needs none any more.
 
 ## Why
 
