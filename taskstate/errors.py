@@ -5,6 +5,7 @@ Exceptions report what keeps a job from being done: a lock, git, a file that cha
 turns them into an exit status.
 
     TaskstateError            the job could not be done; exit status 2
+    ├── SeveralReasons        several things stand in the way, and all of them are told
     ├── EditConflict          two edits of one plan touch the same text
     ├── CannotEdit            the text is written in a form that cannot be changed safely
     ├── StaleFile             the file changed after the plan was made; plan again
@@ -33,6 +34,23 @@ class TaskstateError(Exception):
     def __str__(self) -> str:
         """Return the message and the help as one line."""
         return f"{self.message}: {self.help}" if self.help else self.message
+
+
+class SeveralReasons(TaskstateError):
+    """Several things stand in the way: `reasons` has a line for each, `shown` is what people should see before them."""
+
+    def __init__(
+        self,
+        message: str,
+        reasons: tuple[str, ...],
+        *,
+        help: str = "",  # noqa: A002 - the field's own word
+        code: str = "",
+        shown: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(message, help=help, code=code)
+        self.reasons = reasons
+        self.shown = shown
 
 
 class EditConflict(TaskstateError):

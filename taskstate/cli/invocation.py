@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from taskstate.errors import TaskstateError
+from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.messages import decoded
 from taskstate.syntax.spans import CONTROLS, printable, with_newlines
 
@@ -123,9 +123,16 @@ class Invocation:
         sys.stdout.write(re.compile(CONTROLS).sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
 
     def print_error(self, error: TaskstateError, status: int) -> int:
-        """Print an error in one line on standard error, and as JSON if requested; return the exit status."""
+        """Print an error in one line on standard error, and as JSON if requested; return the exit status.
+
+        Where there are several reasons, each has a line above it; JSON has them in its message.
+        """
         from taskstate.validation.secrets import masked
 
+        if isinstance(error, SeveralReasons) and self.as_json:
+            error = TaskstateError(f"{error.message}: {'; '.join(error.reasons)}", help=error.help, code=error.code)
+        elif isinstance(error, SeveralReasons):
+            self.print_problems((*error.shown, *(f"  {reason}" for reason in error.reasons)))
         message = masked(str(error))  # the message may quote an argument that contains a secret
         if self.as_json:
             self.print_json({"success": False, "data": None, "error": message, "code": error.code})

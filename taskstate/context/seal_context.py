@@ -20,13 +20,13 @@ from taskstate.messages import first_of
 from taskstate.model.canonical_json import CANONICAL_VERSION
 from taskstate.model.static_context import context_seal, is_sealed
 from taskstate.model.statuses import IN_PROGRESS, PENDING
-from taskstate.model.write_metadata import blocks_of, front_matter_values, set_front_matter, timestamp
+from taskstate.model.write_metadata import blocks_of, front_matter_values, set_front_matter, timestamp, with_event
 from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import add_event
+from taskstate.workspace.event_log import with_oldest_moved
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -92,9 +92,13 @@ def rebuild(workspace: Workspace, task_id: str, capture_request: CaptureRequest,
         TaskstateError: code "note": a criterion that was sealed changes, and no note says why; it is not sealed yet, or
             a source is wrong.
     """
-    return _outcome(
-        change(workspace, task_id, lambda loaded: with_rebuilt(workspace, loaded, capture_request, request), request)
-    )
+
+    def job(loaded: Loaded) -> Change[_SealPlan]:
+        planned = with_rebuilt(workspace, loaded, capture_request, request)
+        text, moved = with_oldest_moved(workspace, planned.text)
+        return planned._replace(text=text, before=moved)
+
+    return _outcome(change(workspace, task_id, job, request))
 
 
 def with_rebuilt(
@@ -102,7 +106,8 @@ def with_rebuilt(
 ) -> Change[_SealPlan]:
     """Return the change that captures the static part of a task again, and seals it; as `rebuild`, without writing.
 
-    A criterion that was sealed in other words is unchecked. A note is kept in an event.
+    A criterion that was sealed in other words is unchecked. A note is kept in an event; the caller moves the oldest
+    events to the archive.
     """
     note = escaping.one_line(capture_request.note, what="--note") if capture_request.note else ""
     require_sealed(loaded)
@@ -120,8 +125,7 @@ def with_rebuilt(
     event: dict[str, object] = {"at": at, "actor": actor, "event": REBUILT, "note": note}
     if reworded.gone:
         event |= {"criteria": list(reworded.gone), "now": list(reworded.new)}
-    text, before = add_event(workspace, sealing.text, event)
-    return planned._replace(text=text, before=before)
+    return planned._replace(text=with_event(sealing.text, event))
 
 
 def _step(workspace: Workspace, plan: Callable[[Loaded], _SealPlan]) -> Callable[[Loaded], Change[_SealPlan]]:

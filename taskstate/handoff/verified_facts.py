@@ -40,13 +40,9 @@ def state_facts(state: TaskState, phases: Sequence[Mapping[str, object]]) -> dic
     """Return the facts about the state file for the `verified` block of a handoff document."""
     return {
         "baseline": blocks_of(state.document).baseline.status,
-        "sessions": _highest_session(state),
+        "sessions": state.last_session,
         "objectives": objectives_digest(phases),
     }
-
-
-def _highest_session(state: TaskState) -> int:
-    return max([state.archived, *(session.number for session in state.sessions)])
 
 
 def newer_sessions(verified: SeenState, state: TaskState) -> str:
@@ -54,7 +50,7 @@ def newer_sessions(verified: SeenState, state: TaskState) -> str:
 
     Whoever takes over from the document alone would not learn of them.
     """
-    first, last = (verified.sessions or 0) + 1, _highest_session(state)
+    first, last = (verified.sessions or 0) + 1, state.last_session
     if verified.sessions is None or last < first:
         return ""
     named = f"session {last} was" if first == last else f"sessions {first}-{last} were"

@@ -182,6 +182,11 @@ def with_left(delta: Delta, left: Left | None) -> Delta:
     return _changed(delta, {"left": left and _present(left._asdict())})
 
 
+def with_left_tree(delta: Delta, tree: str, head: str) -> Delta:
+    """Return the block after a snapshot: what the last turn left, if one did, is the tree that was recorded now."""
+    return with_left(delta, delta.left._replace(tree=tree, head=head)) if delta.left else delta
+
+
 def with_last_seen(delta: Delta, role: str, tree: str) -> Delta:
     """Return the block with the tree that a role has just looked at."""
     return _changed(delta, {"last_seen": {**delta.last_seen, role: tree}})

@@ -204,6 +204,11 @@ class TaskState(_TaskState):
         return self.summary.last if self.summary else 0
 
     @property
+    def last_session(self) -> int:
+        """The highest number of a session, archived ones included; 0 where there is none."""
+        return max((self.archived, *(session.number for session in self.sessions)))
+
+    @property
     def size(self) -> int:
         """The file's size in bytes, line ends counted as LF."""
         return size_in_bytes(self.document.text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.archive import archiver
-from taskstate.errors import TaskstateError
+from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.model import chain, roles
 from taskstate.model.canonical_json import sha256
 from taskstate.model.document_kinds import kind_of
@@ -28,7 +28,7 @@ from taskstate.tasks.sessions import with_archived_sessions
 from taskstate.validation.paths import escape_reason
 from taskstate.verification.snapshots import purge
 from taskstate.verification.snapshots.new_base import with_new_base
-from taskstate.workspace import preconditions
+from taskstate.workspace import open_turns, preconditions
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import add_event
 from taskstate.workspace.writer import change
@@ -42,28 +42,21 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
-class Incomplete(TaskstateError):
-    """A task lacks what completion requires; `gaps` has one line for each thing."""
-
-    def __init__(self, task_id: str, gaps: tuple[str, ...]) -> None:
-        count = "1 thing is" if len(gaps) == 1 else f"{len(gaps)} things are"
-        help_ = f'see to that, or record why it is let pass: `taskstate complete {task_id} --force --note "WHY"`'
-        super().__init__(f"task {task_id} cannot be completed, {count} missing", help=help_, code="incomplete")
-        self.gaps = gaps
-
-
 def complete(workspace: Workspace, task_id: str, request: Request, *, note: str = "") -> Outcome:
     """Complete a task and propagate its output; a `note` is the reason for completing it despite gaps.
 
     Raises:
-        Incomplete: something is missing, and there is no note.
+        SeveralReasons: code "incomplete": something is missing, and there is no note.
         TaskstateError: it is complete already, cannot be read fully, or there is drift, which a note does not cover.
     """
     job = completing(workspace, request, note=escaping.clean(note, what="--note") if note else "")
     if workspace.config.archive.summarizer:
         archiver.rehearse(workspace, task_id, job)
     outcome = change(workspace, task_id, job, request)
-    return outcome if request.dry_run else purge.without_artifacts(workspace, outcome)
+    if request.dry_run:
+        return outcome
+    open_turns.clear(workspace, outcome.state.id)
+    return purge.without_artifacts(workspace, outcome)
 
 
 def completing(workspace: Workspace, request: Request, *, note: str = "") -> Callable[[Loaded], Change]:
@@ -73,7 +66,7 @@ def completing(workspace: Workspace, request: Request, *, note: str = "") -> Cal
         _require_completable(loaded)
         missing = gaps(workspace, loaded)
         if missing and not note:
-            raise Incomplete(loaded.state.id, tuple(each.words for each in missing))
+            raise _incomplete(loaded.state.id, tuple(each.words for each in missing))
         _require_no_drift(loaded, missing)
         return _plan(workspace, loaded, request, note, missing)
 
@@ -91,6 +84,12 @@ def _require_no_drift(loaded: Loaded, missing: tuple[Gap, ...]) -> None:
         if gap.key == DRIFT:
             help_ = f'drift is accepted, not forced: `taskstate snapshot resolve {loaded.state.id} --note "WHY"`'
             raise TaskstateError(f"task {loaded.state.id}: {gap.words}", help=help_, code="drift")
+
+
+def _incomplete(task_id: str, gaps: tuple[str, ...]) -> SeveralReasons:
+    count = "1 thing is" if len(gaps) == 1 else f"{len(gaps)} things are"
+    help_ = f'see to that, or record why it is let pass: `taskstate complete {task_id} --force --note "WHY"`'
+    return SeveralReasons(f"task {task_id} cannot be completed, {count} missing", gaps, help=help_, code="incomplete")
 
 
 def _require_completable(loaded: Loaded) -> None:
@@ -160,7 +159,7 @@ def _plan(workspace: Workspace, loaded: Loaded, request: Request, note: str, wai
 def completed_text(text: str, output: Mapping[str, object]) -> str:
     """Return the text of the task with status complete; `output` is the record of its output."""
     text = apply(text, set_front_matter(parse(text), "status", COMPLETE))
-    return apply(text, set_front_matter(parse(text), "output", output))
+    return open_turns.without_turn(apply(text, set_front_matter(parse(text), "output", output)))
 
 
 def _output(workspace: Workspace, state: TaskState, request: Request) -> dict[str, object]:

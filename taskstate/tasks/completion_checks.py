@@ -47,6 +47,7 @@ def gaps(workspace: Workspace, loaded: Loaded) -> tuple[Gap, ...]:
         *_commit_gaps(workspace, state),
         *_moved_gaps(workspace, state),
         *_file_gaps(workspace, state),
+        *_turn_gaps(state.id, blocks),
         *(Gap("roles", line) for line in completion_gaps(loaded, names)),
         *_check_gaps(blocks, names),
         *_context_gaps(workspace, loaded),
@@ -71,6 +72,13 @@ def _context_gaps(workspace: Workspace, loaded: Loaded) -> Iterator[Gap]:
     """Yield what is no longer as it was sealed or captured."""
     for finding in stale_findings(workspace, loaded):
         yield Gap(f"context:{finding.code}", f"{finding.message}; {finding.help}")
+
+
+def _turn_gaps(task_id: str, blocks: ToolBlocks) -> Iterator[Gap]:
+    """Yield a gap where a turn is open: what was done in it is not recorded."""
+    turn = blocks.delta.turn
+    if turn:
+        yield Gap("turn", f"a turn of {turn.agent} is open: `taskstate finish {task_id} --complete` ends both")
 
 
 def gaps_in(state: TaskState, *, require_command: bool = False) -> tuple[Gap, ...]:

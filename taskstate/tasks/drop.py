@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from taskstate.errors import TaskstateError
 from taskstate.handoff.create import with_handoffs
 from taskstate.messages import first_of
-from taskstate.model import delta_block, names, roles
+from taskstate.model import names, roles
 from taskstate.model.statuses import CLOSED, COMPLETE, DROPPED
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
 from taskstate.syntax import escaping
@@ -64,9 +64,7 @@ def drop(workspace: Workspace, task_id: str, request: Request, *, note: str) -> 
 def dropped_text(text: str) -> str:
     """Return the text of a task with status dropped, and without an open turn and an open handoff."""
     text = apply(text, set_front_matter(parse(text), "status", DROPPED))
-    delta = blocks_of(parse(text)).delta
-    if delta.turn:
-        text = apply(text, set_front_matter(parse(text), "delta", delta_block.with_turn(delta, None).values))
+    text = open_turns.without_turn(text)
     return with_handoffs(text, {"open": None}) if blocks_of(parse(text)).handoffs.open else text
 
 

@@ -25,6 +25,8 @@ def take_baseline(call: Call, where: Position, log: bytes | None) -> tuple[str, 
     blocks = blocks_of(loaded.document)
     if blocks.baseline.results or not trust.validation_commands(workspace, loaded):
         return ()
+    if log is None and where.tree != blocks.delta.base_tree and blocks.delta.left:
+        return ()  # it was said at the first start
     if log is None and where.tree != blocks.delta.base_tree:
         return ("no baseline: the working tree is not the base any more, so each failing check will count",)
     try:

@@ -21,7 +21,7 @@ from taskstate.tasks.complete import completing
 from taskstate.tasks.findings import Writing
 from taskstate.tasks.role_rules import RoleChange, role_in_task
 from taskstate.turn.checks import Checks, Gate, checks_of, failing_output, gate
-from taskstate.turn.position import look, require_open
+from taskstate.turn.position import kept_position, require_open
 from taskstate.turn.what_next import lint_lines, next_lines
 from taskstate.verification.qa import record as qa_record
 from taskstate.verification.qa import trust
@@ -112,7 +112,7 @@ def finish(call: Call, asked: FinishRequest) -> Finished:
     if held.problems:
         lines = (*outcome.notes, *failing_output(checks, held.problems), *_kept_log(workspace, loaded, checks), _OPEN)
         return Finished(outcome, role, done=False, problems=held.problems, lines=lines)
-    ending = _Ending(turn, asked, checks, held, _kept_position(workspace, loaded))
+    ending = _Ending(turn, asked, checks, held, kept_position(workspace, loaded))
     ended = _end(call, ending)
     problems = lint_lines(workspace, ended)
     done = _done_lines(ended, role, asked, checks, held)
@@ -139,13 +139,15 @@ def _readable(workspace: Workspace, asked: FinishRequest, call: Call) -> Loaded:
 
 
 def _without_turn(workspace: Workspace, loaded: Loaded, asked: FinishRequest, request: Request) -> Finished:
-    """Refuse a task without an open turn, and keep the words; words that the last session has change nothing."""
+    """Refuse a task without an open turn, and keep the words; the same `finish` again changes nothing."""
     task_id = loaded.state.id
-    last = max((session.number for session in loaded.state.sessions), default=0)
+    last = loaded.state.last_session
+    unchanged = Outcome(loaded.relative, loaded.token, changed=False, text=loaded.document.text)
     if asked.words and sessions.says_already(loaded.state, asked.words, last - 1):
-        outcome = Outcome(loaded.relative, loaded.token, changed=False, text=loaded.document.text)
         said = f"the turn has ended, and session {last} says this already"
-        return Finished(outcome, "", done=True, problems=(), lines=(said, *next_lines(workspace, task_id)))
+        return Finished(unchanged, "", done=True, problems=(), lines=(said, *next_lines(workspace, task_id)))
+    if asked.ending == ABANDON and not asked.words:
+        return Finished(unchanged, "", done=True, problems=(), lines=("no turn is open: there is nothing to give up",))
     help_ = f"`taskstate start {task_id}` begins one"
     error = TaskstateError(f"task {task_id}: no turn is open", help=help_, code="no-turn")
     if asked.words and not request.dry_run:
@@ -176,9 +178,11 @@ def _require_possible(call: Call, loaded: Loaded, role: str, asked: FinishReques
     """Refuse early what could not be written later, since the checks may run for long.
 
     Raises:
-        TaskstateError: a feature, criterion or finding is not there; a proof is missing; a finding has no answer.
+        TaskstateError: a feature, criterion or finding is not there; a proof is missing; a finding has no answer; git
+            is in the middle of an operation.
     """
     require_open(loaded.state)
+    snapshot_base.require_no_git_operation(call.workspace)
     if asked.send_back and not role:
         message = "--send-back goes with the turn of a role, and this one has none"
         raise TaskstateError(message, help="leave it out; the next turn begins with your next steps", code="usage")
@@ -218,14 +222,6 @@ def _intent(asked: FinishRequest) -> str:
 
 
 # The end
-
-
-def _kept_position(workspace: Workspace, loaded: Loaded) -> Position:
-    """Return where the working tree is, after keeping its objects for what comes after the turn."""
-    where = look(workspace, loaded, None).where
-    if where.tree:
-        snapshot_base.keep_current_tree(workspace, loaded)
-    return where
 
 
 class _Ending(NamedTuple):
@@ -310,7 +306,7 @@ def _ending_steps(workspace: Workspace, role: str, ending: _Ending, request: Req
     elif role and asked.ending == DONE_ENDING:
         yield lambda now: Change(findings.with_cleared(now.document.text, role, writing, keep=asked.keep))
         if ending.where.tree is None:  # as a purge says it: there is no snapshot, and none is missed
-            unwatched = {"event": "role-done", "role": role, "note": "nothing watched the working tree"}
+            unwatched = {"event": purge.EVENT, "role": role, "note": "nothing watched the working tree"}
             yield lambda now: Change(_with_event(now.document.text, unwatched, request))
         else:
             yield lambda now: take.planned(workspace, now, role, str(ending.where.head), request)

@@ -5,22 +5,10 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from taskstate.errors import TaskstateError
-from taskstate.messages import counted
+from taskstate.errors import SeveralReasons, TaskstateError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-class NotStarted(TaskstateError):
-    """A turn cannot begin: `lines` has what is in the way, each with its cure, `shown` what is to be seen of it."""
-
-    def __init__(self, task_id: str, lines: tuple[str, ...], shown: tuple[str, ...] = ()) -> None:
-        count = counted(len(lines), "thing")
-        verb = "is" if len(lines) == 1 else "are"
-        super().__init__(f"task {task_id}: no turn begins, {count} {verb} in the way", code="not-started")
-        self.lines = lines
-        self.shown = shown
 
 
 class Obstacles:
@@ -46,10 +34,12 @@ class Obstacles:
         """Refuse the turn if anything is in its way; `shown` are further lines, such as a diff.
 
         Raises:
-            NotStarted: there are several things, or there is more to show.
+            SeveralReasons: code "not-started": there are several things, or there is more to show.
             TaskstateError: there is one, which is raised as it is.
         """
         if len(self._errors) == 1 and not shown:
             raise self._errors[0]
         if self._errors:
-            raise NotStarted(task_id, tuple(map(str, self._errors)), shown)
+            count = "1 thing is" if len(self._errors) == 1 else f"{len(self._errors)} things are"
+            message = f"task {task_id}: no turn begins, {count} in the way"
+            raise SeveralReasons(message, tuple(map(str, self._errors)), code="not-started", shown=shown)

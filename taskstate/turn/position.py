@@ -83,6 +83,23 @@ def look(workspace: Workspace, loaded: Loaded, earlier: EarlierTree | None) -> L
         return Look(Position(branch, None, None), None, TreeChanges())
 
 
+def kept_position(workspace: Workspace, loaded: Loaded) -> Position:
+    """Return where the working tree is, after keeping its objects, so that it can be compared later.
+
+    Raises:
+        TaskstateError: as `look`.
+    """
+    if git.toplevel(workspace.root) is None:
+        return NOWHERE
+    try:
+        tree, head, branch = snapshot_base.keep_current_tree(workspace, loaded)
+    except TaskstateError as error:
+        if error.code != "unborn":
+            raise
+        return Position(worktree.branch(workspace.root), None, None)
+    return Position(branch, head, tree)
+
+
 def uncommitted(workspace: Workspace) -> str:
     """Return a line that names what is not committed; empty where all is."""
     dirty: tuple[str, ...] = ()

@@ -11,9 +11,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
+from taskstate.model.delta_block import with_turn
+from taskstate.model.write_metadata import blocks_of, set_front_matter
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.private import make_folder
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
 from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
@@ -56,26 +60,44 @@ def note(workspace: Workspace, task_id: str, *, role: str, agent: str, started_a
 def clear(workspace: Workspace, task_id: str) -> None:
     """Take the note of a task's turn back."""
     for folder in workspace.private.read:
-        with suppress(TaskstateError):
-            path = folder / _FOLDER / f"{task_id.casefold()}.json"
-            if files.size(path) is not None:
-                files.delete(path)
+        _delete(folder / _FOLDER / f"{task_id.casefold()}.json")
+
+
+def clear_elsewhere(workspace: Workspace, task_id: str) -> None:
+    """Take the notes of a task's turns in other worktrees back: it was taken over here."""
+    for _, folder in _folders(workspace):
+        _delete(folder / f"{task_id.casefold()}.json")
 
 
 def elsewhere(workspace: Workspace) -> tuple[TurnElsewhere, ...]:
     """Return the tasks that are being worked on in other worktrees which still exist."""
+    return tuple(each for worktree, folder in _folders(workspace) for each in _read(folder, worktree))
+
+
+def without_turn(text: str) -> str:
+    """Return a state file's text without an open turn, as a task that is complete or dropped is left."""
+    document = parse(text)
+    delta = blocks_of(document).delta
+    return apply(text, set_front_matter(document, "delta", with_turn(delta, None).values)) if delta.turn else text
+
+
+def _folders(workspace: Workspace) -> Iterator[tuple[str, Path]]:
+    """Yield the other worktrees that still exist, each with the folder of its notes."""
     at = git.folders(workspace.root)
     own = workspace.private.write
     if at is None or own is None or not own.is_relative_to(at.common_dir):
-        return ()
-    found: list[TurnElsewhere] = []
+        return
     for name in files.names(own.parent):
         worktree = name.partition(":")[0].rstrip("~")
         is_there = worktree == _MAIN or (at.common_dir / "worktrees" / worktree).is_dir()
         if name != own.name and is_there:
-            folder = own.parent / name / _FOLDER
-            found += _read(folder, worktree)
-    return tuple(found)
+            yield worktree, own.parent / name / _FOLDER
+
+
+def _delete(note: Path) -> None:
+    with suppress(TaskstateError):
+        if files.size(note) is not None:
+            files.delete(note)
 
 
 def _read(folder: Path, worktree: str) -> Iterator[TurnElsewhere]:

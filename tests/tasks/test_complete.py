@@ -11,6 +11,7 @@ import pytest
 
 from taskstate.context import seal_context
 from taskstate.context.capture_plan import CaptureRequest
+from taskstate.errors import SeveralReasons
 from taskstate.handoff import phases
 from taskstate.lint import engine
 from taskstate.model.canonical_json import sha256
@@ -18,7 +19,6 @@ from taskstate.model.chain import output_of
 from taskstate.model.write_metadata import front_matter_values, with_event
 from taskstate.syntax.document import parse
 from taskstate.tasks import chain_push, checklist, complete, completion_checks, role_changes
-from taskstate.tasks.complete import Incomplete
 from taskstate.tasks.role_rules import RoleChange
 from taskstate.verification.snapshots import accept_drift
 from taskstate.verification.snapshots import take as snapshot_take
@@ -171,8 +171,8 @@ def test_everything_missing_is_told_at_once(place: Chained) -> None:
     assert len(missing) == 9
     before = tree(place.root)
     error = refusal(place.complete)
-    assert isinstance(error, Incomplete)
-    assert (error.code, list(error.gaps)) == ("incomplete", missing)
+    assert isinstance(error, SeveralReasons)
+    assert (error.code, list(error.reasons)) == ("incomplete", missing)
     assert "task 101 cannot be completed, 9 things are missing" in error.message
     assert tree(place.root) == before
 

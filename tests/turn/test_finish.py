@@ -224,6 +224,9 @@ def test_a_turn_that_is_given_up(turns: Turns) -> None:
     assert (turns.role("implementer"), turns.turn, turns.sessions) == ("pending", None, 0)
     assert (turns.place.root / "a.txt").read_text() == "half\n"
     assert turns.events[-1] == "turn-abandoned"
+    before = turns.place.text
+    assert "no turn is open" in turns.cli.ok("finish", TASK, "--abandon", "--note", "wrong way")
+    assert turns.place.text == before
 
 
 def test_work_is_sent_back_and_answered(turns: Turns) -> None:

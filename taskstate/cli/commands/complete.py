@@ -22,7 +22,7 @@ def configure(parser: Parser) -> None:
 
 def run(invocation: Invocation) -> int:
     """Complete a task."""
-    from taskstate.tasks.complete import Incomplete, complete
+    from taskstate.tasks.complete import complete
 
     args = invocation.args
     if args.force != (args.note is not None):
@@ -31,12 +31,5 @@ def run(invocation: Invocation) -> int:
     note = invocation.text_of(args.note) if args.force else ""
     if args.force and not note.strip():
         raise TaskstateError("--note is empty", help="say why what is missing is let pass", code="empty")
-    try:
-        outcome = complete(invocation.workspace, invocation.task, invocation.request(), note=note)
-    except Incomplete as error:
-        if invocation.as_json:
-            message = f"{error.message}: {'; '.join(error.gaps)}"
-            raise TaskstateError(message, help=error.help, code=error.code) from error
-        invocation.print_problems(tuple(f"  {gap}" for gap in error.gaps))
-        raise
+    outcome = complete(invocation.workspace, invocation.task, invocation.request(), note=note)
     return invocation.print_outcome(outcome, "complete")

@@ -8,10 +8,36 @@ from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.commands.session import add_words, given_words
 from taskstate.cli.commands.start import call_of
 from taskstate.cli.invocation import Invocation, outcome_shape, read_bytes
-from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from taskstate.turn.finish import FinishRequest
+
+# By flag, the name of its value; pairs that do not go together; and flags with what they need, and why.
+_NAMES = {
+    "--pause": "pause",
+    "--abandon": "abandon",
+    "--complete": "complete",
+    "--send-back": "send_back",
+    "--pass": "passes",
+    "--waive": "waive",
+    "--note": "note",
+    "--finding": "found",
+    "--output": "output",
+}
+_APART = (
+    *(("--pause", other) for other in ("--abandon", "--complete", "--send-back", "--pass", "--waive")),
+    *(("--abandon", other) for other in ("--complete", "--send-back", "--pass", "--waive")),
+    ("--complete", "--send-back"),
+)
+_TOGETHER = (
+    ("--send-back", "--finding", 'say what is wrong: --finding "WHAT"'),
+    ("--finding", "--send-back", "name the role that mends it: --send-back ROLE"),
+    ("--output", "--complete", "`taskstate chain output set` writes a part alone"),
+    ("--waive", "--note", 'say why: --note "WHY"'),
+    ("--abandon", "--note", 'say why: --note "WHY"'),
+)
 
 
 def configure(parser: Parser) -> None:
@@ -41,18 +67,9 @@ def configure(parser: Parser) -> None:
 
 def run(invocation: Invocation) -> int:
     """End a turn."""
-    from taskstate.tasks.complete import Incomplete
     from taskstate.turn.finish import finish
 
-    asked = _request(invocation)
-    try:
-        done = finish(call_of(invocation), asked)
-    except Incomplete as error:
-        if invocation.as_json:
-            message = f"{error.message}: {'; '.join(error.gaps)}"
-            raise TaskstateError(message, help=error.help, code=error.code) from error
-        invocation.print_problems(tuple(f"  {gap}" for gap in error.gaps))
-        raise
+    done = finish(call_of(invocation), _request(invocation))
     if invocation.args.dry_run:
         return invocation.print_outcome(done.outcome._replace(notes=(*done.outcome.notes, *done.lines)))
     invocation.print_problems((*done.outcome.warnings, *done.problems))
@@ -72,24 +89,16 @@ def _request(invocation: Invocation) -> FinishRequest:
     from taskstate.turn.finish import FinishRequest
 
     args = invocation.args
-    if args.pause and args.abandon:
-        raise usage_error("--pause and --abandon do not go together", help="give one of them")
+    _require_fitting(args)
     endings = {finish.PAUSE: args.pause, finish.ABANDON: args.abandon}
     ending = next((name for name, is_given in endings.items() if is_given), finish.DONE_ENDING)
-    if args.send_back and not args.found:
-        raise usage_error("--send-back needs a finding", help='say what is wrong: --finding "WHAT"')
-    _require_fitting(invocation, ends=ending == finish.DONE_ENDING)
-    note = invocation.text_of(args.note or "").strip()
-    if (args.waive or args.abandon) and not note:
-        flag = "--waive" if args.waive else "--abandon"
-        raise usage_error(f"{flag} needs a reason", help='say it: --note "WHY"')
     return FinishRequest(
         words=given_words(invocation),
         passes=tuple(args.passes),
         checked=tuple(_number(each, "--check") for each in args.checked),
         log=read_bytes(args.qa_log) if args.qa_log else None,
         waive=tuple(args.waive),
-        note=note,
+        note=invocation.text_of(args.note or "").strip(),
         evidence=invocation.text_of(args.evidence or ""),
         ending=ending,
         complete=args.complete,
@@ -101,20 +110,19 @@ def _request(invocation: Invocation) -> FinishRequest:
     )
 
 
-def _require_fitting(invocation: Invocation, *, ends: bool) -> None:
-    """Refuse flags that only go with an end of the work."""
-    args = invocation.args
-    given = {"--complete": args.complete, "--send-back": args.send_back, "--pass": args.passes, "--waive": args.waive}
-    for flag, is_given in given.items():
-        if not ends and is_given and not (flag == "--pass" and args.evidence):
-            ending = "--pause" if args.pause else "--abandon"
-            raise usage_error(f"{flag} does not go with {ending}", help="leave one of them out")
-    if args.send_back and args.complete:
-        raise usage_error("--complete does not go with --send-back", help="leave one of them out")
-    if args.output and not args.complete:
-        raise usage_error("--output goes with --complete", help="`taskstate chain output set` writes a part alone")
-    if args.found and not args.send_back:
-        raise usage_error("--finding goes with --send-back ROLE", help="name the role that mends it")
+def _require_fitting(args: Namespace) -> None:
+    """Refuse flags that do not go together.
+
+    Raises:
+        TaskstateError: code "usage".
+    """
+    given = {flag for flag, name in _NAMES.items() if str(getattr(args, name) or "").strip()}
+    for flag, other in _APART:
+        if {flag, other} <= given and not (other == "--pass" and args.evidence):
+            raise usage_error(f"{flag} does not go with {other}", help="leave one of them out")
+    for flag, needed, why in _TOGETHER:
+        if flag in given and needed not in given:
+            raise usage_error(f"{flag} needs {needed}", help=why)
 
 
 def _number(text: str, flag: str) -> int:

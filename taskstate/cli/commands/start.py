@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation, outcome_shape, read_bytes
-from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
     from taskstate.turn.call import Call
@@ -32,7 +31,6 @@ def configure(parser: Parser) -> None:
 
 def run(invocation: Invocation) -> int:
     """Begin a turn."""
-    from taskstate.turn.obstacles import NotStarted
     from taskstate.turn.start import StartRequest, start
 
     args = invocation.args
@@ -47,13 +45,7 @@ def run(invocation: Invocation) -> int:
         accept_drift=_line(invocation, "accept_drift"),
         log=read_bytes(args.qa_log) if args.qa_log else None,
     )
-    try:
-        started = start(call_of(invocation), asked)
-    except NotStarted as error:
-        if invocation.as_json:
-            raise TaskstateError(f"{error.message}: {'; '.join(error.lines)}", code=error.code) from error
-        invocation.print_problems((*error.shown, *(f"  {line}" for line in error.lines)))
-        raise
+    started = start(call_of(invocation), asked)
     if args.dry_run:
         return invocation.print_outcome(started.outcome)
     invocation.print_problems(started.outcome.warnings)

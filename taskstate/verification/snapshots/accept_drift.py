@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.config import HELD
-from taskstate.model.delta_block import with_base, with_snapshots
+from taskstate.model.delta_block import with_base, with_left_tree, with_snapshots
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.storage.git.objects import leaves
 from taskstate.syntax import escaping
@@ -65,6 +65,7 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
                     create_snapshot(current, loaded.state, delta, SnapshotRequest(role, request, clean=True))
                 )
                 delta = with_snapshots(delta, {role: created[-1].record})
+            delta = with_left_tree(delta, current.tree, head)
         text = _settled(loaded, blocks, delta.values)
         events = [_event(role, plan, note, request) for role in plan.accepted or ("",)]
         for event in events[:-1]:

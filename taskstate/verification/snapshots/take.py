@@ -14,7 +14,7 @@ from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.canonical_json import canonical_json, sha256
 from taskstate.model.config import HELD
-from taskstate.model.delta_block import with_base, with_snapshots
+from taskstate.model.delta_block import with_base, with_left_tree, with_snapshots
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
 from taskstate.storage import files
 from taskstate.storage.git import worktree
@@ -102,8 +102,8 @@ def planned(workspace: Workspace, loaded: Loaded, role: str, head: str, request:
         snapshot = create_snapshot(current, state, delta, snapshot_request)
         if not request.dry_run:
             worktree.sweep(current.scratch)
-    values = with_snapshots(delta, {role: snapshot.record}).values
-    text = apply(loaded.document.text, set_front_matter(loaded.document, "delta", values))
+    delta = with_left_tree(with_snapshots(delta, {role: snapshot.record}), current.tree, head)
+    text = apply(loaded.document.text, set_front_matter(loaded.document, "delta", delta.values))
     return Change(text=text, notes=snapshot.notes, result=snapshot)
 
 
